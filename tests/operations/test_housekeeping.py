@@ -1,4 +1,4 @@
-"""Housekeeping removes what nothing needs, and only that."""
+"""Housekeeping removes exactly the rows and files that are no longer needed."""
 
 from __future__ import annotations
 

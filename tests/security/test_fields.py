@@ -54,7 +54,7 @@ def hostile_fields() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Write:
-    """One request that writes, by one person. `is_json`: as the API takes it, without files."""
+    """One request that writes, by one person. is_json: JSON for the API, without files."""
 
     path: str
     fields: dict[str, Any]

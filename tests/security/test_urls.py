@@ -193,7 +193,7 @@ def test_unknown_parameters_reveal_nothing(
     places: dict[str, Any],
     visit: Callable[[str], Client],
 ) -> None:
-    """Lists take only the parameters that they declare. Others are ignored or refused."""
+    """Lists accept only the parameters that they declare. Others are ignored or refused."""
     client = visit("lead")
     secrets = list(User.objects.values_list("password", flat=True))
     differ = {}
@@ -214,7 +214,7 @@ def test_unknown_parameters_reveal_nothing(
     assert differ == {}
 
 
-# --- Requests of other sites ------------------------------------------------------------------
+# --- Requests from other sites ----------------------------------------------------------------
 
 
 def test_other_sites_and_other_types_cannot_write(

@@ -20,7 +20,7 @@ PARTS = {
 }
 PLACEHOLDER = re.compile(r"<(?:(\w+):)?\w+>")
 
-# Rows of these tables change with each request of a session, or are derived.
+# Rows of these tables change with each request, or are derived from other rows.
 UNSTABLE = {"sessions.session"}
 
 
