@@ -11,6 +11,7 @@ from config.audit.acts import register_acts
 class AccountAct(models.TextChoices):
     SIGNED_IN = "signed_in", "Signed in"
     SIGNED_OUT = "signed_out", "Signed out"
+    SESSIONS_ENDED = "sessions_ended", "Sessions ended"
     SIGN_IN_FAILED = "sign_in_failed", "Sign-in failed"
     PASSWORD_CHANGED = "password_changed", "Password changed"
     PASSWORD_RESET = "password_reset", "Password reset by e-mail"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -17,8 +16,8 @@ def beat(pulse: Pulse) -> None:
         Heartbeat.objects.update_or_create(name=pulse, defaults={"at": Now()})
 
 
-@transaction.atomic
 def add_to_tally(name: str, number: int) -> None:
+    """Add a number to a tally, inside the transaction of the caller."""
     if number and not Tally.objects.filter(name=name).update(value=F("value") + number):
         Tally.objects.get_or_create(name=name)
         Tally.objects.filter(name=name).update(value=F("value") + number)

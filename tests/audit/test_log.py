@@ -19,16 +19,15 @@ from django.db import IntegrityError, connection, transaction
 from django.db.transaction import TransactionManagementError
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.models import Campaign
 from annotation.services import change_policy
 from config.accounts.actors import OPERATOR
 from config.accounts.acts import AccountAct
-from config.accounts.models import User
+from config.accounts.models import TokenRight, User
 from config.accounts.roles import Role
-from config.accounts.services import erase_person, grant_role, withdraw_role
+from config.accounts.services import create_token, erase_person, grant_role, withdraw_role
 from config.audit.models import AuditAddress, AuditEntry
 from config.audit.services import forget_old_addresses, record
 from config.jobs.models import Job
@@ -178,7 +177,7 @@ def test_an_act_has_its_origin(campaign: Campaign) -> None:
         "request-1",
         "192.0.2.7",
     )
-    token = Token.objects.create(user=boss).key
+    token = create_token(by=boss, name="script", rights=[TokenRight.READ], days=1).key
     api = APIClient(REMOTE_ADDR="2001:db8::1", HTTP_AUTHORIZATION=f"Token {token}")
     (held,) = factories.claim(campaign, factories.make_annotator("otto"), 1)
     factories.submit(held, 1)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from config.shared.processes import raise_on_signals
 from tests.benchmarks.commands import ROOT
 from tests.faults.copies import copy_under_writers
 from tests.faults.databases import stop_during_imports, stop_under_writers
@@ -75,6 +76,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, help="another number of rounds")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
+    raise_on_signals()
     rows: list[tuple[Row, float]] = []
     for name in options.names or DRILLS:
         drill = DRILLS[name]

@@ -49,6 +49,7 @@ def untidy(tmp_path: Path) -> dict[str, Any]:
     for root in (settings.MEDIA_ROOT, settings.UPLOAD_ROOT):  # files of earlier tests
         shutil.rmtree(root, ignore_errors=True)
         Path(root).mkdir()
+    Path(settings.FILE_UPLOAD_TEMP_DIR).mkdir()
     campaign = factories.make_campaign(tmp_path, videos=4)
     anna = factories.make_annotator("anna")
     first, second, *_ = factories.claim(campaign, anna, 4)

@@ -15,6 +15,7 @@ from config.audit.services import record
 from config.shared.errors import NotFound
 
 
+@transaction.atomic
 def end_session(*, session_id: int, by: User) -> None:
     """End one session of the person. Raises `NotFound` for a session of another person."""
     check_is_active(by)
@@ -22,6 +23,7 @@ def end_session(*, session_id: int, by: User) -> None:
     if session is None:
         raise NotFound("You have no such session.")
     session.end()
+    record(AccountAct.SESSIONS_ENDED, by=by, on=by, after={"sessions": 1})
 
 
 @transaction.atomic
@@ -33,7 +35,8 @@ def end_all_sessions(*, by: User) -> User:
     check_is_active(by)
     User.objects.filter(pk=by.pk).update(session_generation=F("session_generation") + 1)
     by.refresh_from_db(fields=["session_generation"])
-    UserSession.objects.filter(user=by).delete()
+    ended, _ = UserSession.objects.filter(user=by).delete()
+    record(AccountAct.SESSIONS_ENDED, by=by, on=by, after={"sessions": ended})
     return by
 
 
