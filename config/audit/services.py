@@ -64,7 +64,7 @@ def record_download(*, by: Actor) -> None:
     record(AuditAct.LOG_DOWNLOADED, by=by)
 
 
-def forget_addresses(*, person: models.Model) -> int:
+def delete_addresses(*, person: models.Model) -> int:
     """Delete the addresses of all acts by or on a person. Return their number.
 
     The service that erases a person calls this in its transaction, after it has checked the policy.
@@ -73,7 +73,7 @@ def forget_addresses(*, person: models.Model) -> int:
     return AuditAddress.objects.filter(Q(entry__by=person.pk) | on_them).delete()[0]
 
 
-def forget_old_addresses() -> int:
+def delete_old_addresses() -> int:
     """Delete the addresses older than `AUDIT_ADDRESS_DAYS`. Return their number."""
     kept = timedelta(days=settings.AUDIT_ADDRESS_DAYS)
     return AuditAddress.objects.filter(entry__at__lt=Now() - Value(kept)).delete()[0]

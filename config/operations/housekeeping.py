@@ -70,7 +70,7 @@ def housekeeping_step(name: str, title: str) -> Callable[[StepFunction], StepFun
     return register
 
 
-def keep_house(*, by: Actor, dry_run: bool = False) -> list[StepFigures]:
+def run_housekeeping(*, by: Actor, dry_run: bool = False) -> list[StepFigures]:
     """Run all steps. Return what each removed, or would remove if `dry_run` is set."""
     check_can_administer(by)
     if dry_run:

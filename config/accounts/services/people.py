@@ -26,7 +26,7 @@ from config.accounts.roles import Role, forget_roles
 from config.accounts.selectors import active_admins, open_invitations
 from config.accounts.services.roles import lock_people
 from config.accounts.signals import person_deactivated, person_erased
-from config.audit.services import forget_addresses, record
+from config.audit.services import delete_addresses, record
 from config.shared.errors import Conflict
 from config.shared.limits import check_length
 
@@ -123,7 +123,7 @@ def erase_person(*, person: User, by: Actor) -> User:
     _clear_row(person)
     _clear_elsewhere(person)
     record(AccountAct.PERSON_ERASED, by=by, on=person)
-    forget_addresses(person=person)
+    delete_addresses(person=person)
     person_erased.send(sender=User, person=person)
     return person
 
