@@ -128,7 +128,7 @@ test-postgresql: install-dev
 coverage: install-dev  ## Run all tests on SQLite and show the lines that no test runs
 	@$(PY) -m tests.services run -- env -u DATABASE_URL $(PYTEST) --cov --cov-report=term
 
-# The programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
+# Runs the programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
 BENCHMARKS ?= scoring commands sqlite-commands memory sqlite-memory lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
 takes_data = $(shell grep -l '"--data"' tests/benchmarks/$(1).py)
 
@@ -144,7 +144,7 @@ bench-%: install-dev
 	@echo "--- Benchmark: $*"
 	@$(PY) -m tests.benchmarks.$* $(if $(and $(DATA),$(call takes_data,$*)),--data "$(DATA)")
 
-# Each drill starts its own servers. `make test` runs the short form.
+# The drills in tests/faults start their own servers. `make test` runs their short form.
 faults: install-dev  ## Break a running site in many ways, and write docs/faults.md (takes an hour)
 	@$(PY) -m tests.faults --long
 
@@ -160,7 +160,7 @@ ruff:
 format-check:
 	@$(PY) -m ruff format --check
 
-# There are no workflows of GitHub, so zizmor has nothing to check.
+# There are no GitHub workflows, so zizmor is not run.
 bandit:
 	@$(PY) -m bandit --quiet --recursive --configfile pyproject.toml \
 		config pooling annotation evaluation manage.py

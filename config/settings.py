@@ -220,8 +220,8 @@ CELERY_BEAT_SCHEDULE = {
         "task": "config.jobs.tasks.sweep_incoming_files_task",
         "schedule": 600.0,
     },
-    "forget-addresses": {
-        "task": "config.audit.tasks.forget_old_addresses_task",
+    "delete-addresses": {
+        "task": "config.audit.tasks.delete_old_addresses_task",
         "schedule": 86_400.0,
     },
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},

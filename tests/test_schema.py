@@ -60,7 +60,7 @@ def server(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[We
 
 
 def test_no_request_causes_an_error_of_the_server(server: WebServer, tmp_path: Path) -> None:
-    """S5, S11, U12: of any role, in any phase."""
+    """Requests of every role, in the phases of schemathesis."""
     campaign = make_campaign(tmp_path, captions=2)
     add_judgments(tmp_path, campaign.benchmark, [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)])
     publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)

@@ -1,8 +1,8 @@
 """The actor of a write: a person with an account, or the operator of the machine.
 
-Every service that writes takes the actor as `by`, and checks a policy for it. Commands and
-scheduled tasks pass `OPERATOR`. The same policies apply to it, because `roles.scopes_of` returns
-all benchmarks for it. A call with `by=None` fails, because `None` is not an actor.
+Every service that writes takes the actor as `by` and checks a policy. Commands and scheduled tasks
+pass `OPERATOR`. It passes the same policies, because `roles.scopes_of` returns all benchmarks for
+it. A call with `by=None` fails, because `None` is not an actor.
 """
 
 from __future__ import annotations

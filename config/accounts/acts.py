@@ -16,7 +16,7 @@ class AccountAct(models.TextChoices):
     PASSWORD_CHANGED = "password_changed", "Password changed"
     PASSWORD_RESET = "password_reset", "Password reset by e-mail"
     TOKEN_MADE = "token_made", "API token created"
-    TOKEN_WITHDRAWN = "token_withdrawn", "API token deleted"
+    TOKEN_WITHDRAWN = "token_withdrawn", "API token revoked"
     FACTOR_ADDED = "factor_added", "Second factor added"
     FACTOR_REMOVED = "factor_removed", "Second factor removed"
     FACTOR_REFUSED = "factor_refused", "Second factor refused"

@@ -28,6 +28,8 @@ LOGGED_LENGTH = 150
 
 
 class InvitedOnlyAdapter(DefaultAccountAdapter):
+    """Allow accounts only by invitation, and log failed sign-ins."""
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
@@ -49,7 +51,7 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
         self.log_failure("wrong name or password", request, credentials)
 
     def log_failure(self, why: str, request: HttpRequest, credentials: dict[str, Any]) -> None:
-        """Log a failed sign-in. The name is typed by a stranger, so `%r` escapes it."""
+        """Log a failed sign-in. Anyone can type the name, so `%r` escapes it."""
         name = credentials.get("email") or credentials.get("username") or ""
         logger.warning(
             "Sign-in failed (%s): %r from %s",
@@ -74,19 +76,19 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
 
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):
-    """Which account a person gets who signs in at the OpenID Connect provider."""
+    """Find or create the account of a person who signs in at the OpenID Connect provider."""
 
     def authenticate_by_email(self, sociallogin: Any) -> tuple[User, str] | None:
         """Return the one account with an e-mail address that the provider has verified.
 
         An account with a second factor is never found by its e-mail address, because the factor
-        would protect it no more. Its owner connects it on the page of the accounts.
+        would no longer protect it. Its owner can connect it on the page Sign-in and security.
         """
         is_connecting = sociallogin.state.get("process") == AuthProcess.CONNECT
         if not settings.OIDC_MATCH_EMAIL or is_connecting:
             return None
         for address in sociallogin.email_addresses:
-            # Some providers send the text "false". Letters that only look like others are no match.
+            # Some providers send the text "false". Non-ASCII letters can look like other letters.
             if address.verified is True and address.email.isascii():
                 person = find_account_with_email(address.email)
                 if can_sign_in(person) and not has_second_factor(person):
@@ -96,7 +98,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Shut out everyone else from an account that is found by its e-mail address.
 
-        The account could belong to a person who has entered the address of another.
+        Another person could have entered this address for an account of their own.
         """
         if sociallogin._did_authenticate_by_email:
             leave_only_single_sign_on(person=sociallogin.user)

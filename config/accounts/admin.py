@@ -14,7 +14,7 @@ from config.shared.admin import ReadOnlyAdmin
 
 # Roles change on the page of a person, because a change of roles has further effects.
 admin.site.unregister(Group)
-# The others contain secrets, or change who can sign in.
+# These tables contain secrets, or decide who can sign in.
 for model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken, UserSession):
     admin.site.unregister(model)
 

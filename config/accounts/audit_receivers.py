@@ -1,4 +1,4 @@
-"""Audit entries of acts that Django and allauth carry out: sign-ins, passwords, second factors."""
+"""Audit entries of acts by Django and allauth: sign-ins, passwords, second factors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if apps.is_installed("allauth.mfa"):
 @transaction.atomic
 def _record_own_act(signal: Signal, user: User | None = None, **facts: Any) -> None:
     authenticator = facts.get("authenticator")
-    # A visitor without an account can sign out as well.
+    # A visitor can request the sign-out page as well.
     if user is not None:
         after = {"type": authenticator.type} if authenticator is not None else None
         record(OWN_ACTS[signal], by=user, on=user, after=after)

@@ -1,7 +1,7 @@
 """The cache that all processes share: Redis if REDIS_URL is set, else a table of the database.
 
-It holds small JSON values, such as the counts of rate limits. No request ever fails because of it:
-if it does not answer, each process counts on its own for a while.
+It holds small JSON values, such as the counts of rate limits. If it does not answer, no request
+fails: each process then counts on its own for a while.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ UNAVAILABLE = (RedisError, DatabaseError, OSError)
 AWAY_SECONDS = 30.0
 # While one request tries it again, the others do not wait for it.
 TRIAL_SECONDS = 5.0
-# The share of writes that also delete expired entries.
+# The share of writes after which expired entries are deleted.
 CLEANING_SHARE = 0.01
 
 
@@ -45,7 +45,7 @@ class JsonSerializer:
         return json.loads(data)
 
 
-# One request waits for a hung Redis, once and briefly.
+# A request waits at most a second for a Redis that does not answer, and does not try again.
 REDIS_OPTIONS = {
     "serializer": JsonSerializer,
     "socket_timeout": 1,
@@ -75,7 +75,7 @@ class TableCache(BaseCache):
         return CacheEntry.objects
 
     def _key(self, key: str, version: int | None) -> str:
-        # A hash, so that keys may have any length and name no one.
+        # A hash, so that keys may have any length and the table contains no names.
         return hashlib.sha256(self.make_key(key, version).encode()).hexdigest()
 
     def _expiry(self, timeout: Any) -> datetime | None:
@@ -110,7 +110,7 @@ class TableCache(BaseCache):
         timeout: Any = DEFAULT_TIMEOUT,
         version: int | None = None,
     ) -> bool:
-        """Store the value if there is none. Of two calls at the same time, one returns True."""
+        """Store the value if the key has none. If two calls compete, only one returns True."""
         entry = self._entry(key, value, timeout, version)
         replaced = self._entries.expired().filter(key=entry.key)
         if replaced.update(value=value, expires_at=entry.expires_at):
@@ -149,12 +149,12 @@ class TableCache(BaseCache):
 
 
 class SharedCache(BaseCache):
-    """The shared cache, or a cache of the process while the shared one does not answer.
+    """Use the shared cache, or a cache of the process while the shared one does not answer.
 
     LOCATION is the URL of Redis, or empty for the table.
     """
 
-    # Of the process, because Django makes an instance for each thread.
+    # Stored on the class, because Django creates an instance for each thread.
     _away_until = 0.0
 
     def __init__(self, location: str, params: dict[str, Any]) -> None:

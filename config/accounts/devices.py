@@ -1,8 +1,8 @@
-"""Names for browsers and systems, from the text that a browser sends about itself."""
+"""Names of browsers and operating systems, from the header User-Agent."""
 
 from __future__ import annotations
 
-# The first match counts. Browsers also name the browsers that they are compatible with.
+# The first match counts, because a browser also sends the names of compatible browsers.
 BROWSERS = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),

@@ -32,10 +32,10 @@ from config.accounts.services.invitations import DAYS_MAX
 from config.accounts.services.people import ERASED
 
 NAME_LENGTH = 150
-# People sign in with their user name or their e-mail address, which must not be confused.
+# People sign in with a user name or an e-mail address, so a user name must not look like one.
 NO_EMAIL_ADDRESS = RegexValidator(r"@", _("A user name must not contain @."), inverse_match=True)
 
-# Stands for all benchmarks in a form, because an empty value would mean that nothing is selected.
+# Stands for all benchmarks in a form, where an empty value is no selection.
 ALL_BENCHMARKS = "*"
 
 Choices = Iterable[tuple[str, str]]
@@ -48,7 +48,7 @@ RIGHTS = {
 
 
 class ConsentForm(forms.Form):
-    """The agreement to the consent text. Without a text, the form has no fields."""
+    """The agreement to the consent text. If there is no text, the form has no fields."""
 
     agree = forms.BooleanField(label=_("I have read this and agree to it."))
     # The version on the page, so that no one agrees to a text that they have not seen.

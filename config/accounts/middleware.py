@@ -1,4 +1,4 @@
-"""Middleware that keeps people without a required second factor out."""
+"""Close all pages to a person without a required second factor, except its setup."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETUP_PAGES = {
 
 
 class SecondFactorMiddleware:
-    """Lead people whose role requires a second factor to the page where they set it up.
+    """Redirect people whose role requires a second factor to the page where they set it up.
 
     API tokens are not sessions. `PersonTokenAuthentication` checks them.
     """

@@ -85,7 +85,7 @@ def check_can_give(by: Any, role: str, scope: str) -> None:
 
 
 def can_deactivate(by: Any, person: User) -> bool:
-    """Return whether `by` may withdraw every role of the person, who must not be `by`."""
+    """Return whether `by` may withdraw every role of the person, who must be another one."""
     if by.pk == person.pk:
         return False
     held = all_roles(person)

@@ -1,4 +1,4 @@
-"""Effects of a change of roles or of a password, and a log of wrong codes."""
+"""Effects of a changed role or password, and the log of wrong codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 @receiver(m2m_changed, sender=User.groups.through)
-def let_admins_administer(
+def update_admin_rights(
     instance: User | Group, action: str, pk_set: set[int] | None, **_: Any
 ) -> None:
     """Give the rights of the Django admin to new admins, and take them from former ones."""
@@ -32,10 +32,10 @@ def let_admins_administer(
 
 
 @receiver(post_save, sender=User)
-def end_tokens_with_the_password(instance: User, created: bool, **_: Any) -> None:
-    """Revoke a person's API tokens with a new password, as Django ends their other sessions.
+def revoke_tokens_after_new_password(instance: User, created: bool, **_: Any) -> None:
+    """Revoke a person's API tokens after a new password. Django ends their other sessions.
 
-    Every way to set a password ends here: the pages, the Django admin and `changepassword`. Django
+    Every way to set a password calls this: the pages, the Django admin and `changepassword`. Django
     clears `_password` when it only stores the same password with a newer hash.
     """
     if not created and getattr(instance, "_password", None) is not None:

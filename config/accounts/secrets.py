@@ -16,7 +16,7 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(text: str) -> str:
-    """Return the text. Raises `InvalidToken` after a change of SECRET_KEY without a fallback."""
+    """Return the text. Raises `InvalidToken` if SECRET_KEY changed and is not in its fallbacks."""
     return _keys().decrypt(text.encode()).decode()
 
 

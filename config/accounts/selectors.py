@@ -61,7 +61,7 @@ def find_account_with_email(email: str) -> Any:
 
 
 def open_invitations() -> QuerySet[Invitation]:
-    """Return the invitations that can still be accepted, by the database's clock."""
+    """Return the invitations that can be accepted now, by the database's clock."""
     return Invitation.objects.filter(accepted_at=None, revoked_at=None, expires_at__gt=Now())
 
 

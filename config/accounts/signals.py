@@ -10,5 +10,5 @@ from django.dispatch import Signal
 # `person` is the User after the change.
 person_deactivated = Signal()
 person_erased = Signal()
-# Sent when a person has lost a role. The person can still hold other roles.
+# Sent after a role was withdrawn. The person can still hold other roles.
 role_withdrawn = Signal()

@@ -17,7 +17,7 @@ _registered: dict[str, str] = {}
 
 
 def register_acts(acts: type[Acts]) -> type[Acts]:
-    """Add the acts of an enum to the log's filter. Raises `ValueError` for a value in use."""
+    """Add the acts of an enum to the log's filter. Raises `ValueError` for a repeated value."""
     for act in acts:
         value, label = act.value, act.label
         if value in _registered:
@@ -34,7 +34,7 @@ def registered_acts() -> dict[str, str]:
 
 
 def label_of_act(value: str) -> str:
-    """Return an act in words. An act that no longer exists returns its value."""
+    """Return the label of an act. If the act no longer exists, return its value."""
     return _registered.get(value, value)
 
 

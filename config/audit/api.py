@@ -57,9 +57,13 @@ class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):
 @extend_schema_view(
     get=extend_schema(
         parameters=[
-            OpenApiParameter("person", str, description="User name of who acted or was acted on."),
+            OpenApiParameter(
+                "person",
+                str,
+                description="User name of the person who acted or whose account changed.",
+            ),
             OpenApiParameter("act", str, description="The act, such as `role_granted`."),
-            OpenApiParameter("object", str, description="Kind and number, such as `campaign 3`."),
+            OpenApiParameter("object", str, description="Type and number, such as `campaign 3`."),
             OpenApiParameter("since", str, description="The first day, such as `2026-11-01`."),
             OpenApiParameter("until", str, description="The last day."),
         ]

@@ -14,7 +14,7 @@ OBJECT = re.compile(r"([a-z.]+)(?: +([\w-]+))?", re.ASCII | re.IGNORECASE)
 
 
 class LogFilter(forms.Form):
-    """Which entries to show. Empty fields do not limit them."""
+    """The filter of the log. An empty field does not limit the entries."""
 
     person = forms.CharField(required=False, max_length=150, label="Person")
     act = forms.ChoiceField(required=False, label="Act")
@@ -32,11 +32,11 @@ class LogFilter(forms.Form):
         self.fields["object"].widget.attrs["placeholder"] = "campaign 3"
 
     def clean_object(self) -> tuple[str, str]:
-        """Return the type and the key of the object; each is empty if it is not given."""
+        """Return the type and the key of the object; each is empty if the field lacks it."""
         text = self.cleaned_data["object"].strip()
         if not text:
             return "", ""
         found = OBJECT.fullmatch(text)
         if found is None:
-            raise forms.ValidationError("Enter a kind of object and its number: campaign 3.")
+            raise forms.ValidationError("Enter a type of object and its number: campaign 3.")
         return found[1].lower(), found[2] or ""

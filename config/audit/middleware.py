@@ -15,7 +15,7 @@ from config.shared.logs import current_request
 
 
 class OriginMiddleware:
-    """Take the address and the id from the request that the log describes, too."""
+    """Set the interface, the address and the request id for all acts of a request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -47,8 +47,8 @@ class AuditEntry(models.Model):
 class AuditAddress(models.Model):
     """The network address that an act came from.
 
-    Addresses are personal data, so they are not part of the entry. They are deleted after a time
-    and when the person is erased (`services.forget_addresses`). They never change.
+    Addresses are personal data, so they are not part of the entry. They are deleted after
+    `AUDIT_ADDRESS_DAYS`, and when the person is erased. They never change.
     """
 
     entry = models.OneToOneField(

@@ -43,7 +43,7 @@ def find_entries(
 ) -> QuerySet[AuditEntry]:
     """Return the entries that a filter selects, newest first.
 
-    person: the user name of the one who acted or was acted on. object: the type, with or without
+    person: the user name of the person who acted or was acted on. object: the type, with or without
     its app, and the key. since, until: the first and the last day.
     """
     found = AuditEntry.objects.select_related("by", "address")

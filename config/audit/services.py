@@ -33,8 +33,8 @@ def record(
 ) -> AuditEntry:
     """Add an act to the audit log, in the transaction of the change.
 
-    by: None for a visitor. before, after: what has changed, as JSON, without texts about people;
-    None if the object itself records it or nothing is to be said.
+    by: None for a visitor. before, after: the values that changed, as JSON, without texts about
+    people. They are None if there are no such values, or if the object itself shows them.
 
     Raises `TransactionManagementError` outside a transaction, because the change could then be
     stored without its entry.
@@ -64,7 +64,7 @@ def record_download(*, by: Actor) -> None:
     record(AuditAct.LOG_DOWNLOADED, by=by)
 
 
-def forget_addresses(*, person: models.Model) -> int:
+def delete_addresses(*, person: models.Model) -> int:
     """Delete the addresses of all acts by or on a person. Return their number.
 
     The service that erases a person calls this in its transaction, after it has checked the policy.
@@ -73,7 +73,7 @@ def forget_addresses(*, person: models.Model) -> int:
     return AuditAddress.objects.filter(Q(entry__by=person.pk) | on_them).delete()[0]
 
 
-def forget_old_addresses() -> int:
-    """Delete the addresses that are older than the site keeps them. Return their number."""
+def delete_old_addresses() -> int:
+    """Delete the addresses older than `AUDIT_ADDRESS_DAYS`. Return their number."""
     kept = timedelta(days=settings.AUDIT_ADDRESS_DAYS)
     return AuditAddress.objects.filter(entry__at__lt=Now() - Value(kept)).delete()[0]

@@ -1,6 +1,6 @@
 """The database triggers that keep the audit log as it was written.
 
-Entries cannot be changed or deleted. Addresses cannot be changed, but deleted. A migration that
+Entries cannot be changed or deleted. Addresses can be deleted, but not changed. A migration that
 alters one of the tables on SQLite must create the triggers again, because Django copies the table.
 """
 

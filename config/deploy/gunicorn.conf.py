@@ -10,12 +10,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-# This file may be read before gunicorn adds its folder.
+# gunicorn may read this file before it adds the project folder to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from config.shared.logs import logging_settings
 
-MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # heartbeats must not need a disk
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # heartbeats must not wait for a disk
 
 bind = os.environ.get("WEB_BIND", "0.0.0.0:8000")
 # Threads are used because a judging request is short and mostly waits for the database commit.
@@ -53,9 +53,9 @@ Path(_folder).mkdir(parents=True, exist_ok=True)
 
 
 def pre_fork(server: Any, worker: Any) -> None:
-    """Give the process the lowest free number, whose file it continues.
+    """Give the process the lowest free number, which names its file of metrics.
 
-    With the process id as its name, each of the many processes of a week would leave a file.
+    Files named by process id would pile up, because processes are often replaced.
     """
     used = {getattr(one, "metrics_slot", None) for one in server.WORKERS.values()}
     worker.metrics_slot = next(n for n in range(len(used) + 1) if n not in used)

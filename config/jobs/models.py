@@ -45,7 +45,7 @@ class Job(models.Model):
     # The job ended while its worker or the database was away, so parts of it may be stored.
     is_uncertain = models.BooleanField(default=False)
     attempts = models.PositiveSmallIntegerField(default=0)
-    # Attempts that ended because the database did not answer. The next one waits a while.
+    # Attempts that ended because the database did not answer. The next attempt starts after a wait.
     interruptions = models.PositiveSmallIntegerField(default=0)
     run_after = models.DateTimeField(null=True)
     # Each attempt draws a new token, so that an attempt without the lease cannot write.

@@ -1,4 +1,4 @@
-"""The kinds of jobs: the function of each, the text of its result, and the page to retry on.
+"""The kinds of jobs, each with its function, the text of its result, and the page for a retry.
 
 Apps register their kinds in `tasks.py`, so this module does not depend on them.
 """

@@ -1,4 +1,4 @@
-"""What can be wrong with the site, in words, with what mends it."""
+"""Checks of the site. Each returns what it found in words, and how to fix a problem."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ SILENT_AFTER = timedelta(minutes=3)
 # A job whose lease ended this long ago should have been swept.
 SWEPT_AFTER = timedelta(minutes=3)
 BROKER_SECONDS = 2
-# Answers to monitors are computed at most this often in each process, so that no one can occupy
-# the server by asking.
+# Each process computes the answers to monitors at most this often, so that many requests cannot
+# occupy the server.
 FRESH_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check. `text` is what was found; `fix` what to do, empty if all is well."""
+    """The result of one check. text: what was found. fix: what to do; empty if it passed."""
 
     name: str
     is_ok: bool
@@ -50,7 +50,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check with its name in addresses. needs_database: whether it reads tables."""
+    """A check of the site. needs_database: whether it reads tables."""
 
     run: Callable[[], Finding]
     needs_database: bool = True
@@ -81,8 +81,8 @@ def _run(name: str, check: Check) -> Finding:
         return Finding(
             name,
             False,
-            f"The database refused the question ({type(error).__name__}).",
-            "See the check of the migrations, and the log of the web process.",
+            f"The database refused the query ({type(error).__name__}).",
+            "Look at the check of the migrations and at the log of the web process.",
         )
 
 
@@ -129,28 +129,28 @@ def check_migrations() -> Finding:
     known = set(loader.disk_migrations)
     applied = set(MigrationRecorder(connection).applied_migrations())
     missing = sorted(known - applied - set(loader.replacements))
-    # Rows of apps that were removed stay. They do no harm.
+    # The rows of removed apps stay, and do no harm.
     newer = sorted(key for key in applied - known if key[0] in loader.migrated_apps)
     if missing:
         names = ", ".join(".".join(key) for key in missing[:3])
         return Finding(
             "migrations",
             False,
-            f"{counted(len(missing), 'migration')} of this version are not applied: {names}.",
+            f"Not applied: {counted(len(missing), 'migration')} of this version, {names}.",
             "Run manage.py migrate.",
         )
     if newer and not loader.replacements:
         return Finding(
             "migrations",
             False,
-            f"The database is of a newer version: it has {'.'.join(newer[0])}.",
+            f"A newer version migrated the database: it has {'.'.join(newer[0])}.",
             "Install the version that migrated the database, or restore the backup made before.",
         )
     return Finding("migrations", True, "The database matches this version.")
 
 
 def check_broker() -> Finding:
-    fix = "Start Redis, and check REDIS_URL. Judging goes on; jobs wait until it answers."
+    fix = "Start Redis, and check REDIS_URL. People can still judge. Jobs wait until Redis answers."
     if not settings.REDIS_URL:
         folder = settings.QUEUE_DIR
         if not folder.exists() or os.access(folder, os.W_OK):
@@ -174,7 +174,7 @@ def check_scheduler() -> Finding:
     return _check_pulse(
         Pulse.SCHEDULER,
         "Start the scheduler (celery -A config.celery beat, the service beat). "
-        "Expired leases and waiting jobs are caught up when it runs again.",
+        "It then handles expired leases and waiting jobs.",
     )
 
 
@@ -199,7 +199,7 @@ def _check_pulse(pulse: Pulse, fix: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Unfinished jobs. oldest: when the longest waiting one was made."""
+    """Numbers of unfinished jobs. oldest: when the oldest queued job was requested."""
 
     queued: int
     running: int
@@ -245,7 +245,7 @@ def measured_folders() -> dict[str, Path]:
 
 
 def disks() -> dict[str, shutil._ntuple_diskusage]:
-    """Return size and free space by folder, one folder for each file system."""
+    """Return the size and free space of each file system, by the name of one of its folders."""
     found, seen = {}, set()
     for name, folder in measured_folders().items():
         if not folder.exists() or (device := folder.stat().st_dev) in seen:
@@ -258,7 +258,7 @@ def disks() -> dict[str, shutil._ntuple_diskusage]:
 def check_disk() -> Finding:
     free = {name: usage.free for name, usage in disks().items()}
     text = ", ".join(f"{size_in_words(size)} ({name})" for name, size in free.items())
-    # Temporary files may be in memory, which is smaller.
+    # Temporary files may be in memory, which has less space.
     full = [
         name
         for name, size in free.items()
@@ -282,13 +282,13 @@ def check_backup() -> Finding:
         size = size_in_words(last.facts.get("bytes", 0))
         text = f"The last backup was made {age_in_words(age)} ago and has {size}."
     if limit and (age is None or age > timedelta(hours=limit)):
-        fix = "Run manage.py backup, and see the log of the service backup."
+        fix = "Run manage.py backup, and look at the log of the service backup."
         return Finding("backup", False, text, fix)
     return Finding("backup", True, text)
 
 
 def age_in_words(age: timedelta) -> str:
-    """Return an age with one unit: `12 s`, `5 min`, `3 h`, `2 days`. A unit begins at two of it."""
+    """Return an age in one unit, which fits at least twice: `12 s`, `5 min`, `3 h`, `2 days`."""
     seconds = max(0, int(age.total_seconds()))
     for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:

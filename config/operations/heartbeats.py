@@ -1,4 +1,4 @@
-"""Heartbeats of the processes that must always run, and tallies of what they do."""
+"""Store the heartbeats of processes that must always run, and tallies of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Housekeeping: rows and files that nothing needs any more, removed by timetable.
+"""Housekeeping: remove rows and files that are no longer needed, every night.
 
 An app registers a step for its own rows with `@housekeeping_step`.
 """
@@ -29,7 +29,7 @@ from config.operations.records import recorded
 from config.shared.bulk import long_transaction
 
 ROWS_PER_TRANSACTION = 1000
-# A file may be written some time before the row that names it, and a restore may bring back rows
+# A file may be written some time before the row that names it, and a restore may return rows
 # that are older than the files.
 UPLOAD_AGE = timedelta(days=1)
 FILE_AGE = timedelta(days=7)
@@ -45,7 +45,7 @@ class Removed:
 
 
 class StepFigures(TypedDict):
-    """The figures of one step, in the words of the page."""
+    """The figures of one step, as the page shows them."""
 
     step: str
     title: str
@@ -53,7 +53,7 @@ class StepFigures(TypedDict):
     bytes: int
 
 
-# Takes whether to only count.
+# Takes `dry_run`: True only counts.
 StepFunction = Callable[[bool], Removed]
 _steps: dict[str, tuple[str, StepFunction]] = {}
 
@@ -70,8 +70,8 @@ def housekeeping_step(name: str, title: str) -> Callable[[StepFunction], StepFun
     return register
 
 
-def keep_house(*, by: Actor, dry_run: bool = False) -> list[StepFigures]:
-    """Run all steps. Return what each removed, or with `dry_run` would remove."""
+def run_housekeeping(*, by: Actor, dry_run: bool = False) -> list[StepFigures]:
+    """Run all steps. Return what each removed, or would remove if `dry_run` is set."""
     check_can_administer(by)
     if dry_run:
         return _run_steps(dry_run=True)

@@ -1,4 +1,4 @@
-"""The metrics of the site for Prometheus: those of all processes, and those of the database."""
+"""The metrics for Prometheus: counts by the web processes, and the state of the whole site."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _queue_metrics() -> Iterator[Metric]:
     yield _gauge("hearth_jobs", "Unfinished jobs. Overdue ones are also running.", states)
     yield _gauge(
         "hearth_jobs_oldest_queued_seconds",
-        "Age of the longest waiting job.",
+        "Age of the oldest queued job.",
         [({}, max(0.0, age))],
     )
 
@@ -112,10 +112,12 @@ def _job_metrics() -> Iterator[Metric]:
 def _process_metrics() -> Iterator[Metric]:
     rows = Heartbeat.objects.annotate(now=Now()).order_by("name")
     ages = [({"process": row.name}, (row.now - row.at).total_seconds()) for row in rows]
-    yield _gauge("hearth_heartbeat_age_seconds", "Time since a process last did its work.", ages)
+    yield _gauge(
+        "hearth_heartbeat_age_seconds", "Time since the last heartbeat of a process.", ages
+    )
     expired = Tally.objects.filter(name=LEASE_EXPIRIES).values_list("value", flat=True).first()
     yield CounterMetricFamily(
-        "hearth_lease_expiries", "Leases that ended without an answer.", value=expired or 0
+        "hearth_lease_expiries", "Leases that expired without an answer.", value=expired or 0
     )
 
 

@@ -19,7 +19,7 @@ from config.shared.metrics import REQUEST_SECONDS, RESPONSES
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 REQUEST_ID = "X-Request-ID"
-# An id that a proxy sent. Other texts are replaced, because they would be written into logs.
+# A valid id from a proxy. Any other text is replaced, because the id is written into logs.
 VALID_ID = re.compile(r"[0-9A-Za-z_-]{8,64}")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 PROBES = {"/healthz", "/readyz", "/metrics"}
@@ -77,8 +77,8 @@ class ProbeMiddleware:
 
 
 def key_of_user(request: HttpRequest) -> int | None:
-    """Return the key of the account that signed the request, without a query for it."""
-    # The session's user, if a view needed it; a token's user, whom REST framework sets.
+    """Return the key of the account that sent the request, without a query for it."""
+    # The session's user, if a view has read it, or the token's user, which REST framework sets.
     user: Any = getattr(request, "_cached_user", None) or request.__dict__.get("user")
     is_loaded = user is not None and "_wrapped" not in user.__dict__
     key: int | None = user.pk if is_loaded else None
@@ -95,7 +95,7 @@ def _record(request: HttpRequest, response: HttpResponseBase, seconds: float) ->
         return
     facts: dict[str, Any] = {
         "method": method,
-        "path": request.path_info,  # without the query string, which people type
+        "path": request.path_info,  # without the query string, which may contain typed text
         "view": view,
         "status": response.status_code,
         "milliseconds": round(seconds * 1000, 1),

@@ -1,4 +1,4 @@
-"""What the operator of the site must be able to see: heartbeats, runs of operations, tallies."""
+"""Heartbeats of processes, records of backups and housekeeping, and tallies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Heartbeat(models.Model):
 
 
 class Tally(models.Model):
-    """A count that only grows, of events in processes that have no address for metrics."""
+    """A count that only grows. Workers store it, because they have no address for metrics."""
 
     name = models.CharField(max_length=50, primary_key=True)
     value = models.BigIntegerField(default=0)
@@ -42,7 +42,8 @@ class Tally(models.Model):
 class Operation(models.Model):
     """One backup, restore or housekeeping, with its figures or its error.
 
-    facts: see `backup.services.BackupFacts` and `housekeeping.Figures`.
+    facts: `BackupFacts` or `RestoreFacts` of `backup.services`, or a list of
+    `housekeeping.StepFigures` as `steps`.
     """
 
     kind = models.CharField(max_length=20, choices=OperationKind)

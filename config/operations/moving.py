@@ -1,7 +1,7 @@
-"""Moving a whole database from SQLite to PostgreSQL.
+"""Move a whole database from SQLite to PostgreSQL.
 
-`dumpdata` and `loaddata` build an object for each row. Here SQLite's rows become the text of COPY.
-Indexes and foreign keys are dropped first and created at the end, which checks every row.
+This sends the rows as the text of COPY, because `dumpdata` and `loaddata` build an object for each
+row. Indexes and foreign keys are dropped first and created at the end, which checks every row.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Moved(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table on PostgreSQL. has_sequence: whether a sequence fills it."""
+    """A column of a PostgreSQL table. has_sequence: whether a sequence generates its values."""
 
     name: str
     kind: str
@@ -57,7 +57,7 @@ def move_database(*, target: str, by: Actor, progress: Progress = no_progress) -
 
     The target is migrated first. All rows arrive in one transaction, or none. Ids stay, and their
     sequences continue after them. Files are not touched. Raises `InvalidInput` if one of the
-    databases is not what it must be, and `Conflict` if the target has rows.
+    databases is of the wrong kind or version, and `Conflict` if the target has rows.
     """
     check_can_administer(by)
     if connection.vendor != "sqlite":
@@ -93,7 +93,7 @@ def _connection_options(url: str) -> dict[str, Any]:
 
 
 def _migrate(target: str) -> None:
-    """Create the tables in a process of its own, as the target is not the database of this one."""
+    """Create the tables in a separate process, because this one uses the SQLite database."""
     done = subprocess.run(
         [sys.executable, "manage.py", "migrate", "--no-input", "--verbosity=0"],
         cwd=settings.BASE_DIR,
@@ -125,7 +125,7 @@ def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[s
     if filled:
         raise Conflict(f"The target is not empty: the table {filled[0]} has rows.")
     dropped = _drop_keys(query, cursor)
-    # Only what `migrate` has filled. The audit log would refuse it, and is empty.
+    # Only the tables that `migrate` has filled. The audit log refuses DELETE, and is empty.
     for table in FILLED_BY_ITSELF.intersection(tables):
         cursor.execute(f"DELETE FROM {_quoted(table)}")  # noqa: S608
     wanted = count_rows(read, tables)
@@ -194,7 +194,7 @@ def _copy_table(
 
 
 def _continue_sequence(source: sqlite3.Connection, cursor: Any, table: str, column: str) -> None:
-    """Let the next id be one that no row has ever had."""
+    """Set the sequence so that the next id is one that no row has ever had."""
     used = source.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).fetchone()
     cursor.execute(
         f"SELECT setval(pg_get_serial_sequence(%s, %s), greatest(max({_quoted(column)}), %s, 1), "  # noqa: S608

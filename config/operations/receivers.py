@@ -39,5 +39,5 @@ def _beat(pulse: Pulse) -> None:
     try:
         beat(pulse)
     except DatabaseError:
-        # The work itself must go on. A heartbeat that stays away is reported by /readyz.
+        # The work itself must continue. /readyz reports a missing heartbeat.
         log.warning("the heartbeat of the %s could not be stored", pulse, exc_info=True)

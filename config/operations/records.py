@@ -1,4 +1,4 @@
-"""The record of each backup and housekeeping, for the page and the health check."""
+"""Records of backups and housekeeping, for the page Operations and the health check."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from celery import shared_task
 
 from config.accounts.actors import OPERATOR
-from config.operations.housekeeping import keep_house
+from config.operations.housekeeping import run_housekeeping
 
 
 @shared_task
 def housekeeping_task() -> None:
-    keep_house(by=OPERATOR)
+    run_housekeeping(by=OPERATOR)

@@ -32,7 +32,7 @@ OPERATIONS_SHOWN = 20
 @xframe_options_deny
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer that this process is alive. Nothing else is checked, so that nothing restarts it."""
+    """Answer that this process is alive. A failure elsewhere must not restart it."""
     return HttpResponse("alive\n", content_type=PLAIN)
 
 
@@ -42,7 +42,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """Report every check in words, with status 503 if one fails.
 
-    A load balancer asks for `?only=database,migrations`, because judging goes on without workers.
+    A load balancer requests `?only=database,migrations`, because judging needs no workers.
     """
     only = tuple(name for name in request.GET.get("only", "").split(",") if name)
     if unknown := set(only) - set(CHECKS):
@@ -73,7 +73,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def may_read_metrics(request: HttpRequest) -> bool:
-    """Return whether the request has the token, or without one comes from this machine itself."""
+    """Return whether the request has the token, or comes from this machine if no token is set."""
     if settings.METRICS_TOKEN:
         sent = request.headers.get("Authorization", "")
         return secrets.compare_digest(sent.encode(), f"Bearer {settings.METRICS_TOKEN}".encode())
@@ -88,7 +88,7 @@ def may_read_metrics(request: HttpRequest) -> bool:
 @only_for(can_administer)
 @require_safe
 def operations(request: HttpRequest) -> HttpResponse:
-    """Show what is wrong with the site and how to mend it, and the last backup."""
+    """Show problems of the site and how to fix them, and the last backup."""
     findings = check_health()
     backup, house = latest(OperationKind.BACKUP), latest(OperationKind.HOUSEKEEPING)
     context = {

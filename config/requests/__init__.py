@@ -1,1 +1,1 @@
-"""The border of the server: what a request may contain before any view or parser reads it."""
+"""Checks of the size, text and files of a request, before a view or parser reads it."""

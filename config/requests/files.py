@@ -30,10 +30,10 @@ from django.utils.datastructures import MultiValueDict
 from config.shared.errors import InvalidInput
 
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
-# A predicate of a person and the key of the benchmark in the address.
-May = Callable[[Any, str], bool]
+# Takes a person and the benchmark key in the address; returns whether the person may send files.
+MaySend = Callable[[Any, str], bool]
 
-# No request lasts as long as this. The server ends it earlier.
+# The server ends every request earlier than this.
 ABANDONED_SECONDS = 3600
 
 
@@ -41,7 +41,7 @@ ABANDONED_SECONDS = 3600
 class FileRule:
     """Who may send files to a view, and the size of the whole request if it has its own limit."""
 
-    may: May
+    may_send: MaySend
     own_bytes_max: int | None
 
     @property
@@ -49,14 +49,16 @@ class FileRule:
         return self.own_bytes_max or settings.UPLOAD_BYTES_MAX
 
 
-def receives_files(may: May, *, bytes_max: int | None = None) -> Callable[[AnyView], AnyView]:
+def receives_files(
+    may_send: MaySend, *, bytes_max: int | None = None
+) -> Callable[[AnyView], AnyView]:
     """Mark a view function or API class that receives files.
 
-    Files of other people are not read, and the view answers as to an empty form.
+    Files from other people are not read. The view then receives an empty form.
     """
 
     def mark(view: AnyView) -> AnyView:
-        view.file_rule = FileRule(may, bytes_max)  # type: ignore[attr-defined]
+        view.file_rule = FileRule(may_send, bytes_max)  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -81,7 +83,7 @@ class NoFiles(FileUploadHandler):
 
 
 class OnlyFromPermitted(FileUploadHandler):
-    """The first handler of a view that receives files. It runs before the body is read.
+    """Skip the body unless the person may send files. This handler runs before the body is read.
 
     The API sets `request.user` to the owner of a token before it reads the body.
     """
@@ -99,7 +101,7 @@ class OnlyFromPermitted(FileUploadHandler):
         encoding: str | None = None,
     ) -> tuple[QueryDict, MultiValueDict[str, Any]] | None:
         user = getattr(self.request, "user", None)
-        if user is None or not user.is_authenticated or not self._rule.may(user, self._key):
+        if user is None or not user.is_authenticated or not self._rule.may_send(user, self._key):
             return QueryDict(), MultiValueDict()
         check_free_space(content_length)
         return None
@@ -135,7 +137,7 @@ class IncomingFiles(TemporaryFileUploadHandler):
 
 
 def set_file_handlers(request: HttpRequest, view: Any, key: str) -> None:
-    """Let the request store files, if the view receives them from this person."""
+    """Let the request store files if the view receives them from this person."""
     rule = file_rule_of(view)
     if rule is None:
         return
@@ -149,7 +151,7 @@ def set_file_handlers(request: HttpRequest, view: Any, key: str) -> None:
 
 
 def discard_files(request: HttpRequest) -> None:
-    """Delete what is left of the request's files."""
+    """Delete the files of the request that the view has not moved."""
     incoming: IncomingFiles | None = getattr(request, "incoming_files", None)
     if incoming is not None:
         incoming.discard()

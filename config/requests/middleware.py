@@ -1,7 +1,7 @@
 """Refuse a request that is too large or malformed, before any other code reads its body.
 
-It stands before the CSRF middleware, which parses forms. Its `process_view` runs before that of the
-CSRF middleware too, and there the view and the person are known.
+The middleware comes before the CSRF middleware, which parses forms. Its `process_view` also runs
+before that of the CSRF middleware, and there the view and the person are known.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from config.requests.text import check_form, check_head
 from config.shared.errors import InvalidInput, LengthRequired, TooLarge
 from config.shared.http import bad_request, error_response
 
-# What Django raises for a form that it cannot parse. It would log each with a traceback.
+# Errors of Django for a form that it cannot parse. Django would log each with a traceback.
 UNREADABLE = (MultiPartParserError, BadRequest, SuspiciousOperation)
 
 
@@ -61,7 +61,7 @@ def _check_for_view(request: HttpRequest, view: Callable[..., Any], kwargs: dict
     if _body_bytes(request) > bytes_max:
         raise TooLarge(f"The request is larger than {bytes_max / 1e6:,.0f} MB. Send less at once.")
     set_file_handlers(request, view, kwargs.get("key", ""))
-    # A form with files of a token's owner is not read here, but by the API's own parser.
+    # If a token sends files to the API, the API's own parser reads and checks the form.
     if request.method == "POST":
         check_form(request)
 

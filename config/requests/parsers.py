@@ -1,4 +1,4 @@
-"""The parsers of the API. They refuse text that no database stores, like the forms of pages."""
+"""The parsers of the API. As on pages, they refuse text that no database stores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from config.requests.text import check_form_data, check_json
 
 
 class JSONParser(parsers.JSONParser):
-    """Read JSON in UTF-8 without NaN, duplicate keys, NUL and lone surrogates."""
+    """Read JSON in UTF-8, and refuse NaN, duplicate keys, NUL and lone surrogates."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
@@ -31,7 +31,7 @@ class JSONParser(parsers.JSONParser):
 
 
 class MultiPartParser(parsers.MultiPartParser):
-    """Read a form with files."""
+    """Read a form with files, and check its texts."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None

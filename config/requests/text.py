@@ -1,4 +1,4 @@
-"""Refusal of text that no database stores: NUL, lone surrogates, and bytes that are not UTF-8."""
+"""Refuse text that no database stores: NUL, lone surrogates, and bytes that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_texts(texts: Iterable[str], place: str) -> None:
 
 
 def check_head(request: HttpRequest) -> None:
-    """Check everything of a request but its body: address, query string, cookies and headers."""
+    """Check a request except for its body: address, query string, cookies and headers."""
     check_texts([request.path_info], "The address")
     _check_query_string(request)
     check_texts(_headers(request), "A header")
@@ -39,7 +39,7 @@ def check_head(request: HttpRequest) -> None:
 
 
 def check_form(request: HttpRequest) -> None:
-    """Check the fields of a form, which this parses."""
+    """Parse the form of a request, and check its fields."""
     check_texts(_texts_of_form(request.POST, request.FILES), "The form")
 
 
@@ -88,7 +88,7 @@ def _headers(request: HttpRequest) -> Iterable[str]:
 
 
 def _check_charset(request: HttpRequest) -> None:
-    """Django decodes forms and query strings by the charset of the request."""
+    """Refuse other charsets than UTF-8, because Django would decode the request by them."""
     charset = request.encoding
     if charset is not None and codecs.lookup(charset).name not in {"utf-8", "ascii"}:
         raise InvalidInput("The charset of the request is not UTF-8. Send text as UTF-8.")

@@ -1,4 +1,4 @@
-"""Rates of the API per person, counted in the shared cache.
+"""Limits of the requests of one person to the API, counted in the shared cache.
 
 A process takes permits from the shared count in steps, so that only one request in `STEP` needs the
 cache. A cache in the database would otherwise need a write for each answer.
@@ -40,7 +40,7 @@ class Permits:
                 self._window, self._left = window, {}
             if name not in self._left or self._left[name] == 0:
                 self._left[name] = _take_from_cache(f"permits:{name}:{window}", limit)
-            # Negative: the shared count has reached the limit, and is not asked again.
+            # Negative: the shared count has reached the limit, and is not read again.
             if self._left[name] < 0:
                 return False
             self._left[name] -= 1
@@ -73,7 +73,7 @@ class PersonThrottle(BaseThrottle):
 def _take_from_cache(key: str, limit: int) -> int:
     """Return the permits taken, at most `STEP`, or -1 if none is left.
 
-    A cache that does not answer never stops the work.
+    If the cache does not answer, a whole step is taken.
     """
     try:
         used = _count_step(key)

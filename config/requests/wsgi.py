@@ -1,4 +1,4 @@
-"""An answer to requests that Django cannot construct, which no middleware can give."""
+"""Answer requests that Django cannot parse. No middleware receives them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ HEADERS = [
 def answering_unreadable_requests(application: Application) -> Application:
     """Answer with 400 if the header Content-Type or the query string cannot be parsed.
 
-    Django parses them before its first middleware, and lets these errors pass. All later errors
-    become responses.
+    Django parses them before its first middleware, and does not catch these errors. It answers all
+    later errors.
     """
 
     def answering(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

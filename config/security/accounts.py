@@ -24,7 +24,7 @@ from config.settings import DEVELOPMENT_KEY
 
 STRONG_HASHES = {"pbkdf2_sha256", "argon2", "scrypt", "bcrypt_sha256"}
 MONTH_SECONDS = 30 * 24 * 3600
-SAFE = ("LocMemCache", "DummyCache")
+PER_PROCESS = ("LocMemCache", "DummyCache")
 
 
 def _is_accepted(password: str) -> bool:
@@ -67,7 +67,8 @@ def masked(probe: Probe) -> str:
 @requirement("6.2.7", "Password managers can fill the form.")
 def password_managers(probe: Probe) -> str:
     page = getattr(probe.answers["GET /accounts/login/"], "content", b"")
-    return "" if b'autocomplete="current-password"' in page else "The field is not marked."
+    is_marked = b'autocomplete="current-password"' in page
+    return "" if is_marked else "The password field is not marked for password managers."
 
 
 @requirement("6.2.9", "Passwords may have 64 characters and more.")
@@ -75,24 +76,24 @@ def long_passwords(probe: Probe) -> str:
     return "" if _is_accepted("a rather long sentence, " * 5) else "Long passwords are refused."
 
 
-@requirement("6.3.1", "Guessing passwords is slowed down, by one count for all processes.")
+@requirement("6.3.1", "Failed sign-ins are limited, with one count for all processes.")
 def rate_limits(probe: Probe) -> str:
     limits = getattr(settings, "ACCOUNT_RATE_LIMITS", {})
     if limits is False or not (limits or {}).get("login_failed", "default"):
         return "Failed sign-ins are not limited."
-    if type(caches["default"]).__name__ in SAFE:
-        return "The counts are kept per process."
+    if type(caches["default"]).__name__ in PER_PROCESS:
+        return "Each process has its own counts."
     return ""
 
 
-@requirement("6.3.2", "Roles with rights require a second factor.")
+@requirement("6.3.2", "Leads and admins need a second factor.")
 def second_factor(probe: Probe) -> str:
     required = set(getattr(settings, "MFA_REQUIRED_ROLES", []))
     missing = {"admin", "lead"} - required
     return f"Not required: {', '.join(sorted(missing))} (MFA_REQUIRED_ROLES)." if missing else ""
 
 
-@requirement("6.3.3", "There is one way to sign in.")
+@requirement("6.3.3", "All sign-ins use one page and one backend.")
 def one_sign_in(probe: Probe) -> str:
     checking = [
         type(one).__name__ for one in get_backends() if hasattr(one, "user_can_authenticate")
@@ -149,7 +150,7 @@ def api_views(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[st
             yield str(one.pattern), view
 
 
-@requirement("8.2.1", "Every operation of the API requires a right, and denies by default.")
+@requirement("8.2.1", "Every operation of the API requires a permission, and denies by default.")
 def denied_by_default(probe: Probe) -> str:
     default = settings.REST_FRAMEWORK["DEFAULT_PERMISSION_CLASSES"]
     if default != ["config.accounts.permissions.DenyAll"]:
@@ -177,7 +178,7 @@ def slow_hash(probe: Probe) -> str:
     return "" if name in STRONG_HASHES else f"Passwords are hashed with {name}."
 
 
-@requirement("16.2.2", "Times are stored with their zone, UTC.")
+@requirement("16.2.2", "Times are stored in UTC.")
 def utc(probe: Probe) -> str:
     return "" if settings.USE_TZ and settings.TIME_ZONE == "UTC" else "Times are not in UTC."
 

@@ -84,7 +84,7 @@ def no_shell(probe: Probe) -> str:
     return _problem("A shell is started", places)
 
 
-@requirement("1.2.10", "Spreadsheets do not read cells of CSV files as formulas.")
+@requirement("1.2.10", "Cells of CSV files are never formulas of a spreadsheet.")
 def no_formulas(probe: Probe) -> str:
     lines = csv_text(["text"], [[f"{start}1"] for start in FORMULA_STARTS]).split("\n", 1)[1]
     cells = lines.replace('"', "").count("'")
@@ -96,7 +96,7 @@ def no_eval(probe: Probe) -> str:
     return _problem("Text is executed", calls_of("eval", "exec", "compile", "__import__"))
 
 
-@requirement("1.5.2", "No format is read that can create objects of any kind.")
+@requirement("1.5.2", "No format is read that can create arbitrary objects.")
 def no_pickle(probe: Probe) -> str:
     places = imports_of("pickle", "cPickle", "dill", "marshal", "shelve", "joblib", "yaml")
     if settings.CELERY_ACCEPT_CONTENT != ["json"]:

@@ -9,16 +9,17 @@ from config.security.registry import Probe, requirement
 BODY_BYTES_MAX = 5 << 20
 
 
-@requirement("2.4.1", "One account cannot send any number of requests.")
+@requirement("2.4.1", "The number of requests of one account is limited.")
 def throttled(probe: Probe) -> str:
     on = settings.REST_FRAMEWORK.get("DEFAULT_THROTTLE_CLASSES")
-    return "" if on else "The API has no rates per person."
+    return "" if on else "The API does not limit the requests of a person."
 
 
 @requirement("5.2.1", "A request without files has a maximum size.")
 def body_size(probe: Probe) -> str:
-    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    return "" if most and most <= BODY_BYTES_MAX else "DATA_UPLOAD_MAX_MEMORY_SIZE is too large."
+    maximum = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    is_small = maximum and maximum <= BODY_BYTES_MAX
+    return "" if is_small else "DATA_UPLOAD_MAX_MEMORY_SIZE is too large."
 
 
 @requirement("5.3.1", "Uploaded files are outside the folders that the server sends.")
@@ -28,6 +29,6 @@ def upload_folder(probe: Probe) -> str:
     return f"UPLOAD_ROOT is inside {inside[0]}." if inside else ""
 
 
-@requirement("15.2.2", "Long queries and long work end by themselves.")
+@requirement("15.2.2", "Jobs end at a time limit.")
 def time_limits(probe: Probe) -> str:
     return "" if settings.CELERY_TASK_TIME_LIMIT else "Jobs have no time limit."

@@ -1,7 +1,7 @@
 """Requirements of OWASP ASVS 5, each with a check of this installation.
 
-A check asks the site itself if that is possible. Otherwise it reads a setting or the code. What a
-program cannot check is not listed: processes, documents, and the machines around Hearth.
+A check sends requests to the site if possible. Otherwise it reads a setting or the code.
+Requirements that a program cannot check are not listed: processes, documents, other machines.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def numbers() -> list[str]:
 
 
 def run_checks(*chosen: str) -> list[Verdict]:
-    """Check the requirements with these numbers, or all. The requests for it are not logged."""
+    """Check the requirements with these numbers, or all. Their requests are not logged."""
     probe = Probe()
     logging.disable(logging.CRITICAL)
     try:
@@ -72,7 +72,7 @@ def _verdict(one: Requirement, probe: Probe) -> Verdict:
 
 
 class Probe:
-    """The answers of this site to some requests, without a network and without an account."""
+    """The answers of this site to some requests, sent without a network and without an account."""
 
     ADDRESSES = (
         ("GET", "/"),

@@ -64,7 +64,7 @@ def no_cors(probe: Probe) -> str:
     return ""
 
 
-@requirement("3.4.3", "Every answer has a Content-Security-Policy that runs no foreign code.")
+@requirement("3.4.3", "Every answer has a Content-Security-Policy that allows no inline code.")
 def content_security_policy(probe: Probe) -> str:
     header = "Content-Security-Policy"
     problem = probe.without(header, "object-src 'none'", "base-uri 'none'")
@@ -117,7 +117,7 @@ def own_assets(probe: Probe) -> str:
     return _named(loading, "Loads files of other hosts")
 
 
-@requirement("4.1.1", "Every text names its type and encoding.")
+@requirement("4.1.1", "Every text states its type and encoding.")
 def content_type(probe: Probe) -> str:
     wrong = [
         name
@@ -131,7 +131,7 @@ def content_type(probe: Probe) -> str:
 @requirement("4.1.3", "Clients cannot set the headers that only proxies set.")
 def proxy_headers(probe: Probe) -> str:
     if settings.USE_X_FORWARDED_HOST:
-        return "X-Forwarded-Host is believed."
+        return "X-Forwarded-Host is trusted."
     numbers = {settings.TRUSTED_PROXIES, settings.ALLAUTH_TRUSTED_PROXY_COUNT}
     numbers.add(settings.REST_FRAMEWORK["NUM_PROXIES"])
     return "" if len(numbers) == 1 else "The parts of Hearth trust different numbers of proxies."
@@ -155,7 +155,7 @@ def https(probe: Probe) -> str:
     return "" if goes_to.startswith("https://") else "HTTP is not redirected to HTTPS."
 
 
-@requirement("13.4.1", "Metadata of the source control cannot be read.")
+@requirement("13.4.1", "Files of git and secret settings cannot be read.")
 def no_git(probe: Probe) -> str:
     open_to = [
         path for path in ("/.git/config", "/.env") if probe.ask("GET", path).status_code != 404
@@ -211,9 +211,9 @@ def no_store(probe: Probe) -> str:
 @requirement("16.5.1", "Errors do not show internals.")
 def plain_errors(probe: Probe) -> str:
     words = (b"Traceback", b"URLconf", b"django.core", b"settings.py")
-    telling = [
+    showing = [
         name
         for name, one in probe.answers.items()
         if any(word in getattr(one, "content", b"") for word in words)
     ]
-    return _named(telling, "Shows internals")
+    return _named(showing, "Shows internals")

@@ -35,7 +35,7 @@ def try_to_sign_in(login: str, password: str = "wrong", **meta: str) -> str:
 def test_two_processes_count_together(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """S8: an address gets 10 tries, not 10 in each process. The Django admin has no door apart."""
+    """An address gets 10 tries, not 10 in each process. The Django admin has no own sign-in."""
     with_production_hash(make_user("ada", Role.ADMIN))
     variables = {"REDIS_URL": request.getfixturevalue("redis_url")} if store == "redis" else {}
     with (
@@ -45,7 +45,7 @@ def test_two_processes_count_together(
         visitors = [Visitor(one), Visitor(two)]
         results = []
         for number in range(12):
-            # The header is believed only from a configured proxy.
+            # The header is trusted only from a configured proxy.
             headers = {"X-Forwarded-For": f"198.51.100.{number}"}
             page = visitors[number % 2].sign_in(f"person-{number}", "wrong", headers=headers)
             results.append(WRONG in page.text)
@@ -65,7 +65,7 @@ def test_two_processes_count_together(
 
 @pytest.mark.django_db
 def test_an_account_gets_ten_tries_from_all_addresses() -> None:
-    """S8. A success in between does not start the count again."""
+    """A success in between does not start the count again."""
     make_user("anna", Role.ANNOTATOR)
     tries = []
     for number in range(12):
@@ -95,7 +95,7 @@ def test_only_configured_proxies_are_believed(
 
 @pytest.mark.django_db
 def test_a_failed_sign_in_is_logged_without_password(caplog: Any) -> None:
-    """S19: a name that contains a line break or a control sequence cannot forge a line."""
+    """A name that contains a line break or a control sequence cannot forge a line."""
     with caplog.at_level(logging.WARNING, "config.accounts"):
         for name in ("a\nSign-in failed: 'ada'", "\x1b[31mred\u202e", "x" * 1000):
             try_to_sign_in(name, "canary-password")
@@ -139,7 +139,7 @@ def seconds_of(action: Any) -> float:
 
 @pytest.mark.django_db
 def test_unknown_names_answer_like_wrong_passwords(settings: Any) -> None:
-    """S8: the same text, and the same time with the hash of production."""
+    """They get the same text, in the same time with the password hash of production."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
     settings.ACCOUNT_RATE_LIMITS = False
     make_user("anna", Role.ANNOTATOR)
@@ -156,7 +156,7 @@ def test_unknown_names_answer_like_wrong_passwords(settings: Any) -> None:
 
 @pytest.mark.django_db
 def test_a_reset_answers_alike_for_known_and_unknown_addresses(settings: Any) -> None:
-    """S8: the same answer, one e-mail each, and a similar time."""
+    """They get the same answer and one e-mail each, in a similar time."""
     settings.CAN_SEND_EMAIL = True
     settings.ACCOUNT_RATE_LIMITS = False
     anna = make_user("anna", Role.ANNOTATOR)
@@ -179,7 +179,7 @@ def test_a_reset_answers_alike_for_known_and_unknown_addresses(settings: Any) ->
 
 @pytest.mark.django_db
 def test_resets_are_limited(settings: Any) -> None:
-    """S8: no one floods a mailbox."""
+    """No one can flood a mailbox."""
     settings.CAN_SEND_EMAIL = True
     statuses = [
         Client()

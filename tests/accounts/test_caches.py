@@ -84,7 +84,7 @@ def test_clearing_keeps_what_others_store_in_redis(redis_url: str) -> None:
 
 
 def test_no_value_is_a_pickle(redis_url: str) -> None:
-    """S20: reading a value runs no code. Values that JSON cannot express are refused."""
+    """Reading a value runs no code. Values that JSON cannot express are refused."""
     cache = SharedCache(redis_url, PARAMS)
     cache.set("tries", [1, "a"])
     with redis.Redis.from_url(redis_url) as server:
@@ -136,7 +136,7 @@ def test_no_count_is_lost() -> None:
 
 
 def test_without_redis_each_process_counts_on_its_own(caplog: Any) -> None:
-    """F4: a Redis that is down costs one request some milliseconds, and the others nothing."""
+    """If Redis is down, one request takes some milliseconds longer, and the others do not."""
     secret = f"redis://:canary-password@127.0.0.1:{free_port()}/0"
     cache = SharedCache(secret, PARAMS)
     with caplog.at_level(logging.WARNING):
@@ -149,7 +149,7 @@ def test_without_redis_each_process_counts_on_its_own(caplog: Any) -> None:
 
 
 def test_a_hung_redis_delays_one_request(tmp_path: Path) -> None:
-    """F5: a stopped Redis process accepts connections and does not answer."""
+    """A stopped Redis process accepts connections and does not answer."""
     url = services.start_redis(services.find_or_install(find_redis, "redis-server"))
     pid = services._started[-1].pid
     cache = SharedCache(url, PARAMS)

@@ -182,7 +182,7 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize("goal", ELSEWHERE)
 def test_redirects_stay_on_this_site(anna: User, goal: str) -> None:
-    """S16: signing in, signing out, confirming and signing in to the admin lead to own pages."""
+    """Every way to sign in, sign out or confirm leads to a page of this site."""
     form = {"login": "anna", "password": factories.PASSWORD, "next": goal}
     client = Client()
     locations = [client.post(LOGIN, form)["Location"]]
@@ -201,6 +201,5 @@ def test_redirects_stay_on_this_site(anna: User, goal: str) -> None:
 
 
 def test_a_redirect_to_an_own_page_works(anna: User) -> None:
-    """S16."""
     form = {"login": "anna", "password": factories.PASSWORD, "next": "/me/?a=1"}
     assert Client().post(LOGIN, form)["Location"] == "/me/?a=1"

@@ -128,7 +128,7 @@ def test_a_site_without_settings_signs_in_connected_accounts_only(tmp_path: Path
         assert is_signed_in(again)
         assert User.objects.get(pk=anna.pk).password == anna.password
 
-        # S16: the address to continue to stays on this site.
+        # The address to continue to stays on this site.
         _, page = one.sign_in(person("anna"), query="process=login&next=//evil.example/")
         assert page.url == f"{one.server.url}/"
 

@@ -29,7 +29,7 @@ from config.accounts.models import TokenRight, User
 from config.accounts.roles import Role
 from config.accounts.services import create_token, erase_person, grant_role, withdraw_role
 from config.audit.models import AuditAddress, AuditEntry
-from config.audit.services import forget_old_addresses, record
+from config.audit.services import delete_old_addresses, record
 from config.jobs.models import Job
 from config.jobs.services import run_job
 from evaluation.release.services import publish_label_set
@@ -307,9 +307,9 @@ def test_erasing_a_person_leaves_only_the_key_of_the_account() -> None:
 
 def test_addresses_are_deleted_after_their_time(settings: Any) -> None:
     Client().post(LOGIN, {"login": "x", "password": "y"})
-    assert forget_old_addresses() == 0
+    assert delete_old_addresses() == 0
     settings.AUDIT_ADDRESS_DAYS = -1
-    assert forget_old_addresses() == 1
+    assert delete_old_addresses() == 1
     assert facts("act", "address__address") == [("sign_in_failed", None)]
 
 

@@ -422,8 +422,7 @@ def test_a_job_that_the_database_interrupts_starts_again(
     name = store_upload(SimpleUploadedFile("my.run", GOOD))
     Job.objects.update(params={"upload": name})
     reason = (
-        f"The database did not answer during this job ({error.__name__}). "
-        "The job starts again by itself."
+        f"The database did not answer during this job ({error.__name__}). The job will start again."
     )
     for attempt in range(1, 5):
         run_job(job.pk)

@@ -1,4 +1,4 @@
-"""A worker process has a limit of memory, so that a bad file fails one job and not the machine."""
+"""Worker processes have a memory limit, so that a bad file fails one job and not the machine."""
 
 from __future__ import annotations
 

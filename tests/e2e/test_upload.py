@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 def test_a_refused_upload_shows_the_reason_and_can_be_repeated(
     page: Page, live_server: Any, tmp_path: Path, settings: Any, page_problems: list[str]
 ) -> None:
-    """F8: the form, the selected file and the words stay."""
+    """The form, the selected file and the entered text stay."""
     make_benchmark(tmp_path)
     researcher = make_user("rosa", Role.RESEARCHER)
     rooms.sign_in(page.context, live_server.url, researcher)

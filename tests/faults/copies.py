@@ -1,4 +1,4 @@
-"""F10: copies of the database file and its log at any time, as after a power failure."""
+"""Copy the database file and its log at any time, as a power failure leaves them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.faults.writers import missing, writers
 
 
 def copy_under_writers(site: Site, rounds: int) -> Row:
-    """Copy the files `rounds` times under six writers, and look for the answers in each copy."""
+    """Copy the files `rounds` times while six people judge. Look for the answers in each copy."""
     lost = broken = 0
     with site.server() as server, writers(site, pairs=100_000) as group:
         for number in range(rounds):
@@ -33,7 +33,7 @@ def copy_under_writers(site: Site, rounds: int) -> Row:
             shutil.rmtree(copy)
     acknowledged = len(group.acknowledged)
     return Row(
-        "F10 copy the database in mid-write",
+        "Copy the database during writes",
         site.database,
         tried=rounds,
         acknowledged=acknowledged,
@@ -44,7 +44,7 @@ def copy_under_writers(site: Site, rounds: int) -> Row:
 
 
 def copied(site: Site, pid: int, folder: Path) -> Path:
-    """Copy the files while all processes of the server are stopped, wherever they are."""
+    """Copy the files while all processes of the server are paused at an arbitrary point."""
     folder.mkdir()
     os.killpg(pid, signal.SIGSTOP)
     try:

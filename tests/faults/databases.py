@@ -1,4 +1,4 @@
-"""F7: PostgreSQL is stopped and killed while people judge and while a run is imported."""
+"""Stop and kill PostgreSQL while people judge and while a run is imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AWAY_SECONDS = 2.0
 
 
 def stop_under_writers(site: Site, rounds: int) -> Row:
-    """Stop the server `rounds` times in each way under six writers."""
+    """Stop the server `rounds` times in each way while six people judge."""
     assert site.postgres is not None
     with site.server(), writers(site, pairs=100_000) as group:
         for how in WAYS * rounds:
@@ -29,7 +29,7 @@ def stop_under_writers(site: Site, rounds: int) -> Row:
     acknowledged = len(group.acknowledged)
     unexpected = sorted(set(group.wrong))
     return Row(
-        "F7 stop and kill PostgreSQL under six writers",
+        "Stop and kill PostgreSQL while six people judge",
         site.database,
         tried=rounds * len(WAYS),
         acknowledged=acknowledged,
@@ -56,7 +56,7 @@ def stop_during_imports(site: Site, rounds: int) -> Row:
                 wait_until(site, jobs[-1], ENDED)
     found = imported(site, jobs)
     return Row(
-        "F7 stop and kill PostgreSQL during imports",
+        "Stop and kill PostgreSQL during imports",
         site.database,
         tried=rounds,
         acknowledged=len(jobs),

@@ -35,7 +35,7 @@ def state_of(site: Site, job: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """whole: jobs that are done and whose run has all lists. doubled: runs that are too many."""
+    """whole: jobs that are done and whose run has all lists. doubled: runs without a job."""
 
     whole: int
     doubled: int

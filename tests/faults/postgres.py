@@ -46,8 +46,8 @@ class PrivatePostgres:
     def start(self) -> None:
         """Start the server, and wait until it accepts connections.
 
-        After a kill, the old processes may still be there for a moment, and the server refuses to
-        start.
+        After a kill, the old processes may still run for a short time, and the server then refuses
+        to start.
         """
         assert wait_for(self._started), (self.folder / "log").read_text()[-2000:]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 class Row:
     """Counts of one drill on one database.
 
-    tried: faults that were caused. acknowledged: answers or uploads that the site confirmed.
+    tried: the number of faults. acknowledged: answers or uploads that the site confirmed.
     stored: those found in the database afterwards. lost: those that are missing or wrong. doubled:
-    those that are stored more than once. note: what else was observed.
+    those that are stored more than once. note: other observations.
     """
 
     drill: str

@@ -23,7 +23,7 @@ from tests.waiting import wait_for
 
 CSRF = "0" * 32
 OK = range(200, 300)
-# The answers that a client repeats: too many requests, and a database that is away.
+# Statuses after which a client repeats the request: too many requests, database unavailable.
 LATER = (429, 503)
 
 
@@ -109,7 +109,7 @@ class Site:
 
 
 class Person:
-    """A signed-in person. Their browser repeats a request until it has an answer."""
+    """A signed-in person, whose browser repeats a request until it succeeds."""
 
     def __init__(self, port: int, session: str) -> None:
         self.port = port

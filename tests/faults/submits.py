@@ -1,4 +1,4 @@
-"""F1: kill -9 of the web process at five points of storing a judgment."""
+"""Kill the web process (kill -9) at five points of storing a judgment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
     stored = {key: stored_id(site, key) for key in acknowledged}
     lost = sum(stored[key] != number for key, number in acknowledged.items())
     return Row(
-        "F1 kill a web process at 5 points of a submit",
+        "Kill a web process at 5 points of a submit",
         site.database,
         tried=rounds * len(POINTS),
         acknowledged=len(acknowledged),

@@ -1,4 +1,4 @@
-"""F2: kill -9 of a worker's main process, its child, or both during an import."""
+"""Kill a worker's main process, its child process, or both (kill -9) during an import."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def kill_during_imports(site: Site, rounds: int) -> Row:
     ends = site.rows("SELECT state, error FROM jobs_job WHERE id = ?", last)
     uploads = sum(path.is_file() for path in (site.folder / "uploads").iterdir())
     return Row(
-        "F2 kill a worker during imports",
+        "Kill a worker during imports",
         site.database,
         tried=rounds * len(WAYS) + DEATHS,
         acknowledged=len(jobs),
@@ -74,5 +74,5 @@ def kill_during_imports(site: Site, rounds: int) -> Row:
 
 
 def expire_leases(site: Site) -> None:
-    """Let the time of a lease pass, so that the sweeper need not wait for it."""
+    """Set all leases to expired, so that the sweeper need not wait."""
     site.rows("UPDATE jobs_job SET lease_expires_at = ? WHERE state = 'running'", PAST)

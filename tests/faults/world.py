@@ -1,4 +1,4 @@
-"""Fill the database of a drill, and start and sweep jobs. Runs in its own process.
+"""Fill the database of a drill, start jobs, and sweep them. This runs in its own process.
 
     python -m tests.faults.world campaign PEOPLE PAIRS    a campaign, and sessions of annotators
     python -m tests.faults.world benchmark                a benchmark for imports

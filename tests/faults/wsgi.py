@@ -1,6 +1,6 @@
-"""The site with a switch: a request with the header `X-Fault` kills its web process at that point.
+"""The site for drills: the header `X-Fault` of a request kills the web process at the named point.
 
-The points are those of storing a judgment.
+The header names a point of storing a judgment.
 """
 
 from __future__ import annotations

@@ -117,13 +117,13 @@ def test_a_quiet_site_is_restored_with_equal_labels(
     here["rows"]["operations_operation"] += 2
     assert there == here
 
-    # It is not restored over the rows, unless it is told to.
+    # It does not replace existing rows without --replace.
     refused = other_site.manage("restore", str(tmp_path / "one.tar"))
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "The database is not empty." in refused.stderr
     assert other_site.manage("restore", str(tmp_path / "one.tar"), "--replace").returncode == 0
     assert other_site.describe() == there
-    # The site goes on: the sequences of ids are restored as well.
+    # The site can store new rows: the sequences of ids are restored as well.
     migrated = other_site.manage("migrate", "--check")
     assert migrated.returncode == 0, migrated.stderr
 
@@ -165,13 +165,13 @@ def damaged_copies(path: Path) -> Iterator[tuple[Path, str]]:
     at = content.index(b"the bytes of a video")
     flipped = path.with_name("flipped.tar")
     flipped.write_bytes(content[:at] + b"T" + content[at + 1 :])
-    yield flipped, "is not the file of the backup"
+    yield flipped, "differs from the file that was backed up"
     cut = path.with_name("cut.tar")
     cut.write_bytes(content[: at + 5])
-    yield cut, "is damaged or no archive of Hearth"
+    yield cut, "is damaged, or is not an archive of Hearth"
     stray = path.with_name("stray.tar")
     stray.write_bytes(b"no archive at all")
-    yield stray, "is damaged or no archive of Hearth"
+    yield stray, "is damaged, or is not an archive of Hearth"
 
 
 def test_a_damaged_archive_changes_nothing(
@@ -218,7 +218,7 @@ def test_an_archive_of_other_rows_is_refused_and_the_old_rows_stay(
 
 
 def with_manifest(path: Path, change: Any, rename: str = "") -> Path:
-    """Write a copy of an archive with another manifest, and perhaps another name of the video."""
+    """Write a copy of an archive with another manifest and, if given, another video name."""
     import io
 
     changed = path.with_name("changed.tar")

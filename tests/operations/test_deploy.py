@@ -1,4 +1,4 @@
-"""The files in config/deploy fit the code and the guide."""
+"""The files in config/deploy agree with the code and with docs/operations.md."""
 
 from __future__ import annotations
 

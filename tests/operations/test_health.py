@@ -71,7 +71,7 @@ def test_a_fresh_site_names_what_has_never_run(db: None) -> None:
         "FAIL scheduler: The scheduler has never run.",
         "FAIL sweeper: The sweeper of jobs has never run.",
     ]
-    # Judging needs neither, so a load balancer goes on sending requests.
+    # Judging needs neither, so a load balancer still sends requests.
     assert readyz("?only=database,migrations")[0] == 200
 
 
@@ -115,12 +115,12 @@ def test_a_missing_and_a_newer_migration(alive: None) -> None:
     applied = MigrationRecorder(connection)
     applied.record_unapplied("jobs", "0001_initial")
     assert failed() == {
-        "migrations": "1 migration of this version are not applied: jobs.0001_initial."
+        "migrations": "Not applied: 1 migration of this version, jobs.0001_initial."
     }
     applied.record_applied("jobs", "0001_initial")
     applied.record_applied("jobs", "0999_of_the_future")
     assert failed() == {
-        "migrations": "The database is of a newer version: it has jobs.0999_of_the_future."
+        "migrations": "A newer version migrated the database: it has jobs.0999_of_the_future."
     }
     applied.record_unapplied("jobs", "0999_of_the_future")
     assert failed() == {}
@@ -148,7 +148,7 @@ def test_an_old_backup(alive: None, settings: Any) -> None:
     assert failed() == {"backup": "The last backup was made 30 h ago and has 3.0 MB."}
     Operation.objects.filter(pk=made.pk).update(started_at=timezone.now())
     assert failed() == {}
-    # A backup that failed or has not ended is none.
+    # A backup that failed or has not ended does not count.
     made.delete()
     Operation.objects.create(kind=OperationKind.BACKUP, error="disk full", finished_at=at)
     Operation.objects.create(kind=OperationKind.BACKUP)
@@ -198,7 +198,7 @@ def test_the_page_shows_failures_first(alive: None) -> None:
 def test_a_site_catches_up_after_an_hour_without_its_sweeper(
     start_worker: Callable[..., Worker], tmp_path: Any
 ) -> None:
-    """Judging goes on for an hour without worker and scheduler. Then both start again."""
+    """People judge for an hour without worker and scheduler. Then both start again."""
     for pulse in Pulse:
         beat(pulse)
     Heartbeat.objects.update(at=Now() - HOUR)
@@ -211,7 +211,7 @@ def test_a_site_catches_up_after_an_hour_without_its_sweeper(
     )
     answered = [factories.submit(held, 1).judgment for held in factories.claim(campaign, ben, 6)]
     expired = Assignment.objects.filter(state="expired").count()
-    # A job was stored while the broker was away, and another lost its worker.
+    # A job was stored while the broker did not answer, and another lost its worker.
     waiting = Job.objects.create(
         kind="agreement", title="a", params={"benchmark": "tiny"}, benchmark_key="tiny"
     )

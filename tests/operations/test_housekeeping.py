@@ -1,4 +1,4 @@
-"""Housekeeping removes what nothing needs, and only that."""
+"""Housekeeping removes exactly the rows and files that are no longer needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from django.utils import timezone
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
-from config.operations.housekeeping import keep_house
+from config.operations.housekeeping import run_housekeeping
 from config.operations.models import Operation, OperationKind
 from config.shared.errors import NotPermitted
 from config.shared.uploads import store_upload
@@ -123,14 +123,14 @@ def test_housekeeping_removes_only_what_nothing_needs(untidy: dict[str, Any], ca
     assert factories.row_counts() == rows
     assert all(Path(path).exists() for path in [*untidy["gone"], *untidy["stays"]])
 
-    assert figures(keep_house(by=OPERATOR)) == FIGURES
+    assert figures(run_housekeeping(by=OPERATOR)) == FIGURES
     assert [path for path in untidy["gone"] if Path(path).exists()] == []
     assert [path for path in untidy["stays"] if not Path(path).exists()] == []
     assert list(Draft.objects.values_list("pk", flat=True)) == [untidy["drafts"][1]]
     assert sorted(Job.objects.values_list("title", flat=True)) == ["new", "waits"]
     assert list(Session.objects.values_list("session_key", flat=True)) == ["s1"]
     # Nothing is left for the next night.
-    assert set(figures(keep_house(by=OPERATOR)).values()) == {(0, 0)}
+    assert set(figures(run_housekeeping(by=OPERATOR)).values()) == {(0, 0)}
 
     done = Operation.objects.filter(kind=OperationKind.HOUSEKEEPING)
     assert [(one.error, figures(one.facts["steps"])) for one in done.order_by("pk")] == [
@@ -140,7 +140,7 @@ def test_housekeeping_removes_only_what_nothing_needs(untidy: dict[str, Any], ca
 
 
 def test_the_page_shows_the_figures(untidy: dict[str, Any]) -> None:
-    keep_house(by=OPERATOR)
+    run_housekeeping(by=OPERATOR)
     client = Client()
     client.force_login(factories.make_user("admin", Role.ADMIN))
     page = client.get("/operations/").content.decode()
@@ -150,7 +150,7 @@ def test_the_page_shows_the_figures(untidy: dict[str, Any]) -> None:
 
 def test_only_admins_keep_house() -> None:
     with pytest.raises(NotPermitted):
-        keep_house(by=factories.make_user("lead", Role.LEAD))
+        run_housekeeping(by=factories.make_user("lead", Role.LEAD))
 
 
 def test_the_scheduler_keeps_house_every_night() -> None:

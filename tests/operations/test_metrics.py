@@ -1,4 +1,4 @@
-"""The metrics for Prometheus: who may read them, what they count, and over several processes."""
+"""The metrics for Prometheus: who may read them, what they count, and sums over processes."""
 
 from __future__ import annotations
 

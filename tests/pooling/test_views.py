@@ -291,7 +291,7 @@ def test_head_and_cached_video(video: Video, researcher: Client) -> None:
 def test_no_header_identifies_the_public_video(
     video: Video, researcher: Client, settings: Any, prefix: str
 ) -> None:
-    """S2: the hash of the imported file would, for everyone who has the public data set."""
+    """The hash of the imported file would identify it to everyone who has the public data set."""
     settings.MEDIA_ACCEL_PREFIX = prefix
     video.poster.save("a.jpg", ContentFile(CONTENT))
     video.sheet.save("a.jpg", ContentFile(CONTENT))
@@ -319,7 +319,7 @@ def test_the_etag_changes_with_the_content_and_with_the_secret_of_the_site(
 
 
 def test_a_part_of_a_video_needs_the_same_right(video: Video) -> None:
-    """V4: for each range, also with a validator that matches."""
+    """Ranges need it, too, even with a validator that matches."""
     address = f"/media/videos/{video.public_id}/"
     headers = {"Range": "bytes=0-4", "If-None-Match": "*"}
     visitor, stranger = Client(), Client()

@@ -1,4 +1,4 @@
-"""Blindness (S2): nothing that an annotator receives depends on the answers of others or on gold.
+"""Blindness: nothing that an annotator receives depends on the answers of others or on gold.
 
 Two worlds differ only in what another annotator answered, or in the correct answers of the control
 pairs. Everything that the second annotator can reach is the same in both: bodies, headers, ETags,

@@ -16,7 +16,7 @@ from config.security.code import unhashed
 from config.security.registry import numbers, run_checks
 from tests.config.test_settings import OWN_KEY, start
 
-# What a new site lacks until its admins decide: a second factor for the roles with rights.
+# The requirement that a new site does not meet: a second factor for leads and admins.
 UNDECIDED = {"6.3.2"}
 
 

@@ -1,7 +1,7 @@
-"""Mass assignment (S3): further fields in a request change nothing.
+"""Mass assignment: additional fields in a request change nothing.
 
-Each write is sent as it should be, twice, and then with the fields of all tables added. The third
-time, the same rows result.
+Each valid write is sent twice, and then with the fields of all tables added. The third request
+results in the same rows.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def hostile_fields() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Write:
-    """One request that writes, by one person. `is_json`: as the API takes it, without files."""
+    """One request that writes, by one person. is_json: JSON for the API, without files."""
 
     path: str
     fields: dict[str, Any]
     is_json: bool = False
     files: dict[str, bytes] = field(default_factory=dict)
-    # Further fields that the request takes, so they are not added with another value.
+    # Fields that the request accepts, so they are not added with another value.
     optional: tuple[str, ...] = ()
 
     def send(self, client: APIClient, further: dict[str, Any]) -> int:

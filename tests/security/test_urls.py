@@ -1,7 +1,7 @@
-"""Every address of the site: who gets in, the headers, parameters, and requests of other sites.
+"""Every address of the site: who may open it, headers, parameters, and requests from other sites.
 
 `tests.test_pages.TABLE` and `tests.test_api.OPERATIONS` state what each role gets for objects that
-exist. Here, the addresses come from the resolver, with those of allauth and of the Django admin.
+exist. Here, the addresses come from the resolver, including those of allauth and the Django admin.
 """
 
 # ruff: noqa: F811  (fixtures of another module are arguments here)
@@ -48,18 +48,18 @@ OPEN_TO_VISITORS: dict[str, set[str]] = {
     "/accounts/password/reset/key/done/": READ,
     "/accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": ANY,
     "/accounts/3rdparty/login/cancelled/": READ,
-    # Addresses of earlier versions of allauth, which lead to the ones above or to the sign-in page.
+    # Addresses of earlier versions of allauth. They redirect to those above or to the sign-in page.
     "/accounts/social/login/cancelled/": FORM | {"DELETE"},
     "/accounts/social/login/error/": FORM | {"DELETE"},
     "/accounts/social/signup/": FORM | {"DELETE"},
     "/accounts/social/connections/": FORM | {"DELETE"},
-    # It leads to the sign-in page by way of /admin/.
+    # It redirects to /admin/, and then to the sign-in page.
     "/admin/logout/": ANY,
 }
 
 
 def is_refused(answer: Any) -> bool:
-    """Return whether the answer is an error or the way to the sign-in page."""
+    """Return whether the answer is an error or a redirect to the sign-in page."""
     if answer.status_code == 302:
         return re.match(r"(/accounts/login/|/admin/login/)(\?|$)", answer["Location"]) is not None
     return answer.status_code in CLOSED
@@ -111,7 +111,7 @@ def test_no_address_fails_for_an_admin(db: None) -> None:
     assert failed == {}
 
 
-# --- Headers (S15) ----------------------------------------------------------------------------
+# --- Headers ----------------------------------------------------------------------------------
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -185,7 +185,7 @@ def test_cookies_cannot_be_stolen_or_sent_by_other_sites(db: None, settings: Any
     }
 
 
-# --- Parameters (S4) --------------------------------------------------------------------------
+# --- Parameters -------------------------------------------------------------------------------
 
 HOSTILE_QUERY = (
     "ordering=by__password&order_by=-user__password&sort_by=password&fields=password,email"
@@ -198,7 +198,7 @@ def test_unknown_parameters_reveal_nothing(
     places: dict[str, Any],
     visit: Callable[[str], Client],
 ) -> None:
-    """Lists take only the parameters that they declare. Others are ignored or refused."""
+    """Lists accept only the parameters that they declare. Others are ignored or refused."""
     client = visit("lead")
     secrets = list(User.objects.values_list("password", flat=True))
     differ = {}
@@ -219,7 +219,7 @@ def test_unknown_parameters_reveal_nothing(
     assert differ == {}
 
 
-# --- Requests of other sites (S6) -------------------------------------------------------------
+# --- Requests from other sites ----------------------------------------------------------------
 
 
 def test_other_sites_and_other_types_cannot_write(
@@ -273,7 +273,7 @@ def test_reading_changes_nothing(
     assert {table for table, _ in changes(before, snapshot())} <= STORED_BY_READING
 
 
-# --- Downloads (S17) --------------------------------------------------------------------------
+# --- Downloads --------------------------------------------------------------------------------
 
 
 def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:

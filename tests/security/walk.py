@@ -20,12 +20,12 @@ PARTS = {
 }
 PLACEHOLDER = re.compile(r"<(?:(\w+):)?\w+>")
 
-# Rows of these tables change with each request of a session, or are derived.
+# Rows of these tables change with each request, or are derived from other rows.
 UNSTABLE = {"sessions.session"}
 
 
 def addresses() -> dict[str, str]:
-    """Return an address for each pattern of the site, by the pattern. Objects do not exist."""
+    """Return an address for each pattern of the site, by the pattern. Its object does not exist."""
     return {route: _address(route) for route in _routes(get_resolver().url_patterns)}
 
 

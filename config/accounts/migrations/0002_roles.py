@@ -1,4 +1,4 @@
-"""The four roles are there from the start."""
+"""Create the groups of the four roles."""
 
 from __future__ import annotations
 

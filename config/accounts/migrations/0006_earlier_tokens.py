@@ -1,4 +1,4 @@
-"""Move the API tokens of earlier versions, which were stored in the clear."""
+"""Move the API tokens of earlier versions, which were stored as plain text."""
 
 from __future__ import annotations
 

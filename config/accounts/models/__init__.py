@@ -1,4 +1,4 @@
-"""The tables of people and of what lets them in."""
+"""The tables of people, roles, consent, invitations, API tokens and the shared cache."""
 
 from __future__ import annotations
 

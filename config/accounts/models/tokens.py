@@ -30,7 +30,7 @@ class ApiToken(models.Model):
     may_write = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True, blank=True)
-    # At most an hour old, so that reading by a script seldom writes.
+    # Updated at most once an hour, so that reading by a script causes few writes.
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:

@@ -65,7 +65,7 @@ def invite(
 
 @transaction.atomic
 def revoke_invitation(*, invitation: Invitation, by: User) -> None:
-    """Revoke an open invitation. Everyone who may make such an invitation may revoke it.
+    """Revoke an open invitation. A person who may make such an invitation may revoke it.
 
     Raises `Conflict` if it is no longer open.
     """
@@ -89,7 +89,7 @@ def join(
 
     `consent` is the version of the consent text that the person agreed to. Raises `NotFound` if
     the invitation is not open, `InvalidInput` if the user name is taken, and `Conflict` if there is
-    another version of the consent text. In the last two cases the invitation stays open.
+    a newer version of the consent text. In the last two cases the invitation stays open.
     """
     if User.objects.filter(username__iexact=username).exists():
         raise InvalidInput("This user name is taken.")

@@ -26,7 +26,7 @@ from config.accounts.roles import Role, forget_roles
 from config.accounts.selectors import active_admins, open_invitations
 from config.accounts.services.roles import lock_people
 from config.accounts.signals import person_deactivated, person_erased
-from config.audit.services import forget_addresses, record
+from config.audit.services import delete_addresses, record
 from config.shared.errors import Conflict
 from config.shared.limits import check_length
 
@@ -44,7 +44,7 @@ def create_user(
     email: str = "",
     is_demo: bool = False,
 ) -> User:
-    """Create a person with these roles everywhere. Admins may also use the Django admin."""
+    """Create a person with these roles everywhere. An admin may also use the Django admin."""
     check_can_administer(by)
     user = add_user(username=username, password=password, name=name, email=email, is_demo=is_demo)
     user.groups.set([Group.objects.get_or_create(name=role.value)[0] for role in roles])
@@ -67,7 +67,7 @@ def add_user(
 
 @transaction.atomic
 def mark_demo_account(*, person: User, by: Actor) -> None:
-    """Mark an account that an earlier version of the demo made."""
+    """Mark an account of an earlier version of the demo."""
     check_can_administer(by)
     User.objects.filter(pk=person.pk).update(is_demo=True)
     record(AccountAct.PERSON_MARKED_DEMO, by=by, on=person)
@@ -123,7 +123,7 @@ def erase_person(*, person: User, by: Actor) -> User:
     _clear_row(person)
     _clear_elsewhere(person)
     record(AccountAct.PERSON_ERASED, by=by, on=person)
-    forget_addresses(person=person)
+    delete_addresses(person=person)
     person_erased.send(sender=User, person=person)
     return person
 

@@ -80,7 +80,7 @@ def _holds(person: User, role: Role, scope: str) -> bool:
 
 
 def lock_people(person: User, by: Actor) -> tuple[User, Actor]:
-    """Lock both people and all admins to the end of the transaction. Return both, read again.
+    """Lock both people and all admins until the transaction ends. Return both, read again.
 
     If two admins withdraw each other's role at the same time, the second one then lacks the right.
     """

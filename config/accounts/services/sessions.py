@@ -28,9 +28,9 @@ def end_session(*, session_id: int, by: User) -> None:
 
 @transaction.atomic
 def end_all_sessions(*, by: User) -> User:
-    """End all sessions of the person, also those that no list contains. Return the person.
+    """End all sessions of the person, including unlisted ones. Return the person.
 
-    A page then signs its own session again, so that it continues.
+    The page that calls this signs its own session again, so that the session continues.
     """
     check_is_active(by)
     User.objects.filter(pk=by.pk).update(session_generation=F("session_generation") + 1)

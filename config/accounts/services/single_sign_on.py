@@ -28,7 +28,7 @@ def join_by_single_sign_on(*, save: Callable[[], User]) -> User:
 
 @transaction.atomic
 def leave_only_single_sign_on(*, person: User) -> None:
-    """Remove the password, API tokens and sessions of an account."""
+    """Remove the password, API tokens and sessions, so that only single sign-on remains."""
     person.set_unusable_password()
     person.save(update_fields=["password"])
     User.objects.filter(pk=person.pk).update(session_generation=F("session_generation") + 1)

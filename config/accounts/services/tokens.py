@@ -23,7 +23,7 @@ from config.shared.limits import check_length
 TOKENS_MAX = 50
 DAYS_MAX = 3650
 KEY_BYTES = 32
-# Programs that look for leaked secrets recognise the token by its beginning.
+# Programs that search for leaked secrets recognise a token by this prefix.
 PREFIX = "hearth_"
 USED_AGAIN = timedelta(hours=1)
 
@@ -40,7 +40,7 @@ class NewToken:
 def create_token(
     *, by: User, name: str, rights: Collection[TokenRight], days: int | None
 ) -> NewToken:
-    """Create a token that is valid for a number of days, or until it is revoked for None.
+    """Create a token that is valid for `days` days; None: until it is revoked.
 
     Raises `InvalidInput` without a name or a right, and `Conflict` if the name is in use or the
     person has too many tokens.
@@ -72,7 +72,7 @@ def create_token(
 
 @transaction.atomic
 def revoke_token(*, token_id: int, by: User) -> None:
-    """Delete a token of the person, so that it stops working. Raises `NotFound` for others'."""
+    """Delete a token of the person, so that it no longer works. Raises `NotFound` for others."""
     check_is_active(by)
     if not ApiToken.objects.filter(pk=token_id, user=by).delete()[0]:
         raise NotFound("You have no such token.")

@@ -1,4 +1,4 @@
-"""What the templates of forms cannot get from a view, because allauth renders them alone."""
+"""Settings for the templates of form fields, which allauth renders without a view's context."""
 
 from __future__ import annotations
 

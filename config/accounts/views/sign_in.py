@@ -1,4 +1,4 @@
-"""Pages on which people sign in and see how and where they sign in."""
+"""Pages for signing in, a person's ways to sign in, and their sessions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SignInView(LoginView):
 
 
 class SecurityView(IndexView):
-    """How the person signs in: second factor, passkeys, recovery codes."""
+    """The page Sign-in and security: second factor, passkeys, recovery codes."""
 
     def get_context_data(self, **options: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context_data(**options)
@@ -59,8 +59,8 @@ def sso_name() -> str:
 def single_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """Send the person to the OpenID Connect provider.
 
-    The Content-Security-Policy forbids that a form leads to another site, also by a redirect. So
-    the form leads to a page, and the page continues to the provider.
+    The Content-Security-Policy forbids forms that lead to another site, even by a redirect. So the
+    form leads to a page of Hearth, and this page continues to the provider.
     """
     try:
         answer: HttpResponseBase = allauth_openid_login(request, provider_id)
@@ -98,7 +98,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
     person = cast(User, request.user)
     if request.method == "POST":
         return _end(request, person)
-    # The session could be older than the list of sessions.
+    # A session that began before an upgrade is not in the list yet.
     UserSession.objects.create_from_request(request)
     rows = [
         (one, device_name(one.user_agent), one.session_key == request.session.session_key)

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
 HEARTBEAT_SECONDS = 15.0
-# After a heartbeat that could not be written. It must come before the sweeper's next run.
+# The wait after a heartbeat that could not be written. It is shorter than the sweeper's interval.
 NEXT_HEARTBEAT_SECONDS = 1.0
 PROGRESS_EVERY_SECONDS = 0.5
 # How long a worker waits for the database before it gives up. The lease expires then.
@@ -89,11 +89,11 @@ def _end_after(job: Job, error: Exception) -> End:
 
 def _interruption(error: Exception) -> str:
     name = type(error).__name__
-    return f"The database did not answer during this job ({name}). The job starts again by itself."
+    return f"The database did not answer during this job ({name}). The job will start again."
 
 
 def _reason(error: Exception) -> str:
-    """Return why a job failed, without data that not everyone who sees the job may see."""
+    """Return why a job failed, without data that only some of its readers may see."""
     if isinstance(error, MemoryError):
         limit = f"{settings.WORKER_MEMORY_MB:,} MB"
         return f"The job needs more memory than a worker may use ({limit}, WORKER_MEMORY_MB)."

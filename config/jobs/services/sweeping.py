@@ -1,4 +1,4 @@
-"""Queue jobs again whose worker died, and send jobs again whose message is lost."""
+"""Queue a job again if its worker died, and send it again if its message is lost."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CLAIMED_WITHIN = timedelta(seconds=60)
 def sweep_jobs() -> tuple[int, int]:
     """Queue jobs again if their worker died, or fail them after the last attempt.
 
-    Jobs whose message was never sent, or was lost, are sent as well. Return the number of jobs sent
+    Also send jobs whose message was never sent, or was lost. Return the number of jobs sent
     and the number of jobs failed.
     """
     died = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
     failed = 0
-    # Attempts that the database interrupted are no deaths of a worker.
+    # An attempt that the database interrupted does not count as a death of the worker.
     last = Job.objects.filter(died, attempts__gte=ATTEMPTS + F("interruptions"))
     for job in last:
         failed += _fail(job, died)

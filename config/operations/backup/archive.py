@@ -1,7 +1,7 @@
-"""The archive of a backup: a tar file whose last member is its manifest, perhaps encrypted.
+"""The archive of a backup: a tar file that ends with a manifest and may be encrypted.
 
 The encryption is the age format (https://age-encryption.org/v1) with an X25519 key, so the program
-`age` decrypts an archive without Hearth. Tar and encryption are streams. No plain copy is stored.
+`age` decrypts an archive without Hearth. Both are streams, so no plain copy is stored.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ class Entry:
 class Manifest:
     """What the archive contains, and what the database must contain after a restore.
 
-    version: of the code. migrations: as `app.name`. rows: by table. files: by member of the tar.
-    missing: files that the database names but that were not there, as members.
+    version: the version of the code. migrations: their names as `app.name`. rows: numbers of rows
+    by table. files: by member of the tar. missing: members that the database names but that did not
+    exist.
     """
 
     version: str
@@ -119,7 +120,7 @@ def write_archive(out: BinaryIO, recipient: str = "") -> Iterator[ArchiveWriter]
 
 @contextmanager
 def read_archive(path: Path, key_file: str = "") -> Iterator[tarfile.TarFile]:
-    """Yield the archive as a tar stream, whose members are read once and in their order.
+    """Yield the archive as a tar stream. Its members can be read only once and in their order.
 
     Raises `InvalidInput` if it is damaged, or encrypted and the key does not fit.
     """
@@ -133,7 +134,9 @@ def read_archive(path: Path, key_file: str = "") -> Iterator[tarfile.TarFile]:
             ):
                 yield tar
         except tarfile.TarError as error:
-            raise InvalidInput(f"{path.name} is damaged or no archive of Hearth.") from error
+            raise InvalidInput(
+                f"{path.name} is damaged, or is not an archive of Hearth."
+            ) from error
 
 
 def verify_archive(path: Path, key_file: str = "") -> Manifest:
@@ -157,7 +160,9 @@ def verify_archive(path: Path, key_file: str = "") -> Manifest:
     expected = Manifest.read(manifest)
     for name in sorted(found.keys() | expected.files.keys()):
         if found.get(name) != expected.files.get(name):
-            raise InvalidInput(f"{path.name} is damaged: {name} is not the file of the backup.")
+            raise InvalidInput(
+                f"{path.name} is damaged: {name} differs from the file that was backed up."
+            )
     return expected
 
 

@@ -19,7 +19,7 @@ from config.shared.errors import InvalidInput
 # Runs one statement without parameters and returns all rows.
 Query = Callable[[str], Sequence[Sequence[Any]]]
 
-# What `migrate` and running processes write into an empty database.
+# The tables that `migrate` and running processes fill in an empty database.
 FILLED_BY_ITSELF = {
     "django_migrations",
     "django_content_type",
@@ -52,7 +52,7 @@ class StoredFile:
     def of_member(cls, member: str) -> StoredFile:
         kind, storage, name = (*member.split("/", 2), "", "")[:3]
         if kind != "files" or storage not in settings.STORAGES or not name:
-            raise InvalidInput(f"The archive has a file for an unknown place: {member}")
+            raise InvalidInput(f"The archive has a file for an unknown folder: {member}")
         return cls(storage, name)
 
 

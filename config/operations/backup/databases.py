@@ -1,4 +1,4 @@
-"""Copying the database into a file and back: SQLite's backup interface, pg_dump and pg_restore."""
+"""Copy the database into a file and back, by SQLite's backup interface or by pg_dump."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ASIDE = "hearth_before_restore"
 COMPRESSION = 3
 PIECE = 1 << 20
 
-# Fails with a readable reason if the restored rows are not those of the backup.
+# Raises `InvalidInput` if the restored rows are not those of the backup.
 Check = Callable[[Query], None]
 
 
@@ -53,7 +53,7 @@ def dump_database(folder: Path) -> Any:
 def restore_database(dump: Path, check: Check) -> None:
     """Replace all rows of the database by those of a dump, if `check` accepts them.
 
-    After an error, the database is as before. No other process may use it.
+    After an error, the database stays as it was. No other process may use it.
     """
     if connection.vendor == "postgresql":
         _restore_postgresql(dump, check)
@@ -115,7 +115,7 @@ def _restore_sqlite(dump: Path, check: Check) -> None:
 def _close_for_all(target: Path) -> None:
     """Write the log of the old database into its file. Raises `Conflict` if it is in use.
 
-    The file could otherwise be replaced under a running server, which would go on with the old one.
+    Otherwise, a running server would continue with the old file after it was replaced.
     """
     if not target.exists():
         return
@@ -128,7 +128,7 @@ def _close_for_all(target: Path) -> None:
                 "scheduler first."
             ) from error
         except sqlite3.DatabaseError:
-            # A damaged database is what the restore replaces.
+            # The old database may be damaged, because the restore replaces it.
             for suffix in ("-wal", "-shm"):
                 target.with_name(target.name + suffix).unlink(missing_ok=True)
 
@@ -211,7 +211,7 @@ def _check_is_alone() -> None:
 
 
 def _move_aside(cursor: Any) -> None:
-    """Move all tables and functions into a schema of their own, from which they can come back."""
+    """Move all tables and functions into another schema, from which they can be moved back."""
     cursor.execute(f"DROP SCHEMA IF EXISTS {ASIDE} CASCADE")
     cursor.execute(f"CREATE SCHEMA {ASIDE}")
     for kind, name in _objects(cursor, "public"):

@@ -1,4 +1,4 @@
-"""Making and restoring backups."""
+"""Make and restore backups."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PIECE = 1 << 20
 
 
 class BackupFacts(TypedDict):
-    """The figures of a backup. `missing`: the number of files that rows name and that are lost."""
+    """The figures of a backup. missing: the number of files that rows name but do not exist."""
 
     path: str
     bytes: int
@@ -78,10 +78,9 @@ def make_backup(
     """Write the database, the media, the label sets and the waiting uploads to one archive.
 
     path: a file, or a folder in which the archive gets the time as its name. recipient: the public
-    key to encrypt for. keep: delete older archives of such names in the folder, except for this
-    number of newest ones.
+    key to encrypt for. keep: the number of newest archives in the folder that are not deleted.
 
-    The archive is one state of the database, together with the files that it names. People can go
+    The archive contains the database as of one time, and the files that it names. People can go
     on judging. Files are read after the database; a file deleted in between is listed as missing.
     """
     check_can_administer(by)
@@ -109,7 +108,7 @@ def make_backup(
 
 
 def delete_old_backups(folder: Path, keep: int) -> int:
-    """Delete all archives in the folder but the newest. Files of other names stay."""
+    """Delete all archives in the folder except the `keep` newest. Files with other names stay."""
     mine = sorted(path for path in folder.iterdir() if OWN_NAME.fullmatch(path.name))
     old = mine[:-keep] if keep else mine
     for path in old:
@@ -197,9 +196,9 @@ def restore_backup(
 ) -> RestoreFacts:
     """Restore the database and the files of an archive.
 
-    All hashes are checked before anything is written, and the numbers of rows afterwards. Raises
-    `Conflict` if the database has rows, or a file of the same name has other bytes, unless
-    `replace`. After an error, the database is as before.
+    All hashes are checked before anything is written, and the numbers of rows afterwards. Unless
+    `replace` is set, raises `Conflict` if the database has rows, or if a file of the same name has
+    other content. After an error, the database stays as it was.
     """
     check_can_administer(by)
     if not replace and has_rows():
@@ -224,7 +223,7 @@ def restore_backup(
         missing=len(manifest.missing),
         needs_migration=bool(_known_migrations() - set(manifest.migrations)),
     )
-    # Before the migration, the table may have another form.
+    # Before the migration, the table of operations may have other columns.
     if not facts["needs_migration"]:
         Operation.objects.create(
             kind=OperationKind.RESTORE, finished_at=timezone.now(), facts=facts
@@ -236,9 +235,9 @@ def _check_fits(manifest: Manifest) -> None:
     """Raise `InvalidInput` if this code or this database cannot read the backup."""
     if manifest.engine != connection.vendor:
         raise InvalidInput(
-            f"The backup is of a database on {manifest.engine}, and DATABASE_URL is one on "
+            f"The backup is from {manifest.engine}, but DATABASE_URL is a database on "
             f"{connection.vendor}. Restore it on {manifest.engine}. Then `manage.py move_database` "
-            "moves it from SQLite to PostgreSQL."
+            "can move it from SQLite to PostgreSQL."
         )
     unknown = sorted(set(manifest.migrations) - _known_migrations())
     if unknown:
@@ -266,7 +265,7 @@ def _check_no_other_files(manifest: Manifest, replace: bool) -> None:
         with target.open("rb") as stored:
             if hashlib.file_digest(stored, "sha256").hexdigest() != entry.sha256:
                 raise Conflict(
-                    f"{target} exists with other bytes than in the backup. Move it away, or "
+                    f"{target} exists with other content than in the backup. Move it away, or "
                     "overwrite such files with --replace."
                 )
 

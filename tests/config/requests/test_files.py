@@ -58,7 +58,7 @@ def with_token(*roles: Role) -> dict[str, str]:
 def test_a_large_request_is_refused_before_it_is_read(
     db: None, path: str, content_type: str
 ) -> None:
-    """F8, S11: no visitor fills the disk or the memory."""
+    """No visitor can fill the disk or the memory."""
     body = Body()
     sent = 60_000_000 if path != API_UPLOAD or content_type != MULTIPART else 3 << 30
     answer = send(Client(enforce_csrf_checks=True), path, body, content_type, length=sent)
@@ -74,7 +74,7 @@ def test_a_large_request_is_refused_before_it_is_read(
 
 
 def test_a_request_in_chunks_is_refused(db: None) -> None:
-    """S11: Django would read an empty body."""
+    """Django would read an empty body."""
     body = Body()
     answer = send(
         Client(), "/accounts/login/", body, FORM, length=0, HTTP_TRANSFER_ENCODING="chunked"
@@ -90,7 +90,7 @@ def test_a_length_that_is_no_number_is_refused(db: None, length: str) -> None:
 
 @pytest.mark.parametrize("path", ["/accounts/login/", "/api/v1/judgments/", "/me/keys/"])
 def test_other_addresses_receive_no_files(db: None, path: str) -> None:
-    """V2: a file that no view asked for is not stored, not even for a moment."""
+    """A file that the view does not receive is never stored, not even for a short time."""
     answer = send(signed_in(Role.ADMIN), path, Body(multipart({}, b"x" * 100_000)))
     assert (answer.status_code, incoming()) == (400, [])
     assert "This address receives no files." in answer.content.decode()
@@ -175,7 +175,7 @@ def test_a_broken_connection_leaves_no_file(benchmark: Benchmark, path: str, sta
 
 @pytest.mark.parametrize("path", [UPLOAD, API_UPLOAD])
 def test_a_nearly_full_disk_refuses_files(benchmark: Benchmark, path: str, settings: Any) -> None:
-    """F8: uploads leave room for judgments."""
+    """Uploads leave space for judgments."""
     settings.DISK_RESERVE_BYTES = 1 << 60
     body = Body(multipart(FIELDS, RUN))
     answer = send(signed_in(Role.LEAD), path, body)
@@ -187,7 +187,7 @@ def test_a_nearly_full_disk_refuses_files(benchmark: Benchmark, path: str, setti
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no such limit")
 def test_a_full_database_is_a_full_disk(benchmark: Benchmark) -> None:
-    """F8: nothing is half written, and the file of the database stays intact."""
+    """Nothing is half written, and the file of the database stays intact."""
     lead = signed_in(Role.LEAD)
     with connection.cursor() as cursor:
         (pages,) = cursor.execute("PRAGMA page_count").fetchone()
@@ -211,7 +211,7 @@ def test_a_full_database_is_a_full_disk(benchmark: Benchmark) -> None:
 
 
 def test_files_of_killed_processes_are_swept(uploads: Path) -> None:
-    """F8: a file that is still arriving stays."""
+    """A file that is still arriving stays."""
     old, new = (uploads / "incoming" / name for name in ("old", "new"))
     for path in (old, new):
         path.write_bytes(b"x")

@@ -1,4 +1,4 @@
-"""gunicorn with a limit on the size of files, which stands for a full disk (F8)."""
+"""Requests to gunicorn, with a limit on the size of files in place of a full disk."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_full_disk_stops_uploads_and_nothing_else(server: WebServer, tmp_path:
 
 
 def test_a_visitor_stores_nothing(server: WebServer) -> None:
-    """A1, S9: the check of the CSRF token stored 60 MB before it refused them."""
+    """Without the border, the check of the CSRF token stores 60 MB before it refuses them."""
     token = {"Cookie": f"csrftoken={'a' * 32}"}
     login, body = "/accounts/login/", multipart({"login": "a"}, b"x" * TOO_LARGE)
     for content_type in (MULTIPART, FORM):

@@ -43,7 +43,7 @@ def lead(benchmark: Benchmark) -> Client:
     ],
 )
 def test_an_address_with_an_unstorable_character_is_refused(lead: Client, path: str) -> None:
-    """S5: on PostgreSQL, a NUL in a query was an error of the server."""
+    """On PostgreSQL, a NUL in a query would be a server error."""
     answer = lead.get(path)
     assert answer.status_code == 400
     assert ("cannot be stored" in answer.content.decode()) == ("%00" in path)
@@ -101,7 +101,7 @@ def test_a_content_type_that_cannot_be_parsed_is_refused(db: None, content_type:
 
 
 def test_too_many_parameters_are_refused_before_the_first_middleware(db: None) -> None:
-    """S11: with a charset, Django parses the query string together with the header."""
+    """With a charset, Django parses the query string together with the header."""
     many = "&".join(f"f{number}=1" for number in range(10_000))
     assert status_of("/accounts/login/", f"{FORM}; charset=utf-8", many) == "400"
 
@@ -198,7 +198,7 @@ def test_options_are_refused_on_every_view_of_the_api(lead: Client) -> None:
     ],
 )
 def test_long_and_odd_file_names_become_titles(lead: Client, name: str) -> None:
-    """V5, S19: the title is cut, and contains no control characters."""
+    """The title is cut, and contains no control characters."""
     body = Body(multipart({"system": "s"}, b"c0 Q0 v1 1 1.0 t\n", name))
     answer = send(lead, API_UPLOAD, body)
     assert answer.status_code == 202
@@ -224,7 +224,7 @@ def test_long_and_odd_file_names_become_titles(lead: Client, name: str) -> None:
 def test_a_form_that_cannot_be_parsed_is_refused_without_a_traceback(
     lead: Client, caplog: pytest.LogCaptureFixture, path: str, content: bytes, content_type: str
 ) -> None:
-    """S19: anyone could fill the log."""
+    """Otherwise, anyone could fill the log."""
     assert send(lead, path, Body(content), content_type).status_code in {200, 302, 400, 415}
     assert [record.exc_info for record in caplog.records if record.exc_info] == []
 
@@ -233,7 +233,7 @@ def test_a_form_that_cannot_be_parsed_is_refused_without_a_traceback(
     "value", ["' OR 1=1 --", "1); DROP TABLE x", "%2e%2e/%2e%2e/etc/passwd", "x" * 100_000]
 )
 def test_odd_values_in_addresses_are_answered(lead: Client, value: str) -> None:
-    """S5, S11: an odd value is a wrong value, not an error of the server."""
+    """An odd value is refused as a wrong value, without a server error."""
     paths = [
         "/jobs/?state={}",
         "/jobs/?page={}",
@@ -249,7 +249,7 @@ def test_odd_values_in_addresses_are_answered(lead: Client, value: str) -> None:
 
 
 def test_pages_far_away_and_many_fields_are_bounded(lead: Client) -> None:
-    """S11: neither a large number nor ten thousand fields cost time or memory."""
+    """Large numbers and ten thousand fields cost neither time nor memory."""
     for query in ("page_size=1000000000", "page=1000000000000", "offset=1000000000000"):
         assert lead.get(f"/api/v1/benchmarks/?{query}").status_code in {200, 404}
     ids = "&".join(f"id__in={number}" for number in range(1000))
@@ -269,7 +269,6 @@ def test_pages_far_away_and_many_fields_are_bounded(lead: Client) -> None:
     ],
 )
 def test_a_foreign_host_is_refused(db: None, headers: dict[str, Any]) -> None:
-    """S9."""
     for path in ("/accounts/login/", "/accounts/password/reset/", "/api/v1/benchmarks/"):
         answer = Client().get(path, **headers)
         assert answer.status_code == 400
@@ -277,7 +276,7 @@ def test_a_foreign_host_is_refused(db: None, headers: dict[str, Any]) -> None:
 
 
 def test_a_forwarded_host_is_ignored(lead: Client) -> None:
-    """S9: no link contains it."""
+    """No link contains it."""
     for path in ("/me/", "/jobs/", "/nothing/"):
         answer = lead.get(path, HTTP_X_FORWARDED_HOST="evil.example")
         assert b"evil" not in answer.content

@@ -1,4 +1,4 @@
-"""S13: one account cannot send without a limit, and nothing that was sent is lost."""
+"""Limits of requests: one account cannot send without a limit, and no answer is lost."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ LOOK_EVERY_SECONDS = 60.0
 class Command(HearthCommand):
     help = (
         "Writes the database, the media, the label sets and the waiting uploads to one archive. "
-        "People can go on judging meanwhile. `restore` reads the archive."
+        "People can go on judging. `restore` reads the archive."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -52,7 +52,7 @@ class Command(HearthCommand):
             "--every",
             type=float,
             metavar="HOURS",
-            help="run until stopped, and back up whenever the last backup is this old",
+            help="run until stopped, and make a backup whenever the last one is this old",
         )
         parser.add_argument(
             "--new-key",
@@ -69,7 +69,7 @@ class Command(HearthCommand):
         if options["encrypt"] and not settings.BACKUP_RECIPIENT:
             raise InvalidInput(
                 "--encrypt needs a public key in BACKUP_RECIPIENT. "
-                "`manage.py backup --new-key FILE` makes a pair of keys."
+                "Create a pair of keys with `manage.py backup --new-key FILE`."
             )
         if options["every"] is not None:
             self._repeat(options)
@@ -91,7 +91,7 @@ class Command(HearthCommand):
         )
 
     def _repeat(self, options: dict[str, Any]) -> None:
-        """Back up for ever, until a signal. A failure is printed, and tried again later."""
+        """Make backups until a signal arrives. Print a failure, and try again later."""
         raise_on_signals()
         age = timedelta(hours=options["every"])
         while True:

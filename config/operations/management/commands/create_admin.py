@@ -1,4 +1,4 @@
-"""Create an admin who chooses the password by a link that works once."""
+"""Create an admin, and print a link at which the admin chooses a password."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DAY = 24 * 3600
 class Command(HearthCommand):
     help = (
         "Creates an admin and prints a link at which this person chooses a password. The link "
-        "works once. It is printed only here, so send it on a safe way."
+        "works once. It is printed only once. Send it to the person in a safe way."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -42,7 +42,7 @@ class Command(HearthCommand):
             if person is None or not is_admin(person):
                 raise NotFound(f"There is no active admin {username}.")
         elif person is not None:
-            raise Conflict(f"{username} exists. Use --new-link for a link to a new password.")
+            raise Conflict(f"{username} exists. Use --new-link to print a link for a new password.")
         else:
             person = create_user(
                 username=username,
@@ -65,7 +65,7 @@ class Command(HearthCommand):
 
 
 def link_for(person: User) -> str:
-    """Return the address for a new password. It ends with the first use, by the old password."""
+    """Return the address for a new password. It is signed with the old one, so it works once."""
     key = f"{user_pk_to_url_str(person)}-{default_token_generator.make_token(person)}"
     uid, _, token = key.partition("-")
     path = reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": token})

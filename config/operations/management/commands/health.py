@@ -12,7 +12,7 @@ from config.shared.commands import HearthCommand
 
 
 class Command(HearthCommand):
-    help = "Runs the checks of /readyz and prints what mends a failure. Exits with 1 if one fails."
+    help = "Runs the checks of /readyz, and prints fixes for failures. Exits with 1 if one fails."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--only", nargs="+", choices=list(CHECKS), default=[])

@@ -1,4 +1,4 @@
-"""Remove what nothing needs any more."""
+"""Remove rows and files that are no longer needed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.operations.health import size_in_words
-from config.operations.housekeeping import keep_house
+from config.operations.housekeeping import run_housekeeping
 from config.shared.commands import HearthCommand
 
 
 class Command(HearthCommand):
     help = (
-        "Removes expired sessions, old jobs, forgotten uploads and media files, and old drafts. "
+        "Removes expired sessions, old jobs, unused uploads and media files, and old drafts. "
         "The scheduler does this every night."
     )
 
@@ -22,7 +22,7 @@ class Command(HearthCommand):
         parser.add_argument("--dry-run", action="store_true", help="only count")
 
     def run(self, **options: Any) -> dict[str, Any]:
-        steps = keep_house(by=OPERATOR, dry_run=options["dry_run"])
+        steps = run_housekeeping(by=OPERATOR, dry_run=options["dry_run"])
         return {"dry_run": options["dry_run"], "steps": list(steps)}
 
     def report(self, result: dict[str, Any]) -> None:

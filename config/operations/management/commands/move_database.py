@@ -15,7 +15,7 @@ from config.shared.words import counted
 class Command(HearthCommand):
     help = (
         "Copies all rows of the SQLite database into an empty PostgreSQL database. Stop the web "
-        "server, the workers and the scheduler before. Afterwards, set DATABASE_URL to the target. "
+        "server, the workers and the scheduler first. Afterwards, set DATABASE_URL to the target. "
         "HEARTH_HOME with its files stays as it is."
     )
 
@@ -27,6 +27,6 @@ class Command(HearthCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            f"{counted(result['rows'], 'row')} of {counted(result['tables'], 'table')} are moved "
+            f"{counted(result['rows'], 'row')} of {counted(result['tables'], 'table')} were moved "
             f"in {result['seconds']} s. Set DATABASE_URL to the target now."
         )

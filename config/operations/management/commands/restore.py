@@ -17,8 +17,8 @@ from config.shared.words import counted
 class Command(HearthCommand):
     help = (
         "Restores an archive of `backup` into the database of DATABASE_URL and the folders of "
-        "HEARTH_HOME. Checks all hashes first and the numbers of rows afterwards. Stop the web "
-        "server, the workers and the scheduler before."
+        "HEARTH_HOME. Checks all hashes before and the numbers of rows afterwards. Stop the web "
+        "server, the workers and the scheduler first."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -61,4 +61,4 @@ class Command(HearthCommand):
             f"version {result['version']}"
         )
         if result.get("needs_migration"):
-            self.stdout.write("The backup is of an older version. Run `manage.py migrate` now.")
+            self.stdout.write("The backup is from an older version. Run `manage.py migrate` now.")

@@ -15,7 +15,7 @@ FAILED = 1
 class Command(HearthCommand):
     help = (
         "Check this installation against requirements of OWASP ASVS 5, by number. Requirements "
-        "that a program cannot check are not listed. The exit code is 1 if one is not met."
+        "that a program cannot check are not listed. The exit code is 1 if a listed one is not met."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
