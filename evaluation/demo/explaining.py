@@ -29,7 +29,7 @@ class PlainAuthor(Author):
 def explain(meaning: Meaning, scene: Scene) -> str:
     """Return an explanation that names all unmet demands, for the roles that meet most of them."""
     if is_true(meaning, scene):
-        return f"All of it is there: {write(meaning, PlainAuthor())}."
+        return f"Everything is there: {write(meaning, PlainAuthor())}."
     wrong = "; ".join(_faults(meaning, scene, best_roles(meaning, scene)))
     return f"{wrong[0].upper()}{wrong[1:]}."
 

@@ -84,7 +84,7 @@ def test_an_existing_gold_item_is_refused_for_any_use(
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
         import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=use, source="gold.csv")
-    assert str(refused.value) == "gold.csv, line 3: the pair is a gold item already (training)"
+    assert str(refused.value) == "gold.csv, line 3: the pair is already a gold item (training)"
     assert row_counts() == before
     with pytest.raises(Conflict):
         add_gold(
@@ -129,7 +129,7 @@ def test_the_same_file_twice_at_the_same_time_is_imported_once(tmp_path: Path) -
             return str(refused)
 
     outcomes = sorted(at_once(add, add), key=str)
-    assert outcomes == [4, "gold.csv, line 2: the pair is a gold item already (training)"]
+    assert outcomes == [4, "gold.csv, line 2: the pair is already a gold item (training)"]
     assert GoldItem.objects.count() == 4
 
 

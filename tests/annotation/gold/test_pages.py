@@ -138,7 +138,7 @@ def test_gold_is_imported_by_upload(training: Campaign, lead: Client) -> None:
     job = upload(lead, b"caption_id,video_id,label\nc1,v1,1\nc0,v1,0\n", use="training")
     assert (job.state, job.error) == (
         JobState.FAILED,
-        "gold.csv, line 3: the pair is a gold item already (control)",
+        "gold.csv, line 3: the pair is already a gold item (control)",
     )
     assert GoldItem.objects.count() == before + 1
 

@@ -38,7 +38,7 @@ class LeftOutFigures(TypedDict):
 
 
 class LeftOutRow(LeftOutFigures):
-    """judged: the judged share of the run's lists."""
+    """Figures of a run. judged: the judged share of its lists."""
 
     judged: float
 
