@@ -35,7 +35,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgments:
-    """The result of an import. `created` is False if the file was imported before."""
+    """The result of an import. `created` is False if the file was already imported."""
 
     campaign: Campaign
     judgments: int

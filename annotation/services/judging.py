@@ -77,7 +77,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A stored judgment. `created` is False if the same answer was stored before."""
+    """A stored judgment. `created` is False if the same answer was already stored."""
 
     judgment: Judgment
     created: bool

@@ -6,7 +6,7 @@
 - `still-frame` sees one frame from the middle of the video: no motion, and only the sizes and
   relations of that time.
 
-No system uses the truth. All matrices are float32 [captions, videos], higher is more relevant, and
+No system uses the true relevance of the pairs. All matrices are float32 [captions, videos], higher is more relevant, and
 depend only on the benchmark and the seed.
 """
 
