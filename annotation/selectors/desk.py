@@ -111,12 +111,18 @@ def get_desk_case(pk: int) -> DeskCase:
     texts = task.campaign.labels
     return DeskCase(
         task,
-        [DeskLabel(names[one.annotator_id], texts[one.label], one.state) for one in judgments],
+        [
+            DeskLabel(names[judgment.annotator_id], texts[judgment.label], judgment.state)
+            for judgment in judgments
+        ],
         [
             DeskEscalation(
-                names[one.annotator_id], one.get_kind_display(), one.reason, one.created_at
+                names[escalation.annotator_id],
+                escalation.get_kind_display(),
+                escalation.reason,
+                escalation.created_at,
             )
-            for one in escalations
+            for escalation in escalations
         ],
     )
 

@@ -95,7 +95,7 @@ def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
     )
     if only is not None:
         people = people.filter(pk=only)
-    found = {one.pk: Trainee(one) for one in people.select_related("user").distinct()}
+    found = {person.pk: Trainee(person) for person in people.select_related("user").distinct()}
     _add_answers(benchmark, found)
     _add_comments(benchmark, found)
     _add_accesses(benchmark, found)
@@ -171,9 +171,13 @@ def _add_comments(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
 def _add_accesses(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
     campaigns = running_campaigns(benchmark)
     memberships = Membership.objects.filter(campaign__in=campaigns, annotator__in=found)
-    by_place = {(one.campaign_id, one.annotator_id): one for one in memberships}
+    by_place = {
+        (membership.campaign_id, membership.annotator_id): membership for membership in memberships
+    }
     for trainee in found.values():
         trainee.accesses = [
-            CampaignAccess(one, by_place.get((one.pk, trainee.annotator.pk)), trainee.answers)
-            for one in campaigns
+            CampaignAccess(
+                campaign, by_place.get((campaign.pk, trainee.annotator.pk)), trainee.answers
+            )
+            for campaign in campaigns
         ]

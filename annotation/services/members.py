@@ -145,11 +145,12 @@ def add_members(*, campaign: Campaign, annotators: list[Annotator], by: User) ->
     check_can_lead(by, campaign.benchmark)
     before = campaign.members.count()
     Membership.objects.bulk_create(
-        [Membership(campaign=campaign, annotator=one) for one in annotators], ignore_conflicts=True
+        [Membership(campaign=campaign, annotator=annotator) for annotator in annotators],
+        ignore_conflicts=True,
     )
     added = campaign.members.count() - before
     if added:
-        keys = sorted(one.pk for one in annotators)
+        keys = sorted(annotator.pk for annotator in annotators)
         record(AnnotationAct.MEMBERS_ADDED, by=by, on=campaign, after={"annotators": keys})
     return added
 

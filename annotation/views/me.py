@@ -119,7 +119,7 @@ def _page(
         "most": max(count for _, count in days),
         "campaigns": own_campaigns(annotator, scopes, trainings),
         "trainings": trainings,
-        "comments": [(one, _label_of(one.judgment)) for one in comments],
+        "comments": [(comment, _label_of(comment.judgment)) for comment in comments],
         "unread": any(comment.read_at is None for comment in comments),
         "keys_form": keys_form or KeysForm(keys=keys_of(annotator.preferences.get("keys"))),
         "habits_form": habits_form or HabitsForm(initial=_habits(annotator)),

@@ -6,8 +6,8 @@
 - `still-frame` sees one frame from the middle of the video: no motion, and only the sizes and
   relations of that time.
 
-No system uses the true relevance of the pairs. All matrices are float32 [captions, videos], higher is more relevant, and
-depend only on the benchmark and the seed.
+No system uses the true relevance of the pairs. All matrices are float32 [captions, videos] and
+depend only on the benchmark and the seed. A higher score is more relevant.
 """
 
 from __future__ import annotations

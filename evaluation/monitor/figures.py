@@ -134,7 +134,10 @@ def label_round_rows(rounds: list[LabelRound]) -> list[LabelRoundRow]:
         for name, one in zip(ROUNDS, rounds, strict=False)
     ]
     if others := rounds[len(ROUNDS) :]:
-        labels, needed = sum(one["given"] for one in others), sum(one["wanted"] for one in others)
+        labels, needed = (
+            sum(other["given"] for other in others),
+            sum(other["wanted"] for other in others),
+        )
         rows.append(LabelRoundRow("Further labels", count(labels), count(needed)))
     return rows
 

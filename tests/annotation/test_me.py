@@ -60,7 +60,7 @@ def page(client: Client, user: User) -> Client:
 
 def judge(campaign: Campaign, annotator: Annotator, *seconds: float | None) -> list[Judgment]:
     held = factories.claim(campaign, annotator, len(seconds))
-    judgments = [factories.submit(one, 1).judgment for one in held]
+    judgments = [factories.submit(assignment, 1).judgment for assignment in held]
     for judgment, spent_on_it in zip(judgments, seconds, strict=True):
         Judgment.objects.filter(pk=judgment.pk).update(seconds=spent_on_it)
     return judgments
@@ -214,7 +214,7 @@ def test_comments_are_new_until_they_are_read(
 ) -> None:
     lead = User.objects.get(username="lea")
     held = factories.claim(training, anna)
-    first, second = (factories.submit(one, 0).judgment for one in held[:2])
+    first, second = (factories.submit(assignment, 0).judgment for assignment in held[:2])
     theirs = factories.submit(factories.claim(training, factories.make_annotator("ben"))[0], 0)
     comment_on_judgment(judgment=theirs.judgment, text="not for anna", by=lead)
     comment_on_judgment(judgment=first, text="older", by=lead)

@@ -103,8 +103,7 @@ def fit_rates(
         alarms, labels = other @ relevant, other @ n_labels  # [B, S]
         updated = _maximise(alarms, labels, misses, table).clip(_SMALLEST, 1 - _SMALLEST)
         is_done = (
-            updated.shape == rates.shape
-            and np.abs(updated - rates).max(initial=0) < _TOLERANCE
+            updated.shape == rates.shape and np.abs(updated - rates).max(initial=0) < _TOLERANCE
         )
         rates = updated
         if is_done:

@@ -132,7 +132,7 @@ def correct_scores(
         lists = locate(ranked, codes, judged.n_videos)
         scored = score_run(ranked, judged, measures)
         values[name] = (
-            {one: scored.per_query(one) for one in measures},
+            {measure: scored.per_query(measure) for measure in measures},
             [score_relevance(lists, numbers, measures) for numbers in relevance],
         )
     pairs = [(name, measure) for name in values for measure in measures]
@@ -143,7 +143,7 @@ def correct_scores(
     means = sums[:, :-1] / sums[:, -1:]
     rows = []
     for place, (name, measure) in enumerate(pairs):
-        at_points = [float(one[measure].mean()) for one in values[name][1]]
+        at_points = [float(point[measure].mean()) for point in values[name][1]]
         raw_values = values[name][0][measure]
         raw, raw_interval = float(raw_values.mean()), resamples.interval(raw_values, confidence)
         moved = means[:, len(pairs) + place] + points.moved(at_points, estimate.draws)
@@ -183,8 +183,9 @@ def score_change_by_noise(
     raw = score_run(ranked, judged, measures)
     corrected = score_relevance(locate(ranked, codes, judged.n_videos), relevance, measures)
     return {
-        one: float(raw.per_query(one).mean()) - min(1.0, max(0.0, float(corrected[one].mean())))
-        for one in measures
+        measure: float(raw.per_query(measure).mean())
+        - min(1.0, max(0.0, float(corrected[measure].mean())))
+        for measure in measures
     }
 
 

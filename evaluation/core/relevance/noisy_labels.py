@@ -214,7 +214,7 @@ def annotator_rates(each: EachLabel) -> AnnotatorRates | str:
     shared = np.bincount(each.pair_of, minlength=1)[each.pair_of] > 1
     if not shared.any():
         return NO_SECOND_LABELS
-    pairs, people = (renumber(one[shared]) for one in (each.pair_of, each.annotators))
+    pairs, people = (renumber(array[shared]) for array in (each.pair_of, each.annotators))
     estimate = dawid_skene(pairs, people, each.relevant[shared], 2)
     if estimate.model is None:
         return estimate.undefined or ""

@@ -56,7 +56,11 @@ def normalise(texts: Sequence[str]) -> list[str]:
     """Return the texts in lower case, without punctuation and symbols, and with single spaces."""
     lowered = [text.lower() for text in texts]
     characters = set().union(*lowered)
-    spaces = {ord(one): " " for one in characters if unicodedata.category(one)[0] in "PS"}
+    spaces = {
+        ord(character): " "
+        for character in characters
+        if unicodedata.category(character)[0] in "PS"
+    }
     return [" ".join(text.translate(spaces).split()) for text in lowered]
 
 

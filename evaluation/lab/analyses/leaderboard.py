@@ -59,7 +59,7 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
     newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
     return options | {
-        "releases": [list(one) for one in reversed(newest)],
+        "releases": [list(release) for release in reversed(newest)],
         "highest_grade": highest_grade(inputs.benchmark),
     }
 

@@ -260,7 +260,7 @@ def _people_context(found: Campaign, stored: StoredFigures | None) -> dict[str, 
     people = stored.figures["people"] if stored else []
     return {
         "people": max(members_of(found).count(), len(people)),
-        "flagged": sum(bool(one["flags"]) for one in people),
+        "flagged": sum(bool(person["flags"]) for person in people),
         "training_items": _too_few_training_items(found),
     }
 

@@ -70,7 +70,7 @@ def overview(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         **figures,
-        "to_judge": [one for one in campaigns if can_judge(request.user, one)],
+        "to_judge": [campaign for campaign in campaigns if can_judge(request.user, campaign)],
         "originals": find_originals(benchmark, newest or latest_draft(benchmark)),
         "jobs": jobs[:JOBS_MAX],
     }
@@ -221,11 +221,16 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
 
 def _campaign_rows(user: Any, benchmark: Benchmark) -> list[CampaignRow]:
     found = list(campaigns_of(benchmark))
-    groups = task_groups(one for one in found if one.state != CampaignState.CLOSED)
+    groups = task_groups(campaign for campaign in found if campaign.state != CampaignState.CLOSED)
     progress = {
-        one.pk: progress_of(one, groups[one.pk], surplus=0) for one in found if one.pk in groups
+        campaign.pk: progress_of(campaign, groups[campaign.pk], surplus=0)
+        for campaign in found
+        if campaign.pk in groups
     }
-    return [CampaignRow(one, can_judge(user, one), progress.get(one.pk)) for one in found]
+    return [
+        CampaignRow(campaign, can_judge(user, campaign), progress.get(campaign.pk))
+        for campaign in found
+    ]
 
 
 @only_for(can_see_benchmarks)
@@ -283,7 +288,7 @@ def people(request: HttpRequest, key: str) -> HttpResponse:
         "benchmark": benchmark,
         "page": page,
         "rows": [(person, roles_shown(person, here), paused.get(person.pk, [])) for person in page],
-        "campaigns": [one for one in campaigns_of(benchmark) if not one.is_imported],
+        "campaigns": [campaign for campaign in campaigns_of(benchmark) if not campaign.is_imported],
         "queue": find_training_queue(benchmark),
     }
     return render(request, "evaluation/portal/people.html", context)

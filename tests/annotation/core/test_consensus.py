@@ -140,6 +140,6 @@ def test_many_pairs_have_the_same_outcomes_as_single_pairs(
         assert found.required[place] == expected.required
         # The median lies on the side that has the majority.
         if expected.label is not None:
-            assert 2 * sum((one >= threshold) == (label >= threshold) for one in labels) > len(
+            assert 2 * sum((other >= threshold) == (label >= threshold) for other in labels) > len(
                 labels
             )

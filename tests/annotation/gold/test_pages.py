@@ -44,7 +44,7 @@ def test_the_list_of_gold(
     add_gold_items(tmp_path, training.benchmark, [("c0", "v1", 0, "<i>hidden</i>")])
     train(training, anna, "rwr")
     page = lead.get("/benchmarks/tiny/gold/")
-    assert [(one.value, one.count) for one in page.context["filters"]] == [
+    assert [(option.value, option.count) for option in page.context["filters"]] == [
         ("", 7),
         ("training", 6),
         ("control", 1),

@@ -109,7 +109,7 @@ def test_the_training_answers_of_an_annotator(
     assert [row.judgment.pk for row in page.context["answers"]] == [
         answer.pk for answer in answers[::-1]
     ]
-    assert [(one.value, one.count) for one in page.context["filters"]] == [
+    assert [(option.value, option.count) for option in page.context["filters"]] == [
         ("", 4),
         ("wrong", 3),
         ("uncommented", 3),

@@ -83,7 +83,7 @@ def cluster_interval(values: list[float], clusters: list[str], *, difference: bo
     if set(values) <= ({-1.0, 0.0, 1.0} if difference else {0.0, 1.0}):
         size = effective_size(values, clusters)
         return paired(values, size) if difference else wilson(sum(values) / len(values), size)
-    level = widened(len(values) ** 2 / sum(one**2 for one in sizes))
+    level = widened(len(values) ** 2 / sum(size**2 for size in sizes))
     samples = (np.array(sums), np.array(sizes))
     return interval(
         samples, ratio, paired=True, vectorized=True, batch=1000, confidence_level=level
@@ -114,10 +114,10 @@ def effective_size(values: list[float], clusters: list[str]) -> float:
     mean = sum(values) / n
     without = [(sum(sums) - one) / (n - size) - mean for one, size in zip(sums, sizes, strict=True)]
     variance = (number - 1) / number * sum(one * one for one in without)
-    single = sum(one * one for one in values) / n - mean * mean
+    single = sum(value * value for value in values) / n - mean * mean
     commonest = max(sorted(set(values)), key=values.count)
     rarer = {cluster for value, cluster in zip(values, clusters, strict=True) if value != commonest}
-    least = n * n / sum(one**2 for one in sizes) * (z / stats.t.ppf(0.975, number - 1)) ** 2
+    least = n * n / sum(size**2 for size in sizes) * (z / stats.t.ppf(0.975, number - 1)) ** 2
     freedom = min(len(rarer), number - 1)
     return float(max(least, single / variance * (z / stats.t.ppf(0.975, freedom)) ** 2))
 
