@@ -70,8 +70,8 @@ def tasks_at_desk(campaign: Campaign) -> QuerySet[JudgmentTask]:
 def desk_entries(campaign: Campaign) -> list[DeskEntry]:
     """Return the tasks at the desk, the oldest first. The time is linear in their number.
 
-    A pair in conflict is there since its last counted label, an escalated or reported pair since
-    its last escalation, and any other pair since the campaign was opened.
+    A pair in conflict arrived there with its last counted label, an escalated or reported pair with
+    its last escalation, and any other pair when the campaign was opened.
     """
     labelled = Judgment.objects.filter(task=OuterRef("pk"), state=JudgmentState.LIVE)
     escalated = Escalation.objects.filter(task=OuterRef("pk"))

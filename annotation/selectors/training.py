@@ -100,7 +100,9 @@ def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
     _add_comments(benchmark, found)
     _add_accesses(benchmark, found)
     never = datetime.datetime.min.replace(tzinfo=datetime.UTC)
-    return sorted(found.values(), key=lambda one: (one.last_at or never, one.annotator.pk))[::-1]
+    return sorted(
+        found.values(), key=lambda person: (person.last_at or never, person.annotator.pk)
+    )[::-1]
 
 
 def get_trainee(benchmark: Benchmark, annotator: int) -> Trainee:

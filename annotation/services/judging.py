@@ -267,7 +267,7 @@ def _answers_of(task: JudgmentTask, annotator: Annotator) -> Any:
 
 
 def _has_left(annotator: Annotator, campaign: Campaign) -> bool:
-    """Return whether the person is not an annotator of the benchmark any more."""
+    """Return whether the person is no longer an annotator of the benchmark."""
     user = annotator.user
     return user is not None and not is_annotator(user, campaign.benchmark.key)
 

@@ -136,7 +136,7 @@ def _examples(benchmark: Benchmark, rows: Any) -> list[services.Example]:
     """Return the pictures to keep, by place. Those without a place come last in their order."""
     known = GuidelinePicture.objects.filter(guideline__benchmark=benchmark)
     kept = {picture.public_id: picture for picture in known.select_related("guideline")}
-    wanted: list[PictureForm] = [row for row in rows if row.is_wanted]
+    wanted: list[PictureForm] = [row for row in rows if row.is_in_next_version]
     wanted.sort(key=lambda row: row.cleaned_data.get("place") or PLACE_LAST)
     return [_example(row, kept) for row in wanted]
 

@@ -175,6 +175,6 @@ def paused_memberships(benchmark: Benchmark, people: Iterable[User]) -> dict[int
         .select_related("campaign", "annotator")
     )
     found: dict[int, list[Membership]] = {}
-    for one in rows:
-        found.setdefault(one.annotator.user_id or 0, []).append(one)
+    for membership in rows:
+        found.setdefault(membership.annotator.user_id or 0, []).append(membership)
     return found

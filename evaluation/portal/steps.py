@@ -127,8 +127,8 @@ def _publish_step(now: Progress, url: str) -> Step:
         )
     else:
         advice = (
-            f"{counted(now.newly_settled, 'pair')} {_be(now.newly_settled)} settled since label "
-            f"set {now.version}. Publish the labels as the next label set."
+            f"{counted(now.newly_settled, 'pair')} {'has' if now.newly_settled == 1 else 'have'} "
+            f"been settled since label set {now.version}. Publish the labels as the next label set."
         )
     if now.unsettled:
         advice += (

@@ -78,8 +78,8 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
             _campaign_links(paused_annotators(benchmarks), "campaign-people"),
         ),
         ToDo(
-            "new pair in no campaign",
-            "new pairs in no campaign",
+            "new pair without a campaign",
+            "new pairs without a campaign",
             "Open a campaign",
             _benchmark_links(benchmarks, new, "campaign-open"),
         ),

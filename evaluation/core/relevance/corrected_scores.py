@@ -168,8 +168,8 @@ def _divided(
             nodes, weights = _roots(of_kind, most) if is_ndcg else _gauss(of_kind, most)
             for place, z in enumerate(nodes.tolist()):
                 parts = _parts(of_kind, t, z, groups.product(z) if needs_all else None)
-                for one, weight, part in zip(of_kind, weights[:, place], parts, strict=True):
-                    values[one.measure] += (weight * part).real
+                for term, weight, part in zip(of_kind, weights[:, place], parts, strict=True):
+                    values[term.measure] += (weight * part).real
     return values
 
 
@@ -204,11 +204,11 @@ def _parts(
     s = t / factor
     above = np.cumsum(s, axis=0) - s if any(term.with_above for term in sums) else s
     products = []
-    for one in sums:
-        k = len(one.weights)
-        terms = s[:k] * (1 + z * above[:k]) if one.with_above else s[:k]
-        whole = factor[:k].prod(axis=0) if one.top or everything is None else everything
-        products.append(whole * (one.weights @ terms))
+    for term in sums:
+        k = len(term.weights)
+        shares = s[:k] * (1 + z * above[:k]) if term.with_above else s[:k]
+        whole = factor[:k].prod(axis=0) if term.top or everything is None else everything
+        products.append(whole * (term.weights @ shares))
     return products
 
 

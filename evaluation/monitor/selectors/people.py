@@ -81,9 +81,12 @@ def people_of(campaign: Campaign, answered: set[int]) -> list[CampaignPerson]:
     escalations, withdrawn = escalation_counts(campaign, "annotator"), _withdrawn(campaign)
     return [
         CampaignPerson(
-            one, members.get(one.pk), escalations.get(one.pk, 0), withdrawn.get(one.pk, 0)
+            person,
+            members.get(person.pk),
+            escalations.get(person.pk, 0),
+            withdrawn.get(person.pk, 0),
         )
-        for one in sorted(people, key=lambda one: one.pseudonym)
+        for person in sorted(people, key=lambda person: person.pseudonym)
     ]
 
 

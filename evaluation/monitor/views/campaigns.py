@@ -156,7 +156,10 @@ def _count_at_desk(found: Campaign) -> dict[str, int]:
 
 
 class ProgressContext(TypedDict):
-    """`is_live`: whether the progress is current. Otherwise the page requests it when loaded."""
+    """The progress of a campaign for its page.
+
+    `is_live`: whether the progress is current. Otherwise the page requests it when loaded.
+    """
 
     progress: CampaignProgress | None
     is_live: bool

@@ -137,9 +137,9 @@ def _desk_work(benchmark: Benchmark) -> tuple[int, str]:
     """Return the number of tasks at all desks, and the address of the desk with most of them."""
     by_campaign: dict[int, int] = {}
     for counts in desk_counts([benchmark]).values():
-        for one in counts:
-            pk = one.campaign.pk
-            by_campaign[pk] = by_campaign.get(pk, 0) + one.count
+        for row in counts:
+            pk = row.campaign.pk
+            by_campaign[pk] = by_campaign.get(pk, 0) + row.count
     if not by_campaign:
         return 0, ""
     fullest = max(by_campaign, key=lambda pk: by_campaign[pk])

@@ -68,7 +68,9 @@ def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutco
     keys = {benchmark: CACHE_KEY.format(benchmark.pk) for benchmark in benchmarks}
     cached: dict[str, BenchmarkOutcomes] = cache.get_many(keys.values())
     missing = [
-        one for one, key in keys.items() if key not in cached or not cached[key].counts.settled
+        benchmark
+        for benchmark, key in keys.items()
+        if key not in cached or not cached[key].counts.settled
     ]
     if missing:
         began = time.monotonic()
@@ -77,7 +79,7 @@ def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutco
         fresh = {keys[benchmark]: counted[benchmark.pk] for benchmark in missing}
         cache.set_many(fresh, seconds)
         cached |= fresh
-    return {one.pk: cached[key] for one, key in keys.items()}
+    return {benchmark.pk: cached[key] for benchmark, key in keys.items()}
 
 
 def _count(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:

@@ -739,7 +739,7 @@ def test_arriving_labels_do_not_each_start_a_computation(
     assert 'id="job-in-place"' in page()
     run_job(job.pk)
     add_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
-    assert "New labels have arrived since." in page()
+    assert "New labels have arrived since then." in page()
     assert 'hx-trigger="load"' not in page()
     AnalysisResult.objects.update(created_at=timezone.now() - SETTLED_FOR)
     assert 'hx-trigger="load"' in page()

@@ -237,7 +237,7 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_exists(
 
     shown = client.get(page)
     assert shown.context["result"] == first
-    assert "New labels have arrived since." in shown.content.decode()
+    assert "New labels have arrived since then." in shown.content.decode()
     assert "Compute</button>" in shown.content.decode()
     # Charts and files on the page are those of the result it shows.
     chart = shown.context["charts"][0].name
