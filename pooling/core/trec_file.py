@@ -1,4 +1,4 @@
-"""Runs in TREC format: `caption_id Q0 video_id rank score tag`, separated by blanks or tabs."""
+"""Runs in TREC format: `caption_id Q0 video_id rank score tag`, separated by spaces or tabs."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def test_warnings_count_captions(
         (
             "q1\xa0Q0 Q0 vA 1 1 tag",
             "unknown caption 'q1\\xa0Q0'",
-        ),  # only some programs treat this as a blank
+        ),  # only some programs treat this as a space
         ("q1\u3000Q0 vA 1 1 tag", "the line has 5 columns instead of 6"),
         ("q1\x0cQ0 vA 1 1 tag", "the line has a control character"),
         ("q1 Q0 vA 1 1 \x1b[31m", "the line has a control character"),
