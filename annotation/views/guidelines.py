@@ -67,7 +67,7 @@ def guideline_write(request: HttpRequest, key: str) -> HttpResponse:
         return _form_page(request, benchmark, latest, form, rows)
     form = GuidelineForm(request.POST)
     rows = PictureFormSet(request.POST, request.FILES, prefix=ROWS)
-    # Both are validated, so that all errors are shown at once.
+    # Both are validated, so that all errors are shown together.
     if all([form.is_valid(), rows.is_valid()]):
         written = _write(request, benchmark, form, rows)
         if written is not None:

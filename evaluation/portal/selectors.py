@@ -1,4 +1,4 @@
-"""Counts for home and the pages of a benchmark, for many benchmarks in the same few queries."""
+"""Counts for home and the pages of a benchmark, with the same queries for many benchmarks."""
 
 from __future__ import annotations
 

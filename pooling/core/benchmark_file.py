@@ -18,7 +18,7 @@ from pooling.core.table import CsvTable
 MAX_TEXT = 10_000
 MAX_FILE_NAME = 1_000
 MAX_URL = 2_000
-# All rows are in memory until they are stored, with some 500 bytes each.
+# All rows are in memory until they are stored, with about 500 bytes each.
 MAX_ROWS = 1_000_000
 MAX_BYTES = 256 << 20
 

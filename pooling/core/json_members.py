@@ -16,7 +16,7 @@ from config.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 
-# The ranked list of one caption has some kilobytes. A parsed member takes up to 25 times its text.
+# The ranked list of one caption has a few kilobytes. A parsed member takes up to 25 times its text.
 MAX_MEMBER_BYTES = 3 << 20
 
 _SPACE = re.compile(r"[ \t\n\r]*")

@@ -40,7 +40,7 @@ class TrecReader:
     """
 
     def __init__(self, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]) -> None:
-        # Keys are looked up as UTF-8 bytes, so that lines need not be decoded.
+        # Keys are looked up as UTF-8 bytes, so that lines do not have to be decoded.
         self._queries = {key.encode(): number for key, number in query_numbers.items()}
         self._videos = {key.encode(): number for key, number in video_numbers.items()}
         self._key_ranks = key_ranks(video_numbers)

@@ -264,7 +264,10 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
     [
         ({"high_0": "j"}, "J is chosen twice."),
         ({"high_0": "Enter"}, "Tab, Enter and Escape do the same on every page."),
-        ({"high_1": "5"}, "Digits mark elements of captions and give the steps of longer scales."),
+        (
+            {"high_1": "5"},
+            "Digits mark elements of captions and choose the steps of longer scales.",
+        ),
         ({"high_0": "abc"}, "abc is not a key"),
         ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),
     ],

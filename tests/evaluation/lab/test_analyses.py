@@ -938,9 +938,17 @@ def test_an_order_by_rank_shows_a_warning(tmp_path: Path) -> None:
         ("overlap", {"cutoff": "1"}, "Unknown option: cutoff"),
         ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9 is not one of"),
         ("ranks", {"labels": "original"}, "This analysis needs labels."),
-        ("leave-one-out", {"measures": "C@1 C@x"}, "measures: unknown measure 'C@x'; known are"),
+        (
+            "leave-one-out",
+            {"measures": "C@1 C@x"},
+            "measures: unknown measure 'C@x'; known measures: ",
+        ),
         # The API takes lists, and they may hold anything.
-        ("leave-one-out", {"measures": ["C@1", {}]}, "measures: unknown measure '{}'; known are"),
+        (
+            "leave-one-out",
+            {"measures": ["C@1", {}]},
+            "measures: unknown measure '{}'; known measures: ",
+        ),
         ("bootstrap", {"sizes": []}, "sizes: This field is required."),
     ],
 )
@@ -950,7 +958,9 @@ def test_invalid_questions_are_refused(
     with pytest.raises(InvalidInput) as refused:
         build_question(get_analysis(name), benchmark, options)
     assert str(refused.value).startswith(reason)
-    with pytest.raises(InvalidInput, match="unknown analysis 'nothing'; known are leaderboard"):
+    with pytest.raises(
+        InvalidInput, match="unknown analysis 'nothing'; known analyses: leaderboard"
+    ):
         get_analysis("nothing")
 
 

@@ -320,7 +320,7 @@ function restart() {
   if (isFree) advance();
 }
 
-// Release unanswered pairs at once, so that others need not wait for the leases to end.
+// Release unanswered pairs immediately, so that others do not wait for the leases to end.
 window.addEventListener("pagehide", () => {
   server.post(room.dataset.releaseUrl, {});
   tabs.sendLeft();
