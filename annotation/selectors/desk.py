@@ -145,7 +145,7 @@ def pseudonym(place: int) -> str:
 
 
 def rulings_of(campaign: Campaign) -> QuerySet[Adjudication]:
-    """Return all rulings of a campaign, the newest first. Undone rulings are among them."""
+    """Return all rulings of a campaign, including undone ones, the newest first."""
     rulings = Adjudication.objects.filter(task__campaign=campaign).order_by("-pk")
     return rulings.select_related(
         "task__pair__query",

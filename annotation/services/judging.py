@@ -294,7 +294,7 @@ def _repeated(stored: Judgment, assignment_id: int, label: int) -> Submitted:
         pk=assignment_id, annotator=stored.annotator_id, task=stored.task_id
     ).exists()
     if stored.label != label or not same_task:
-        raise Conflict(_("This answer was stored before with another label."))
+        raise Conflict(_("This answer was already stored with another label."))
     return Submitted(stored, created=False)
 
 

@@ -76,10 +76,10 @@ def find_places(ranked: npt.NDArray[Any], judged: Judged, original: Judged) -> P
     """
     check_ranked(ranked, judged)
     positive = look_up_gains(ranked, judged) >= 1
-    came_with = look_up_gains(ranked, original) >= 1
-    queries, columns = np.nonzero(positive & ~came_with)
+    is_original = look_up_gains(ranked, original) >= 1
+    queries, columns = np.nonzero(positive & ~is_original)
     return Places(
-        _first_ranks(came_with),
+        _first_ranks(is_original),
         _first_ranks(positive),
         queries.astype(np.int32),
         (columns + 1).astype(np.int32),

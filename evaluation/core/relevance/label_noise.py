@@ -2,7 +2,7 @@
 
 A raw score treats every label as correct. C@k is a maximum over k labels, so false alarms raise it:
 with 1.8 % false alarms and 5 % misses, raw C@10 is several points too high. A corrected score is
-the same measure (`corrected_scores`), computed from unbiased numbers of relevance
+the same measure (`corrected_scores`), computed from unbiased estimates of relevance
 (`noise_relevance`).
 
 The interval resamples clusters of captions with all their labels. It therefore covers the choice of
@@ -118,8 +118,8 @@ def correct_scores(
 
     runs: ranked lists [n_queries, depth] by name. judged: the labels for raw scores. codes: int64
     [J], ascending, the pair codes of all pairs with a label and of original positives.
-    relevance_at: a function that computes an unbiased number for each of these pairs, float64 [J],
-    from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with one
+    relevance_at: a function that computes an unbiased estimate for each of these pairs, float64
+    [J], from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with one
     draw for each resample. Raises ValueError if the rates are undefined, and for measures that
     cannot be corrected.
     """
@@ -177,8 +177,8 @@ def score_change_by_noise(
     """Return the effect of label noise on each score: raw minus corrected, without intervals.
 
     ranked: lists of one run [n_queries, depth]. judged: the labels for raw scores. codes: int64
-    [J], as in `correct_scores`. relevance: float64 [J], unbiased numbers at the estimated error
-    rates. Raises ValueError if a measure cannot be corrected.
+    [J], as in `correct_scores`. relevance: float64 [J], unbiased estimates at the estimated
+    error rates. Raises ValueError if a measure cannot be corrected.
     """
     raw = score_run(ranked, judged, measures)
     corrected = score_relevance(locate(ranked, codes, judged.n_videos), relevance, measures)
@@ -210,10 +210,10 @@ class _Points:
         difference = np.zeros(len(draws))
         for place, (column, step) in enumerate(zip(self.columns, self.steps, strict=True)):
             above, below = scores[1 + 2 * place], scores[2 + 2 * place]
-            away = draws[:, column] - self.rates[0].values[column]
+            distance = draws[:, column] - self.rates[0].values[column]
             slope = (above - below) / (2 * step)
-            bend = (above + below - 2 * scores[0]) / (2 * step * step)
-            difference += slope * away + bend * away * away
+            curvature = (above + below - 2 * scores[0]) / (2 * step * step)
+            difference += slope * distance + curvature * distance * distance
         return difference
 
 

@@ -120,7 +120,7 @@ def overlap_with_others(
     if len(group) != len(texts):
         raise ValueError("texts and groups must be of the same length")
     if len(group) == 0 or group.min() == group.max():
-        raise ValueError("there are less than two groups")
+        raise ValueError("there are fewer than two groups")
     vectors = _unit_vectors(texts, len(texts))
     return _overlap(vectors, vectors, nearest, group, progress)
 
@@ -206,8 +206,8 @@ class MatchQuality:
     def best(self) -> int:
         """Index of the threshold with the highest F1; the first if there are several.
 
-        The scores of this threshold are too high on the pairs that it was chosen on. Report them on
-        other pairs (`halves`).
+        The scores of this threshold are too high on the pairs on which it was chosen. Report them
+        on other pairs (`halves`).
         """
         return int(self.f1.argmax())
 

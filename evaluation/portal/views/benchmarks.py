@@ -276,9 +276,9 @@ def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
 def people(request: HttpRequest, key: str) -> HttpResponse:
     """Show leads the people with a role here, their judged pairs, and where they are paused."""
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
-    here = Scopes(keys=frozenset({benchmark.key}))
+    scope = Scopes(keys=frozenset({benchmark.key}))
     found = people_of(people_seen_by(request.user), benchmark)
-    rows = found.annotate(judged=judged_pairs(here)).select_related("annotator")
+    rows = found.annotate(judged=judged_pairs(scope)).select_related("annotator")
     page = page_of(
         rows.prefetch_related("groups", "grants").order_by("-judged", "username"),
         request.GET.get("page"),
@@ -287,7 +287,9 @@ def people(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "page": page,
-        "rows": [(person, roles_shown(person, here), paused.get(person.pk, [])) for person in page],
+        "rows": [
+            (person, roles_shown(person, scope), paused.get(person.pk, [])) for person in page
+        ],
         "campaigns": [campaign for campaign in campaigns_of(benchmark) if not campaign.is_imported],
         "queue": find_training_queue(benchmark),
     }
