@@ -57,7 +57,8 @@ class Trainee:
         return ratio(self.right, len(self.answers))
 
     @property
-    def lately(self) -> str:
+    def recent(self) -> str:
+        """The number of correct answers among the last ones, such as "7 of 8"."""
         last = self.answers[: self.last]
         return f"{sum(last)} of {len(last)}" if last else UNDEFINED
 
@@ -109,7 +110,7 @@ def get_trainee(benchmark: Benchmark, annotator: int) -> Trainee:
     """Return one annotator in training. Raises `NotFound` if the annotator has not trained here."""
     found = trainees(benchmark, only=annotator)
     if not found:
-        raise NotFound("This annotator does not train here.")
+        raise NotFound("This annotator is not in training for this benchmark.")
     return found[0]
 
 
@@ -173,13 +174,13 @@ def _add_comments(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
 def _add_accesses(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
     campaigns = running_campaigns(benchmark)
     memberships = Membership.objects.filter(campaign__in=campaigns, annotator__in=found)
-    by_place = {
+    by_campaign = {
         (membership.campaign_id, membership.annotator_id): membership for membership in memberships
     }
     for trainee in found.values():
         trainee.accesses = [
             CampaignAccess(
-                campaign, by_place.get((campaign.pk, trainee.annotator.pk)), trainee.answers
+                campaign, by_campaign.get((campaign.pk, trainee.annotator.pk)), trainee.answers
             )
             for campaign in campaigns
         ]

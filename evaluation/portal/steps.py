@@ -105,7 +105,7 @@ def _campaign_step(now: Progress, url: str) -> Step:
     else:
         note = counted(now.campaigns, "campaign")
         advice = (
-            f"{counted(now.new_pairs, 'new pair')} {_be(now.new_pairs)} in no "
+            f"{counted(now.new_pairs, 'new pair')} {_be(now.new_pairs)} not in any "
             "campaign. Open another campaign, so that annotators can judge them."
         )
     is_done = now.campaigns > 0 and not now.new_pairs

@@ -85,7 +85,7 @@ class TrecReader:
             last = [self._add_complete(builder, Predictions.join([*last, part]))]
             # With more predictions than videos, one is repeated, so reading can stop.
             if len(last[0]) > len(self._videos):
-                builder.refuse_twice(last[0])
+                builder.refuse_repeated_pairs(last[0])
         if last:
             builder.add(last[0])
 

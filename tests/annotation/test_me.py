@@ -203,7 +203,7 @@ def test_a_campaign_that_needs_training_leads_to_it(
         assert "Start judging" not in body
         is_open = state == CampaignState.OPEN
         assert ("Train first: 2 of your last 3 answers in training" in body) == is_open
-        assert ("It opens after training" in body) != is_open
+        assert ("This campaign requires training" in body) != is_open
     Campaign.objects.filter(pk=training.pk).update(state=CampaignState.OPEN)
     factories.train(training, anna, "rrr")
     assert "Start judging" in read(page, "/me/")

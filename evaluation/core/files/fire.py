@@ -121,7 +121,7 @@ def _majority(responses: Sequence[Response]) -> str | None:
 
 
 def _models(outcomes: Sequence[FireResult], pooled_by: Sequence[str]) -> list[str]:
-    """Return the system that ranks the pair of each response best among those of the pools.
+    """Return for each response the pooled system that ranks its pair best.
 
     If no pooled list contains the pair of a caption, its responses have the best system of the
     captions with the same text. If there is no such system either, the list is empty.

@@ -119,8 +119,8 @@ def correct_scores(
     runs: ranked lists [n_queries, depth] by name. judged: the labels for raw scores. codes: int64
     [J], ascending, the pair codes of all pairs with a label and of original positives.
     relevance_at: a function that computes an unbiased estimate for each of these pairs, float64
-    [J], from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with one
-    draw for each resample. Raises ValueError if the rates are undefined, and for measures that
+    [J], from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with
+    one draw for each resample. Raises ValueError if the rates are undefined, and for measures that
     cannot be corrected.
     """
     if estimate.rates is None:

@@ -414,7 +414,7 @@ def test_the_list_of_annotators_in_training(
             trainee.annotator,
             trainee.answers,
             trainee.percent,
-            trainee.lately,
+            trainee.recent,
             trainee.uncommented,
             trainee.unread,
             trainee.opened,

@@ -364,7 +364,7 @@ def test_equal_captions_share_a_task_and_its_label(equal: Benchmark, tmp_path: P
     for held in claim(campaign, make_annotator("anna")):
         submit(held, int(held.task.video.key == "v0"))
 
-    # A label applies to all captions with the text, including c3, which is in no pool.
+    # A label applies to all captions with the text, including c3, which is not in any pool.
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=10)
     label_set = publish_label_set(benchmark=equal, by=OPERATOR)
     of_dogs = ["{},v0,1,majority,1,1", "{},v1,0,majority,1,0", "{},v2,0,majority,1,0"]
