@@ -72,7 +72,7 @@ def mixed_with_gold(
     returning = mine.filter(task__in=tasks[:count]).count()
     released = _released(campaign, membership.annotator) if returning else []
     fresh = min(len(tasks), count - len(released)) - returning
-    owed = membership.gold_owed + _due(campaign, membership, fresh)
+    owed = membership.gold_owed + _count_due(campaign, membership, fresh)
     if not owed and not released:
         return tasks[:count]
     new = _candidates(campaign, membership, tasks, without=released)[:owed] if owed else []
@@ -93,7 +93,7 @@ def _lock(membership: Membership) -> bool:
     return now.state == MembershipState.ACTIVE
 
 
-def _due(campaign: Campaign, membership: Membership, fresh: int) -> int:
+def _count_due(campaign: Campaign, membership: Membership, fresh: int) -> int:
     """Return the number of gold items that are due among `fresh` new pairs."""
     annotator, share = membership.annotator_id, float(campaign.gold_share)
     places = range(membership.handed, membership.handed + fresh)

@@ -160,12 +160,12 @@ def _match(
 ) -> Scores:
     scores = np.empty((len(queries), len(views)))
     for row, query in enumerate(queries):
-        scores[row] = [_likeness(query, view) + rng.gauss(0, noise) for view in views]
+        scores[row] = [_count_met_demands(query, view) + rng.gauss(0, noise) for view in views]
         scores[row] /= max(query.demands(), 1)
     return _rounded(scores)
 
 
-def _likeness(query: Meaning, view: _View) -> int:
+def _count_met_demands(query: Meaning, view: _View) -> int:
     """Return the largest number of demands that the view meets."""
     missing = max(len(query.phrases) - len(view.figures), 0)
     cast = [*range(len(view.figures)), *(None,) * missing]

@@ -27,7 +27,7 @@ from annotation.services import (
     set_working_habits,
     withdraw_judgments,
 )
-from annotation.views.me import spent
+from annotation.views.me import duration_text
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
@@ -126,7 +126,7 @@ def test_days_start_at_midnight(campaign: Campaign, anna: Annotator) -> None:
     [(0, "0 s"), (59.4, "59 s"), (60, "1 min"), (3599, "1 h 0 min"), (7380, "2 h 3 min")],
 )
 def test_duration_as_text(seconds: float, text: str) -> None:
-    assert spent(seconds) == text
+    assert duration_text(seconds) == text
 
 
 def test_the_page_shows_own_work_only(

@@ -264,7 +264,7 @@ def _after(values: FloatArray) -> FloatArray:
 
 
 def _ratios(dividend: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> FloatArray:
-    """Divide element by element; the result is 0 if the divisor is 0."""
+    """Divide element by element. The result is 0 if the divisor is 0."""
     quotient = np.zeros(dividend.shape, dtype=np.float64)
     np.divide(dividend, divisor, out=quotient, where=divisor != 0)
     return quotient

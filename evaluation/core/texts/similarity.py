@@ -154,7 +154,11 @@ def _overlap(
         similarity[part] = cells[np.arange(len(cells)), place]
         sums[part] = _sum_highest(cells.reshape(len(cells), -1, stripes), nearest)
     closest[similarity == 0] = NONE
-    return TextOverlap(_tidy(sums / np.minimum(nearest, available)), closest, _tidy(similarity))
+    return TextOverlap(
+        _without_rounding_errors(sums / np.minimum(nearest, available)),
+        closest,
+        _without_rounding_errors(similarity),
+    )
 
 
 def _sum_highest(cells: FloatArray, count: int) -> FloatArray:
@@ -238,7 +242,7 @@ def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike)
         for start in range(0, len(pairs) if len(known) else 0, block):
             part = pairs[start : start + block]
             similarity[part] = _similarity_to_nearest(vectors, query[part], caption[known])
-    return _tidy(similarity)
+    return _without_rounding_errors(similarity)
 
 
 def _split(video: IntArray, n_videos: int) -> list[IntArray]:
@@ -299,7 +303,7 @@ def _count_reaching(values: FloatArray, limits: FloatArray) -> IntArray:
     return np.asarray(len(values) - np.searchsorted(np.sort(values), limits), dtype=np.int64)
 
 
-def _tidy(similarity: FloatArray) -> FloatArray:
+def _without_rounding_errors(similarity: FloatArray) -> FloatArray:
     """Round away the last digits, which are rounding errors, so that equal texts have exactly 1."""
     return np.asarray(similarity.round(12))
 

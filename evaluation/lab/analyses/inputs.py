@@ -85,7 +85,7 @@ class Inputs:
     @cached_property
     def counted_originals(self) -> Judged:
         """The original positives that count: none if only the labels count."""
-        return self.original.nothing() if self.labels_only else self.original
+        return self.original.empty() if self.labels_only else self.original
 
     @cached_property
     def judged(self) -> Judged:

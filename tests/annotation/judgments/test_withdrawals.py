@@ -29,8 +29,8 @@ from annotation.services import (
     Policy,
     adjudicate_task,
     carry_out_withdrawal,
+    delete_personal_texts,
     escalate_task,
-    forget_person,
     open_campaign,
     release_assignments,
     request_withdrawal,
@@ -316,7 +316,7 @@ def test_erasing_either_person_empties_the_reason(
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1})
     withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="Ben guesses")
-    forget_person(person=User.objects.get(username=username))
+    delete_personal_texts(person=User.objects.get(username=username))
     assert Withdrawal.objects.get().reason == ""
 
 

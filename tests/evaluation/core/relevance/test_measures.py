@@ -12,13 +12,13 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", [*NAMES, *map(str, DEFAULT_MEASURES)])
-def test_name_makes_the_round_trip(name: str) -> None:
+def test_text_of_a_parsed_name_is_the_name(name: str) -> None:
     assert str(parse_measure(name)) == name
     assert parse_measure(name) == parse_measure(name)
     assert hash(parse_measure(name)) == hash(parse_measure(name))
 
 
-def test_name_is_read_as_meant() -> None:
+def test_names_are_parsed() -> None:
     assert parse_measure("AP(found)@10") == Measure("AP(found)", 10)
     assert parse_measure("AP") == Measure("AP")
     assert len({parse_measure(name) for name in NAMES}) == len(NAMES)

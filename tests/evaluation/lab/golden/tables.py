@@ -132,8 +132,8 @@ def alpha(labels: Labels) -> float | None:
     if len({label for labels in several for label in labels}) < 2:
         return None
     matrix = np.full((max(map(len, several)), len(several)), np.nan)
-    for column, one in enumerate(several):
-        matrix[: len(one), column] = one
+    for column, own in enumerate(several):
+        matrix[: len(own), column] = own
     return float(krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal"))
 
 
