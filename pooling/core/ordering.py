@@ -218,9 +218,9 @@ class ListBuilder:
     def rank_warnings(self) -> tuple[str, ...]:
         warnings = []
         if n := self._contradicted:
-            warnings.append(f"the rank column contradicts the scores in {n:,} captions")
+            warnings.append(f"captions in which the rank column contradicts the scores: {n:,}")
         if n := self._rank_twice:
-            warnings.append(f"a rank occurs more than once in {n:,} captions")
+            warnings.append(f"captions in which a rank occurs more than once: {n:,}")
         return tuple(warnings)
 
     def finish(

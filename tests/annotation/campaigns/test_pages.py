@@ -189,7 +189,7 @@ def test_unjudged_pairs_of_a_closed_campaign_can_be_opened_again(
 ) -> None:
     address = "/benchmarks/tiny/campaigns/new/"
     page = lead.get(address).content.decode()
-    assert "All pooled pairs are in a campaign already." in page
+    assert "All pooled pairs are already in a campaign." in page
     assert lead.post(address, USUAL).status_code == 422
     anna = factories.make_annotator("anna")
     judged, escalated, *_ = factories.claim(campaign, anna)
