@@ -248,7 +248,7 @@ def _campaign_and_annotator(request: Request, pk: int) -> tuple[Campaign, Annota
 
 
 def _sender(request: Request) -> Annotator:
-    """Return the annotator who sends an answer. Their role may have been withdrawn since."""
+    """Return the annotator who sends an answer, even if their role is already revoked."""
     if annotates_somewhere(request.user):
         return services.annotator_for(cast(User, request.user))
     annotator = Annotator.objects.filter(user=request.user.pk).select_related("user").first()

@@ -48,7 +48,7 @@ def as_jpeg(content: bytes) -> bytes:
     width, height = (max(1, round(side * share)) for side in (frame.width, frame.height))
     pixels = cast(Pixels, frame.reformat(width, height, format="rgba").to_ndarray())
     # The camera stores the rotation, in quarters counter-clockwise.
-    upright = np.rot90(_on_white(pixels), round(frame.rotation / 90))
+    upright = np.rot90(_blend_with_white(pixels), round(frame.rotation / 90))
     even = VideoFrame.from_ndarray(np.ascontiguousarray(upright), format="rgb24")
     return encode_jpeg(even.reformat(format="yuvj420p", dst_colorspace="ITU601"))
 
@@ -64,7 +64,7 @@ def _first_frame(content: bytes) -> VideoFrame:
     raise InvalidInput(_REFUSED)
 
 
-def _on_white(pixels: Pixels) -> Pixels:
+def _blend_with_white(pixels: Pixels) -> Pixels:
     """Return RGB [height, width, 3] of RGBA [height, width, 4] on white."""
     colours, alpha = pixels[..., :3].astype(np.uint16), pixels[..., 3:].astype(np.uint16)
     return ((colours * alpha + 255 * (255 - alpha) + 127) // 255).astype(np.uint8)

@@ -26,7 +26,7 @@ def release_tasks(person: User, **_: Any) -> None:
 @receiver(person_erased)
 def delete_free_text(person: User, **_: Any) -> None:
     """Delete what the person wrote and what was written about them."""
-    services.forget_person(person=person)
+    services.delete_personal_texts(person=person)
 
 
 @receiver(equal_texts_changing)

@@ -75,7 +75,7 @@ KEY_NAMES = {
 }
 PROBLEM_TEXTS = (
     _("Tab, Enter and Escape do the same on every page."),
-    _("Digits mark elements of captions and give the steps of longer scales."),
+    _("Digits mark elements of captions and choose the steps of longer scales."),
     _("{key} is not a key. Enter one letter or sign, or one of these: {names}."),
     _("{key} is chosen twice."),
 )

@@ -145,7 +145,7 @@ def renew_drafts_task() -> None:
 
 @housekeeping_step("drafts", "Drafts that newer labels have replaced")
 def remove_drafts(dry_run: bool) -> Removed:
-    """Remove all drafts of a benchmark but the newest, which no job reads any more."""
+    """Remove old drafts of a benchmark, except the newest. No job reads them any longer."""
     newer = Draft.objects.filter(benchmark=OuterRef("benchmark"), pk__gt=OuterRef("pk"))
     old = timezone.now() - DRAFT_AGE
     return remove_rows(Draft.objects.filter(Exists(newer), created_at__lt=old), dry_run)

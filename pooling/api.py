@@ -43,7 +43,7 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
             "name": {"help_text": "The name on pages."},
             "licence": {"help_text": "The licence of the data; empty if unknown."},
             "equal_texts": {
-                "help_text": "The rule for when captions count as the same text and share their "
+                "help_text": "The rule by which captions count as the same text and share their "
                 "judgments: `folded`, `exact` or `off`."
             },
             "n_queries": {"help_text": "The number of captions."},

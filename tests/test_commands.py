@@ -245,7 +245,7 @@ def test_import_gold(folder: Path, manage: Manage, fail: Fail) -> None:
     gold = write_gold(folder / "gold.csv", [("c0", "v0", 1, "it is there"), ("c1", "v0", 0, "")])
     training = ("import_gold", "tiny", gold, "--use", "training")
     assert manage(*training) == {"gold": 2, "use": "training"}
-    message = f"CommandError: {gold}, line 2: the pair is a gold item already (training)\n"
+    message = f"CommandError: {gold}, line 2: the pair is already a gold item (training)\n"
     assert fail(*training) == message
     assert fail("import_gold", "tiny", gold, "--use", "control") == message
     assert "invalid choice: 'both'" in fail("import_gold", "tiny", gold, "--use", "both")

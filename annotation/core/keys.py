@@ -134,7 +134,7 @@ def key_problem(key: str) -> KeyProblem | None:
     if key in RESERVED:
         return KeyProblem("Tab, Enter and Escape do the same on every page.")
     if key.isdigit():
-        return KeyProblem("Digits mark elements of captions and give the steps of longer scales.")
+        return KeyProblem("Digits mark elements of captions and choose the steps of longer scales.")
     if len(key) != 1 or not unicodedata.category(key).startswith(PLAIN_CATEGORIES):
         text = "{key} is not a key. Enter one letter or sign, or one of these: {names}."
         return KeyProblem(text, key[:20], ", ".join(NAMED))

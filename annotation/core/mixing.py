@@ -34,15 +34,15 @@ def places_for_gold(
     places = []
     anywhere = [(place, BETWEEN) for place in range(len(captions) + 1)]
     for key, caption in gold:
-        free = _free(captions, caption, following) if grouped else anywhere
+        free = _free_places(captions, caption, following) if grouped else anywhere
         if not free:
             return None
-        drawn = mix(np.array([key]), seed)[0]
-        places.append(free[int(drawn % np.uint64(len(free)))])
+        random = mix(np.array([key]), seed)[0]
+        places.append(free[int(random % np.uint64(len(free)))])
     return places
 
 
-def _free(captions: Sequence[int], caption: int, following: int | None) -> list[Place]:
+def _free_places(captions: Sequence[int], caption: int, following: int | None) -> list[Place]:
     own = [place for place, other in enumerate(captions) if other == caption]
     if own:
         before = [(place, NEXT_TO_FOLLOWING) for place in own]

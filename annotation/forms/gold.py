@@ -25,7 +25,7 @@ class GoldItemForm(forms.Form):
 
     EXPLAIN, RETIRE, RESTORE = "explain", "retire", "restore"
 
-    action = forms.ChoiceField(choices=[(one, one) for one in (EXPLAIN, RETIRE, RESTORE)])
+    action = forms.ChoiceField(choices=[(name, name) for name in (EXPLAIN, RETIRE, RESTORE)])
     explanation = forms.CharField(
         label="Explanation",
         required=False,

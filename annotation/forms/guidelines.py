@@ -57,7 +57,7 @@ class PictureForm(forms.Form):
         return data
 
     @property
-    def is_wanted(self) -> bool:
+    def is_in_next_version(self) -> bool:
         data = self.cleaned_data
         return bool((data.get("kept") or data.get("file")) and not data.get("remove"))
 

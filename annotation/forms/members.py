@@ -26,5 +26,5 @@ class MemberForm(forms.Form):
 
     ADMIT, PAUSE, RESUME = "let-in", "pause", "resume"
 
-    action = forms.ChoiceField(choices=[(one, one) for one in (ADMIT, PAUSE, RESUME)])
+    action = forms.ChoiceField(choices=[(name, name) for name in (ADMIT, PAUSE, RESUME)])
     reason = forms.CharField(required=False, max_length=MEMBER_REASON_LENGTH)

@@ -31,7 +31,8 @@ FORM_FIELD_OF = {
 class PolicyForm(forms.Form):
     """The parts of a campaign's policy that can change while it runs."""
 
-    # Version of the policy that the lead saw. Saving fails if another lead has changed it since.
+    # The last change that the lead saw. Saving fails if another lead has changed the policy since
+    # then.
     after = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     name = forms.CharField(
         label="Name",

@@ -117,7 +117,7 @@ class JudgmentTask(models.Model):
             models.Index(
                 fields=["campaign", "position"], condition=Q(seats_open__gt=0), name="task_claim"
             ),
-            # Few tasks are at the desk, so the desk need not read the whole campaign.
+            # Few tasks are at the desk, so the desk does not have to read the whole campaign.
             models.Index(fields=["campaign", "state"], condition=IS_AT_DESK, name="task_desk"),
             models.Index(
                 fields=["campaign", "position"],

@@ -70,8 +70,8 @@ def tasks_at_desk(campaign: Campaign) -> QuerySet[JudgmentTask]:
 def desk_entries(campaign: Campaign) -> list[DeskEntry]:
     """Return the tasks at the desk, the oldest first. The time is linear in their number.
 
-    A pair in conflict is there since its last counted label, an escalated or reported pair since
-    its last escalation, and any other pair since the campaign was opened.
+    A pair in conflict arrived there with its last counted label, an escalated or reported pair with
+    its last escalation, and any other pair when the campaign was opened.
     """
     labelled = Judgment.objects.filter(task=OuterRef("pk"), state=JudgmentState.LIVE)
     escalated = Escalation.objects.filter(task=OuterRef("pk"))
@@ -111,12 +111,18 @@ def get_desk_case(pk: int) -> DeskCase:
     texts = task.campaign.labels
     return DeskCase(
         task,
-        [DeskLabel(names[one.annotator_id], texts[one.label], one.state) for one in judgments],
+        [
+            DeskLabel(names[judgment.annotator_id], texts[judgment.label], judgment.state)
+            for judgment in judgments
+        ],
         [
             DeskEscalation(
-                names[one.annotator_id], one.get_kind_display(), one.reason, one.created_at
+                names[escalation.annotator_id],
+                escalation.get_kind_display(),
+                escalation.reason,
+                escalation.created_at,
             )
-            for one in escalations
+            for escalation in escalations
         ],
     )
 
@@ -139,7 +145,7 @@ def pseudonym(place: int) -> str:
 
 
 def rulings_of(campaign: Campaign) -> QuerySet[Adjudication]:
-    """Return all rulings of a campaign, the newest first. Undone rulings are among them."""
+    """Return all rulings of a campaign, including undone ones, the newest first."""
     rulings = Adjudication.objects.filter(task__campaign=campaign).order_by("-pk")
     return rulings.select_related(
         "task__pair__query",

@@ -62,14 +62,16 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
     present = set(np.unique(live.campaigns).tolist())
     return by_pair(
         codes_of(benchmark, live.queries, live.videos),
-        n_grades=max([2, *(_grades_of(one) for one in campaigns if one.pk in present)]),
+        n_grades=max(
+            [2, *(_grades_of(campaign) for campaign in campaigns if campaign.pk in present)]
+        ),
         annotators=live.annotators,
         labels=_grades(benchmark, live.labels, live.campaigns),
         ids=live.ids,
         campaigns=live.campaigns,
         # A second label that confirms a positive is requested because of the first label.
         is_first=are_first_labels(campaigns, live.ids, live.tasks, live.annotators, live.planned)
-        & ~np.isin(live.campaigns, [one.pk for one in campaigns if one.confirms]),
+        & ~np.isin(live.campaigns, [campaign.pk for campaign in campaigns if campaign.confirms]),
         waits=np.isin(live.tasks, unsettled_tasks(campaigns)),
         units=live.units,
     )
@@ -115,7 +117,7 @@ def _live_judgments(campaigns: list[Campaign]) -> _Live:
     """Return the counted judgments. To save time, columns with one value for all are not read."""
     if not campaigns:
         return _Live(*(np.empty(0, np.int64) for _ in range(9)))
-    imported = [one.pk for one in campaigns if one.is_imported]
+    imported = [campaign.pk for campaign in campaigns if campaign.is_imported]
     further = ["task__campaign_id"] if len(campaigns) != 1 else []
     further += ["task__labels_planned"] if len(imported) < len(campaigns) else []
     shared = JudgmentTask.objects.filter(campaign__in=campaigns, unit__isnull=False)

@@ -59,7 +59,7 @@ def are_first_labels(
     _, of_task, sizes = np.unique(tasks, return_inverse=True, return_counts=True)
     several = np.flatnonzero(sizes[of_task.reshape(-1)] > 1)
     arrivals = ids[several]
-    here = [one.pk for one in campaigns if not one.is_imported]
+    here = [campaign.pk for campaign in campaigns if not campaign.is_imported]
     if here and len(several):
         arrivals = first_answers((arrivals, tasks[several], annotators[several]), _corrected(here))
     is_first[several] = label_places(tasks[several], arrivals) < planned[several]

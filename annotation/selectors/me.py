@@ -137,8 +137,10 @@ def own_campaigns(
     joined = judging.filter(members__annotator=annotator)
     campaigns = list((for_all | joined).select_related("benchmark").distinct())
     campaigns.sort(key=lambda campaign: campaign.state != CampaignState.OPEN)
-    left = open_pairs([one for one in campaigns if one.state != CampaignState.CLOSED])
-    queues = {one.campaign.benchmark_id: one.campaign for one in trainings}
+    left = open_pairs(
+        [campaign for campaign in campaigns if campaign.state != CampaignState.CLOSED]
+    )
+    queues = {training.campaign.benchmark_id: training.campaign for training in trainings}
     return [
         OwnCampaign(
             access, left.get(access.campaign.pk, 0), queues.get(access.campaign.benchmark_id)

@@ -67,10 +67,10 @@ def accesses_for(
     campaigns = list(campaigns)
     memberships = {} if annotator is None else _memberships(annotator, campaigns)
     with_requirement = {
-        one.benchmark_id
-        for one in campaigns
-        if one.has_entry_requirement
-        and not (one.pk in memberships and memberships[one.pk].admitted_at)
+        campaign.benchmark_id
+        for campaign in campaigns
+        if campaign.has_entry_requirement
+        and not (campaign.pk in memberships and memberships[campaign.pk].admitted_at)
     }
     answers = (
         training_of(annotator, with_requirement)
@@ -78,15 +78,17 @@ def accesses_for(
         else {}
     )
     return [
-        CampaignAccess(one, memberships.get(one.pk), answers.get(one.benchmark_id, ()))
-        for one in campaigns
-        if one.pk in memberships or one.joining == Joining.ALL
+        CampaignAccess(
+            campaign, memberships.get(campaign.pk), answers.get(campaign.benchmark_id, ())
+        )
+        for campaign in campaigns
+        if campaign.pk in memberships or campaign.joining == Joining.ALL
     ]
 
 
 def _memberships(annotator: Annotator, campaigns: list[Campaign]) -> dict[int, Membership]:
     found = Membership.objects.filter(annotator=annotator, campaign__in=campaigns)
-    return {one.campaign_id: one for one in found}
+    return {membership.campaign_id: membership for membership in found}
 
 
 def running_campaigns(benchmark: Benchmark) -> list[Campaign]:

@@ -12,15 +12,15 @@ from config.accounts.roles import Scopes
 
 
 def judged_pairs(scopes: Scopes) -> Coalesce:
-    """Return an expression for the number of pairs that a person judged, without gold.
+    """Return an expression for the number of pairs that a person judged, without gold items.
 
-    It counts the campaigns of these benchmarks, as the page of each campaign's annotators does.
+    It counts campaigns of the benchmarks in `scopes`, like the annotator page of each campaign.
     """
-    mine = Membership.objects.filter(
+    memberships = Membership.objects.filter(
         annotator__user=OuterRef("pk"), campaign__kind=CampaignKind.JUDGING
     )
     sums = (
-        scopes.limit(mine, "campaign__benchmark__key")
+        scopes.limit(memberships, "campaign__benchmark__key")
         .order_by()
         .values("annotator")
         .annotate(n=Sum("judged"))
@@ -28,13 +28,13 @@ def judged_pairs(scopes: Scopes) -> Coalesce:
     return Coalesce(Subquery(sums.values("n")), 0)
 
 
-def search_people(found: QuerySet[User], text: str) -> QuerySet[User]:
-    """Search the columns that the table shows."""
+def search_people(people: QuerySet[User], text: str) -> QuerySet[User]:
+    """Return the people for whom each word is in a name or is the pseudonym."""
     for word in text.split():
-        found = found.filter(
+        people = people.filter(
             Q(username__icontains=word)
             | Q(first_name__icontains=word)
             | Q(last_name__icontains=word)
             | Q(annotator__pseudonym__iexact=word)
         )
-    return found
+    return people

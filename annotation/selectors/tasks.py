@@ -137,7 +137,7 @@ def _keys_of_new_counts(benchmarks: Iterable[Benchmark]) -> dict[Benchmark, str]
     withdrawn = dict(done.values_list("campaign__benchmark").annotate(Count("pk")))
     rounds = {pk: f"{newest}-{closed}" for pk, newest, closed in campaigns}
     return {
-        one: f"new-{one.pk}-{one.equal_texts}-{pools.get(one.pk)}-{rounds.get(one.pk)}"
-        f"-{withdrawn.get(one.pk)}"
-        for one in benchmarks
+        benchmark: f"new-{benchmark.pk}-{benchmark.equal_texts}-{pools.get(benchmark.pk)}"
+        f"-{rounds.get(benchmark.pk)}-{withdrawn.get(benchmark.pk)}"
+        for benchmark in benchmarks
     }

@@ -57,7 +57,8 @@ class Trainee:
         return ratio(self.right, len(self.answers))
 
     @property
-    def lately(self) -> str:
+    def recent(self) -> str:
+        """The number of correct answers among the last ones, such as "7 of 8"."""
         last = self.answers[: self.last]
         return f"{sum(last)} of {len(last)}" if last else UNDEFINED
 
@@ -95,19 +96,21 @@ def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
     )
     if only is not None:
         people = people.filter(pk=only)
-    found = {one.pk: Trainee(one) for one in people.select_related("user").distinct()}
+    found = {person.pk: Trainee(person) for person in people.select_related("user").distinct()}
     _add_answers(benchmark, found)
     _add_comments(benchmark, found)
     _add_accesses(benchmark, found)
     never = datetime.datetime.min.replace(tzinfo=datetime.UTC)
-    return sorted(found.values(), key=lambda one: (one.last_at or never, one.annotator.pk))[::-1]
+    return sorted(
+        found.values(), key=lambda person: (person.last_at or never, person.annotator.pk)
+    )[::-1]
 
 
 def get_trainee(benchmark: Benchmark, annotator: int) -> Trainee:
     """Return one annotator in training. Raises `NotFound` if the annotator has not trained here."""
     found = trainees(benchmark, only=annotator)
     if not found:
-        raise NotFound("This annotator does not train here.")
+        raise NotFound("This annotator is not in training for this benchmark.")
     return found[0]
 
 
@@ -171,9 +174,13 @@ def _add_comments(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
 def _add_accesses(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
     campaigns = running_campaigns(benchmark)
     memberships = Membership.objects.filter(campaign__in=campaigns, annotator__in=found)
-    by_place = {(one.campaign_id, one.annotator_id): one for one in memberships}
+    by_campaign = {
+        (membership.campaign_id, membership.annotator_id): membership for membership in memberships
+    }
     for trainee in found.values():
         trainee.accesses = [
-            CampaignAccess(one, by_place.get((one.pk, trainee.annotator.pk)), trainee.answers)
-            for one in campaigns
+            CampaignAccess(
+                campaign, by_campaign.get((campaign.pk, trainee.annotator.pk)), trainee.answers
+            )
+            for campaign in campaigns
         ]

@@ -39,7 +39,7 @@ from annotation.services.members import (
     pause_withdrawn_member,
     resume_member,
 )
-from annotation.services.people import forget_person, free_leases_beyond_rights
+from annotation.services.people import delete_personal_texts, free_leases_beyond_rights
 from annotation.services.policy import Policy
 from annotation.services.preferences import reset_keys, set_keys, set_working_habits
 from annotation.services.training import comment_on_judgment, mark_comments_read, open_training
@@ -71,11 +71,11 @@ __all__ = [
     "change_policy",
     "claim_assignments",
     "comment_on_judgment",
+    "delete_personal_texts",
     "escalate_task",
     "exclude_task",
     "expire_leases",
     "explain_gold",
-    "forget_person",
     "free_leases_beyond_rights",
     "import_gold",
     "import_judgments",

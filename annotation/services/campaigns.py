@@ -64,7 +64,7 @@ def open_campaign(
         benchmark.refresh_from_db(fields=["equal_texts"])
         tasks = new_tasks(benchmark)
         if not len(tasks.codes):
-            raise InvalidInput(f"Every pair of {benchmark.key} is in a campaign already.")
+            raise InvalidInput(f"Every pair of {benchmark.key} is already in a campaign.")
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,

@@ -48,7 +48,7 @@ def change_policy(
 
     Shares are rounded to four places. `after` is the last change that the lead has seen, see
     `last_policy_change`. Raises `InvalidInput` for a field of the plan or an invalid policy.
-    Raises `Conflict` if the campaign is closed, is a training queue, or was changed since.
+    Raises `Conflict` if the campaign is closed, is a training queue, or has a newer change.
     """
     check_can_lead(by, campaign.benchmark)
     if unknown := sorted(set(changes) - set(CHANGEABLE)):

@@ -193,7 +193,7 @@ def _lease(tasks: list[JudgmentTask], annotator: Annotator) -> tuple[list[Assign
 def _store_leases(leased: list[Assignment]) -> int:
     """Store the assignments and return the number of new ones."""
     # The row is unique per annotator and task, so an expired assignment is used again.
-    for assignment in [one for one in leased if one.pk]:
+    for assignment in [assignment for assignment in leased if assignment.pk]:
         Assignment.objects.filter(pk=assignment.pk).update(
             state=assignment.state, slot=assignment.slot, lease_expires_at=lease_end()
         )

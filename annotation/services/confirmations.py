@@ -123,13 +123,13 @@ def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
     wanted_units = text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
     is_shared = units != OWN_CAPTION
     is_wanted = np.where(is_shared, np.isin(units, wanted_units), np.isin(own, codes))
-    is_wanted[is_wanted] = ~np.isin(pair_ids[is_wanted], _with_more(pair_ids[is_wanted]))
+    is_wanted[is_wanted] = ~np.isin(pair_ids[is_wanted], _with_further_labels(pair_ids[is_wanted]))
     keys = np.where(is_shared, units, own)
     order = np.flatnonzero(is_wanted)[np.argsort(keys[is_wanted], kind="stable")]
     return _Single(keys[order], *(column[order] for column in columns))
 
 
-def _with_more(pair_ids: Int64Array) -> Int64Array:
+def _with_further_labels(pair_ids: Int64Array) -> Int64Array:
     """Return the pairs that have labels in several campaigns, or are being confirmed."""
     is_in_use = ~Q(campaign__state=CampaignState.CLOSED) | Q(labels_live__gt=0)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pair_ids))

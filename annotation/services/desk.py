@@ -49,14 +49,14 @@ def undo_ruling(*, ruling: Adjudication, by: User) -> Adjudication:
     """Return a pair to the desk, without the ruling. The log keeps the ruling.
 
     An escalated pair is escalated again. For every other pair, its labels decide the state: it is
-    in conflict again unless labels were withdrawn since. Published label sets do not change.
-    Raises `Conflict` if the ruling was undone before.
+    in conflict again unless labels were withdrawn in the meantime. Published label sets do not
+    change. Raises `Conflict` if the ruling is already undone.
     """
     check_can_rule(by, ruling.task.campaign.benchmark)
     task = _locked(ruling.task_id)
     in_force = Adjudication.objects.filter(pk=ruling.pk, undone_at=None)
     if not in_force.update(undone_at=timezone.now(), undone_by=by):
-        raise Conflict("This ruling was undone before.")
+        raise Conflict("This ruling is already undone.")
     if ruling.state_before == TaskState.ESCALATED:
         JudgmentTask.objects.filter(pk=task.pk).update(state=TaskState.ESCALATED, label=None)
     else:
@@ -99,7 +99,7 @@ def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
 def exclude_task(*, task: JudgmentTask, by: User) -> Exclusion:
     """Remove a pair whose video cannot play from the desk, without a label. Its state stays.
 
-    Raises `Conflict` if the pair is not unplayable or was excluded before.
+    Raises `Conflict` if the pair is not unplayable or is already excluded.
     """
     check_can_rule(by, task.campaign.benchmark)
     task = _task_at_desk(task, TaskState.UNPLAYABLE)

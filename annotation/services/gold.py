@@ -52,8 +52,8 @@ def import_gold(
 ) -> int:
     """Add the gold items of a file. Return their number.
 
-    All items are added, or none. Raises `InvalidInput` with the line, also for a pair that is a
-    gold item already, for either use.
+    All items are added, or none. Raises `InvalidInput` with the line, for example for a pair that
+    is already a gold item of either use.
     """
     check_can_lead(by, benchmark)
     file = parse_gold(
@@ -88,14 +88,14 @@ def _refuse_existing(benchmark: Benchmark, file: GoldFile) -> None:
     pairs = zip(file.queries.tolist(), file.videos.tolist(), file.lines, strict=True)
     for query, video, line in pairs:
         if use := existing.get((query, video)):
-            reason = f"the pair is a gold item already ({use.label.lower()})"
+            reason = f"the pair is already a gold item ({use.label.lower()})"
             raise InvalidInput(reason, source=file.source, line=line)
 
 
 def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor) -> int:
     """Add gold items, and tasks for them in the campaigns that use them. Return their number.
 
-    All items are added, or none. Raises `Conflict` if an item exists already, for either use.
+    All items are added, or none. Raises `Conflict` if a pair is already a gold item of either use.
     """
     check_can_lead(by, benchmark)
     for item in gold:
@@ -122,7 +122,7 @@ def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor)
                 GoldItem.objects.bulk_create(rows)
         except IntegrityError:
             raise Conflict(
-                "One of these pairs is a gold item already, for training or control."
+                "One of these pairs is already a gold item, for training or control."
             ) from None
         _add_gold_tasks_to_campaigns(benchmark)
         after = {"use": use, "items": len(rows)}
@@ -137,9 +137,9 @@ def add_gold_tasks(campaign: Campaign) -> int:
     with equal text pairs is added. No annotator sees the same text pair twice.
     """
     use = GoldUse.TRAINING if campaign.is_training else GoldUse.CONTROL
-    here = JudgmentTask.objects.filter(campaign=campaign)
-    judged = here.filter(pair__query=OuterRef("query"), pair__video=OuterRef("video"))
-    present = here.filter(gold=OuterRef("pk"))
+    tasks = JudgmentTask.objects.filter(campaign=campaign)
+    judged = tasks.filter(pair__query=OuterRef("query"), pair__video=OuterRef("video"))
+    present = tasks.filter(gold=OuterRef("pk"))
     missing = GoldItem.objects.filter(
         ~Exists(present),
         ~Exists(judged),
@@ -149,7 +149,7 @@ def add_gold_tasks(campaign: Campaign) -> int:
     )
     states = dict(missing.values_list("pk", "video__state"))
     ids = _without_equal(campaign, np.array(list(states), np.int64))
-    last = here.filter(gold__isnull=False).aggregate(last=Max("position"))["last"]
+    last = tasks.filter(gold__isnull=False).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
     JudgmentTask.objects.bulk_create(
         JudgmentTask(
@@ -161,30 +161,30 @@ def add_gold_tasks(campaign: Campaign) -> int:
         )
         for place, pk in enumerate(ids[np.argsort(mix(ids, campaign.seed))].tolist())
     )
-    return here.filter(gold__isnull=False, gold__retired_at=None).count()
+    return tasks.filter(gold__isnull=False, gold__retired_at=None).count()
 
 
 def _without_equal(campaign: Campaign, ids: Int64Array) -> Int64Array:
-    """Return the gold items, by primary key, whose text pair is not in the campaign yet."""
+    """Return the primary keys of one gold item for each text pair not yet in the campaign."""
     if not len(ids):
         return ids
     benchmark = campaign.benchmark
     first_equal = first_equal_captions(benchmark)
 
-    def units_of(queries: Int64Array, videos: Int64Array) -> Int64Array:
+    def text_pairs_of(queries: Int64Array, videos: Int64Array) -> Int64Array:
         codes = codes_of(benchmark, queries, videos)
         return text_pair_codes(codes, first_equal, benchmark.pair_space)
 
-    here = JudgmentTask.objects.filter(campaign=campaign)
+    tasks = JudgmentTask.objects.filter(campaign=campaign)
     items = GoldItem.objects.filter(Among("id", ids)).order_by("pk")
-    ids, *of_items = read_columns(items, "pk", "query_id", "video_id")
-    of_gold = read_columns(here.filter(gold__isnull=False), "gold__query_id", "gold__video_id")
-    (shared,) = read_columns(here.filter(unit__isnull=False), "unit")
-    units = units_of(*of_items)
-    present = np.concatenate([shared, units_of(*of_gold)])
-    is_first = np.zeros(len(units), np.bool_)
-    is_first[np.unique(units, return_index=True)[1]] = True
-    return ids[is_first & ~np.isin(units, present)]
+    ids, *pairs = read_columns(items, "pk", "query_id", "video_id")
+    gold = read_columns(tasks.filter(gold__isnull=False), "gold__query_id", "gold__video_id")
+    (judged,) = read_columns(tasks.filter(unit__isnull=False), "unit")
+    text_pairs = text_pairs_of(*pairs)
+    present = np.concatenate([judged, text_pairs_of(*gold)])
+    is_first = np.zeros(len(text_pairs), np.bool_)
+    is_first[np.unique(text_pairs, return_index=True)[1]] = True
+    return ids[is_first & ~np.isin(text_pairs, present)]
 
 
 def _add_gold_tasks_to_campaigns(benchmark: Benchmark) -> None:

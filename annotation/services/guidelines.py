@@ -63,7 +63,9 @@ def write_guideline(
         lock_row(benchmark)
         last = _last_version(benchmark)
         if after is not None and after != last:
-            raise Conflict(f"Another lead has written version {last} since. Read it first.")
+            raise Conflict(
+                f"Another lead has written version {last} in the meantime. Read it first."
+            )
         guideline = Guideline.objects.create(benchmark=benchmark, version=last + 1, text=text)
         GuidelinePicture.objects.bulk_create(
             GuidelinePicture(

@@ -35,7 +35,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgments:
-    """The result of an import. `created` is False if the file was imported before."""
+    """The result of an import. `created` is False if the file was already imported."""
 
     campaign: Campaign
     judgments: int
@@ -55,7 +55,7 @@ def import_judgments(
 ) -> ImportedJudgments:
     """Store a file of judgments as a closed campaign, with any number of labels for a pair.
 
-    Pairs that are in no pool are added under a pool of their own. The labels of the file decide
+    Pairs that are not in any pool are added in a new pool. The labels of the file decide
     each pair, and no further label is requested. A label applies to its own caption. With
     `pool_equal`, captions with equal texts share a task, and its label applies to all of them. A
     further label by the same annotator is then stored as surplus.

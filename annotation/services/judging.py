@@ -77,7 +77,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A stored judgment. `created` is False if the same answer was stored before."""
+    """A stored judgment. `created` is False if the same answer was already stored."""
 
     judgment: Judgment
     created: bool
@@ -267,7 +267,7 @@ def _answers_of(task: JudgmentTask, annotator: Annotator) -> Any:
 
 
 def _has_left(annotator: Annotator, campaign: Campaign) -> bool:
-    """Return whether the person is not an annotator of the benchmark any more."""
+    """Return whether the person is no longer an annotator of the benchmark."""
     user = annotator.user
     return user is not None and not is_annotator(user, campaign.benchmark.key)
 
@@ -294,7 +294,7 @@ def _repeated(stored: Judgment, assignment_id: int, label: int) -> Submitted:
         pk=assignment_id, annotator=stored.annotator_id, task=stored.task_id
     ).exists()
     if stored.label != label or not same_task:
-        raise Conflict(_("This answer was stored before with another label."))
+        raise Conflict(_("This answer was already stored with another label."))
     return Submitted(stored, created=False)
 
 

@@ -119,7 +119,7 @@ def pause_inaccurate_annotator(campaign: Campaign, annotator: Annotator) -> None
     """Pause the annotator if too few of their last control pairs are correct.
 
     This is called after each answer to a control pair. The annotator's tasks return to the queue.
-    If the annotator is paused already, the reason stays.
+    If the annotator is already paused, the reason stays.
     """
     if not campaign.gold_bar:
         return
@@ -145,11 +145,12 @@ def add_members(*, campaign: Campaign, annotators: list[Annotator], by: User) ->
     check_can_lead(by, campaign.benchmark)
     before = campaign.members.count()
     Membership.objects.bulk_create(
-        [Membership(campaign=campaign, annotator=one) for one in annotators], ignore_conflicts=True
+        [Membership(campaign=campaign, annotator=annotator) for annotator in annotators],
+        ignore_conflicts=True,
     )
     added = campaign.members.count() - before
     if added:
-        keys = sorted(one.pk for one in annotators)
+        keys = sorted(annotator.pk for annotator in annotators)
         record(AnnotationAct.MEMBERS_ADDED, by=by, on=campaign, after={"annotators": keys})
     return added
 
@@ -177,7 +178,7 @@ def admit_member(*, membership: Membership, by: User) -> Membership:
 def pause_member(*, membership: Membership, reason: str, by: User) -> Membership:
     """Pause an annotator and show them the lead's reason.
 
-    Raises `Conflict` if the annotator is paused already. The earlier reason stays.
+    Raises `Conflict` if the annotator is already paused. The earlier reason stays.
     """
     check_can_lead(by, membership.campaign.benchmark)
     reason = reason.strip()
@@ -218,7 +219,7 @@ def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> 
 def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:
     if not _pause(membership, **why):
         raise Conflict(
-            "This annotator is paused already. To give another reason, resume them first."
+            "This annotator is already paused. To enter another reason, resume them first."
         )
     _note(membership, MemberAction.PAUSED, by)
     record(AnnotationAct.MEMBER_PAUSED, by=by, on=membership, after={"cause": why["cause"]})
@@ -239,7 +240,7 @@ def _pause(
     answers: int | None = None,
     needed: int | None = None,
 ) -> bool:
-    """Pause the member. Return False if they are paused already."""
+    """Pause the member. Return False if they are already paused."""
     held = Assignment.objects.filter(
         annotator=membership.annotator_id,
         task__campaign=membership.campaign_id,

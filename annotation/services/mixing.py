@@ -72,13 +72,13 @@ def mixed_with_gold(
     returning = mine.filter(task__in=tasks[:count]).count()
     released = _released(campaign, membership.annotator) if returning else []
     fresh = min(len(tasks), count - len(released)) - returning
-    owed = membership.gold_owed + _due(campaign, membership, fresh)
+    owed = membership.gold_owed + _count_due(campaign, membership, fresh)
     if not owed and not released:
         return tasks[:count]
     new = _candidates(campaign, membership, tasks, without=released)[:owed] if owed else []
     mixed, gold = _placed(campaign, tasks, [*released, *new], count)
     # Only existing items are postponed. Otherwise a later import would put many into one claim.
-    membership.gold_owed = len(new) - sum(one in new for one in gold)
+    membership.gold_owed = len(new) - sum(item in new for item in gold)
     membership.save(update_fields=["gold_owed"])
     return mixed
 
@@ -93,7 +93,7 @@ def _lock(membership: Membership) -> bool:
     return now.state == MembershipState.ACTIVE
 
 
-def _due(campaign: Campaign, membership: Membership, fresh: int) -> int:
+def _count_due(campaign: Campaign, membership: Membership, fresh: int) -> int:
     """Return the number of gold items that are due among `fresh` new pairs."""
     annotator, share = membership.annotator_id, float(campaign.gold_share)
     places = range(membership.handed, membership.handed + fresh)
@@ -126,14 +126,15 @@ def _candidates(
     few hundred items at most.
     """
     rows = _open_gold(campaign, membership.annotator).values_list("pk", "gold__query")
-    found = [one for row in rows if (one := Candidate(*row)) not in without]
+    found = [item for row in rows if (item := Candidate(*row)) not in without]
     captions = {task.query.pk for task in tasks}
     seed = campaign.seed + membership.annotator_id
-    drawn = mix(np.array([one.task for one in found], np.int64), seed).tolist()
+    drawn = mix(np.array([item.task for item in found], np.int64), seed).tolist()
     order = sorted(
-        zip(found, drawn, strict=True), key=lambda it: (it[0].caption not in captions, it[1])
+        zip(found, drawn, strict=True),
+        key=lambda entry: (entry[0].caption not in captions, entry[1]),
     )
-    return [one for one, _ in order]
+    return [item for item, _ in order]
 
 
 def _placed(
@@ -145,7 +146,7 @@ def _placed(
         chosen, end = gold[:taken], count - taken
         places = places_for_gold(
             captions[:end],
-            [(one.task, one.caption) for one in chosen],
+            [(item.task, item.caption) for item in chosen],
             following=captions[end] if end < len(captions) else None,
             grouped=campaign.order == Order.GROUPED,
             seed=campaign.seed,
@@ -160,7 +161,7 @@ def _inserted(
 ) -> list[JudgmentTask]:
     rows = {
         task.pk: task
-        for task in _shown(JudgmentTask.objects.filter(pk__in=[one.task for one in gold]))
+        for task in _shown(JudgmentTask.objects.filter(pk__in=[item.task for item in gold]))
     }
     mixed = list(tasks)
     # Inserting from the end keeps the earlier places valid.

@@ -32,7 +32,7 @@ def free_leases_beyond_rights(*, person: User) -> int:
 
 
 @transaction.atomic
-def forget_person(*, person: User) -> None:
+def delete_personal_texts(*, person: User) -> None:
     """Delete all free text that the person wrote or that was written about them.
 
     Labels, rulings and the pseudonym stay. The pseudonym no longer identifies anyone.

@@ -57,7 +57,9 @@ class TaskSlots:
     def __init__(self, task: JudgmentTask) -> None:
         self.assignments: list[Assignment] = _assignments.all(task=task.pk)
         live = Judgment.objects.filter(task=task, state=JudgmentState.LIVE)
-        self.live = {one.annotator_id: one for one in live} if task.labels_live else {}
+        self.live = (
+            {judgment.annotator_id: judgment for judgment in live} if task.labels_live else {}
+        )
 
     def of(self, annotator: Annotator) -> Assignment | None:
         return next((a for a in self.assignments if a.annotator_id == annotator.pk), None)
@@ -175,14 +177,14 @@ def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
     leases = Assignment.objects.filter(among, state=AssignmentState.HELD)
     (of_task,) = read_columns(leases, "task_id")
     held = np.bincount(np.searchsorted(tasks.ids, of_task), minlength=len(tasks.ids))
-    mine = tasks.by_labels
-    rows = _state_rows(outcomes, tasks.planned, held)[mine]
+    by_labels = tasks.by_labels
+    rows = _state_rows(outcomes, tasks.planned, held)[by_labels]
     for row, of_row in _by_row(rows):
-        these = Among("id", tasks.ids[mine][of_row])
-        JudgmentTask.objects.filter(these).update(**state_columns(*row))
-    for row, of_row in _by_row(outcomes.n_labels[~mine][:, None]):
-        these = Among("id", tasks.ids[~mine][of_row])
-        JudgmentTask.objects.filter(these).update(labels_live=row[0])
+        ids = Among("id", tasks.ids[by_labels][of_row])
+        JudgmentTask.objects.filter(ids).update(**state_columns(*row))
+    for row, of_row in _by_row(outcomes.n_labels[~by_labels][:, None]):
+        ids = Among("id", tasks.ids[~by_labels][of_row])
+        JudgmentTask.objects.filter(ids).update(labels_live=row[0])
 
 
 def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
@@ -238,17 +240,19 @@ def _by_row(rows: Int64Array) -> Iterator[tuple[list[int], npt.NDArray[np.bool_]
         yield row, index.reshape(-1) == place
 
 
-def release_leases(leases: Iterable[tuple[int, int]], state: AssignmentState, **still: Any) -> int:
+def release_leases(
+    leases: Iterable[tuple[int, int]], state: AssignmentState, **conditions: Any
+) -> int:
     """Lock the tasks of leases (assignment, task) and end the leases. Return how many ended.
 
-    Assignments that are no longer held, or that no longer match `still`, do not change.
+    Assignments that are no longer held, or that no longer match the conditions, do not change.
     """
     rows = list(leases)
     if not rows:
         return 0
     tasks = list(locked_tasks(JudgmentTask.objects.filter(pk__in={task for _, task in rows})))
     freed = Assignment.objects.filter(
-        pk__in=[pk for pk, _ in rows], state=AssignmentState.HELD, **still
+        pk__in=[pk for pk, _ in rows], state=AssignmentState.HELD, **conditions
     ).update(state=state, slot=None)
     for task in tasks:
         update_task_state(task, TaskSlots(task))

@@ -67,7 +67,7 @@ def request_withdrawal(
         raise Conflict("Only judgments that were made in a campaign on this site can be withdrawn.")
     judged = Judgment.objects.filter(_counted_answers(annotator, since), task__campaign=campaign)
     if not judged.exists():
-        raise Conflict("None of this annotator's judgments count here.")
+        raise Conflict("This annotator has no counted answers in this campaign.")
     withdrawal = Withdrawal.objects.create(
         campaign=campaign, annotator=annotator, lead=by, since=since, reason=reason
     )

@@ -67,7 +67,7 @@ def guideline_write(request: HttpRequest, key: str) -> HttpResponse:
         return _form_page(request, benchmark, latest, form, rows)
     form = GuidelineForm(request.POST)
     rows = PictureFormSet(request.POST, request.FILES, prefix=ROWS)
-    # Both are validated, so that all errors are shown at once.
+    # Both are validated, so that all errors are shown together.
     if all([form.is_valid(), rows.is_valid()]):
         written = _write(request, benchmark, form, rows)
         if written is not None:
@@ -136,7 +136,7 @@ def _examples(benchmark: Benchmark, rows: Any) -> list[services.Example]:
     """Return the pictures to keep, by place. Those without a place come last in their order."""
     known = GuidelinePicture.objects.filter(guideline__benchmark=benchmark)
     kept = {picture.public_id: picture for picture in known.select_related("guideline")}
-    wanted: list[PictureForm] = [row for row in rows if row.is_wanted]
+    wanted: list[PictureForm] = [row for row in rows if row.is_in_next_version]
     wanted.sort(key=lambda row: row.cleaned_data.get("place") or PLACE_LAST)
     return [_example(row, kept) for row in wanted]
 

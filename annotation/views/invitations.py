@@ -22,7 +22,7 @@ from config.shared.errors import Conflict
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 
 INVITATIONS_PER_PAGE = 50
-# The session's key of the form that created the last link.
+# The session key that identifies the form that created the last link.
 INVITED_BY = "invited-by"
 
 
@@ -31,7 +31,10 @@ INVITED_BY = "invited-by"
 def invitations(request: HttpRequest) -> HttpResponse:
     found = invitations_seen_by(request.user).select_related("made_by", "accepted_by")
     page = Paginator(found, INVITATIONS_PER_PAGE).get_page(request.GET.get("page"))
-    rows = [(one, can_give(request.user, one.role, one.scope)) for one in page]
+    rows = [
+        (invitation, can_give(request.user, invitation.role, invitation.scope))
+        for invitation in page
+    ]
     return render(request, "people/invitations.html", {"page": page, "rows": rows})
 
 

@@ -96,7 +96,7 @@ def _room_keys(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
         + [
             (shown[action.name], action_text(action))
             for action in OTHERS
-            if _is_here(action, campaign)
+            if _is_in_room(action, campaign)
         ],
     }
 
@@ -105,7 +105,7 @@ def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _is_here(action: Action, campaign: Campaign) -> bool:
+def _is_in_room(action: Action, campaign: Campaign) -> bool:
     """Return whether the campaign's room has the action. Training has no undo."""
     if action.name == "sheet":
         return campaign.contact_sheet

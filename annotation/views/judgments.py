@@ -72,7 +72,7 @@ def judgments_reopen(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespo
         "form": form,
         "judgments": counted.count(),
         "ruled": counted.filter(task__state=TaskState.ADJUDICATED).count(),
-        "may_pause": _judges(membership),
+        "may_pause": _is_active(membership),
     }
     return render(
         request, "annotation/judgments/withdraw.html", context, status=form_status(request)
@@ -91,7 +91,7 @@ def _withdraw(
         campaign=campaign, annotator=person, by=by, since=data["since"], reason=data["reason"]
     )
     # The annotator is paused first, so that no further answers arrive during the withdrawal.
-    if data["pause"] and membership is not None and _judges(membership):
+    if data["pause"] and membership is not None and _is_active(membership):
         # Another lead might have paused them at the same time.
         with suppress(Conflict):
             services.pause_withdrawn_member(membership=membership, by=by)
@@ -105,5 +105,5 @@ def _withdraw(
     )
 
 
-def _judges(membership: Membership | None) -> bool:
+def _is_active(membership: Membership | None) -> bool:
     return membership is not None and membership.state == MembershipState.ACTIVE

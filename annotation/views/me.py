@@ -114,12 +114,12 @@ def _page(
     comments = list(comments_for(annotator)[:COMMENTS_MAX])
     context = {
         "work": work,
-        "time_today": spent(work.seconds_today),
+        "time_today": duration_text(work.seconds_today),
         "days": _bars(days),
         "most": max(count for _, count in days),
         "campaigns": own_campaigns(annotator, scopes, trainings),
         "trainings": trainings,
-        "comments": [(one, _label_of(one.judgment)) for one in comments],
+        "comments": [(comment, _label_of(comment.judgment)) for comment in comments],
         "unread": any(comment.read_at is None for comment in comments),
         "keys_form": keys_form or KeysForm(keys=keys_of(annotator.preferences.get("keys"))),
         "habits_form": habits_form or HabitsForm(initial=_habits(annotator)),
@@ -132,7 +132,7 @@ def _label_of(judgment: Judgment) -> str:
     return gettext(judgment.task.campaign.labels[judgment.label])
 
 
-def spent(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Return a duration such as `1 h 5 min` or `40 s`."""
     if seconds < 60:
         return f"{round(seconds)} s"

@@ -35,7 +35,7 @@ def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
         return _all_may_judge(request, campaign)
     others = _annotators_outside(campaign)
     form = MembersForm(
-        **form_data(request), people=[(one.pk, _name_of(one)) for one in others.values()]
+        **form_data(request), people=[(other.pk, _name_of(other)) for other in others.values()]
     )
     if request.method == "POST" and form.is_valid():
         annotators = [services.annotator_for(others[key]) for key in form.cleaned_data["people"]]
@@ -109,7 +109,9 @@ def _annotators_outside(campaign: Campaign) -> dict[int, User]:
     annotators = people_with(Role.ANNOTATOR, Scopes(keys=frozenset({campaign.benchmark.key})))
     inside = campaign.members.values("annotator__user")
     outside = annotators.filter(is_active=True).exclude(pk__in=inside).distinct()
-    return {one.pk: one for one in outside.select_related("annotator").order_by("username")}
+    return {
+        person.pk: person for person in outside.select_related("annotator").order_by("username")
+    }
 
 
 def _name_of(user: User) -> str:

@@ -93,7 +93,7 @@ def people(request: HttpRequest) -> HttpResponse:
 def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
     """Return the values of the filter that have people, with their labels and numbers."""
     states = [(value, label, counts[value]) for value, label in PersonState.choices]
-    return [("", "All", sum(counts.values())), *(one for one in states if one[2])]
+    return [("", "All", sum(counts.values())), *(state for state in states if state[2])]
 
 
 @only_for(can_see_people)
@@ -190,7 +190,7 @@ def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpRespo
         ],
         "form": form,
         "campaigns": campaigns,
-        "judged": sum(one.judged for one in campaigns),
+        "judged": sum(campaign.judged for campaign in campaigns),
         "consents": found.consents.select_related("text"),
         "accepted_invitations": Invitation.objects.filter(accepted_by=found).select_related(
             "made_by"

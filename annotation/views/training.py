@@ -56,7 +56,7 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
         "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
         "last": people[0].last if people else 0,
         "with_requirement": [
-            one for one in running_campaigns(benchmark) if one.has_entry_requirement
+            campaign for campaign in running_campaigns(benchmark) if campaign.has_entry_requirement
         ],
         "escalations": training_escalations(benchmark)[:ESCALATIONS_MAX],
     }

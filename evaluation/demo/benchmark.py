@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.demo.captions import MAX_LEVEL, Meaning, demands_met, mean_something, write
+from evaluation.demo.captions import MAX_LEVEL, Meaning, demands_met, draw_meaning, write
 from evaluation.demo.shapes import Motion, Scene, draw_scene
 from evaluation.demo.wording import Author
 
@@ -127,7 +127,7 @@ def _write_caption(
     # General captions run out first, so the level of detail rises after some tries.
     tries = 0
     while True:
-        meaning = mean_something(rng, scene, min(level + tries // _TRIES_PER_LEVEL, MAX_LEVEL))
+        meaning = draw_meaning(rng, scene, min(level + tries // _TRIES_PER_LEVEL, MAX_LEVEL))
         text = write(meaning, author)
         if meaning not in written and text not in texts:
             return meaning, text

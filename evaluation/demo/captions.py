@@ -130,7 +130,7 @@ _RELATED, _WITH_BACKGROUND, _COUNTED = 0.75, 0.2, 0.1
 _JUST_COUNTED = 0.06
 
 
-def mean_something(rng: random.Random, scene: Scene, level: int) -> Meaning:
+def draw_meaning(rng: random.Random, scene: Scene, level: int) -> Meaning:
     """Return a true meaning, from level 0 (most general) to `MAX_LEVEL` (most specific)."""
     if level == 0 and rng.random() < _JUST_COUNTED:
         return Meaning(background=scene.background, count=len(scene.figures))

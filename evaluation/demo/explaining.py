@@ -29,7 +29,7 @@ class PlainAuthor(Author):
 def explain(meaning: Meaning, scene: Scene) -> str:
     """Return an explanation that names all unmet demands, for the roles that meet most of them."""
     if is_true(meaning, scene):
-        return f"All of it is there: {write(meaning, PlainAuthor())}."
+        return f"Everything is there: {write(meaning, PlainAuthor())}."
     wrong = "; ".join(_faults(meaning, scene, best_roles(meaning, scene)))
     return f"{wrong[0].upper()}{wrong[1:]}."
 
@@ -37,7 +37,7 @@ def explain(meaning: Meaning, scene: Scene) -> str:
 def _faults(meaning: Meaning, scene: Scene, roles: Roles) -> Iterator[str]:
     for phrase, figure in zip(meaning.phrases, roles, strict=True):
         if figure is None:
-            yield f"the {_wanted(phrase)} is missing"
+            yield f"the {_phrase_text(phrase)} is missing"
         else:
             yield from _differences(phrase, figure, scene.figures)
     yield from _misplaced(meaning, scene, roles)
@@ -79,6 +79,6 @@ def _name(figure: Figure, others: Sequence[Figure]) -> str:
     return str(figure.form) if len(alike) == 1 else f"{figure.colour} {figure.form}"
 
 
-def _wanted(phrase: Phrase) -> str:
+def _phrase_text(phrase: Phrase) -> str:
     words = [str(value) for value in (phrase.size, phrase.colour) if value]
     return " ".join([*words, str(phrase.form or "shape")])

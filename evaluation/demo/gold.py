@@ -26,7 +26,7 @@ class GoldPair:
 def choose_gold(
     demo: DemoBenchmark, count: int, *, seed: int, without: Collection[tuple[int, int]] = ()
 ) -> list[GoldPair]:
-    """Return `count` pairs in shuffled order. Half are relevant, the others miss one demand.
+    """Return `count` pairs in shuffled order. Half are relevant. The others fail one demand.
 
     Each pair has a different caption. without: pairs of caption and video to avoid.
     """
@@ -37,8 +37,8 @@ def choose_gold(
     for caption in rng.sample(range(len(demo.captions)), len(demo.captions)):
         # Each caption is used for the answer that needs more items: relevant or not relevant.
         is_relevant = wanted[True] >= wanted[False]
-        fitting = (demo.truth if is_relevant else near)[caption]
-        videos = [v for v in np.flatnonzero(fitting).tolist() if (caption, v) not in without]
+        suitable = (demo.truth if is_relevant else near)[caption]
+        videos = [v for v in np.flatnonzero(suitable).tolist() if (caption, v) not in without]
         if videos and wanted[is_relevant]:
             chosen.append(_gold_pair(demo, caption, rng.choice(videos)))
             wanted[is_relevant] -= 1

@@ -13,11 +13,11 @@ from evaluation.demo.render import render_frame
 from pooling.media.pictures import encode_jpeg
 
 GUIDELINE = """\
-Relevant means: everything that the caption says is in the video. Every shape, colour, size, \
-movement and number must be there. More shapes than the caption names do not matter.
+A pair is relevant if everything in the caption is also in the video. Every shape, colour, size, \
+movement and number must be there. Extra shapes in the video do not matter.
 
-"Above", "below", "left of" and "right of" must hold from the first frame to the last. A shape \
-that grows has the size that it ends with.
+"Above", "below", "left of" and "right of" must be true from the first frame to the last. If a \
+shape grows, its final size counts.
 
 If one thing is missing or different, or if you are in doubt, the pair is not relevant.
 """

@@ -21,7 +21,7 @@ TIMES = tuple(step / 44 for step in range(45))
 """The times at which scenes are examined: one per frame of 3 s at 15 frames per second."""
 
 _CLEAR_GAP = 4.0  # minimum gap of two shapes in points, so that their order is clear
-_SAME_LINE = 6.0  # maximum distance in points of centres that look as if on one line
+_SAME_LINE = 6.0  # maximum distance in points at which two centres look aligned
 _BOUNCE = 12.0  # half the height of a bounce
 _REST = 0.08  # share of the video without motion at both ends, so that loops have a visible start
 
@@ -100,7 +100,7 @@ class Figure:
     row: int
 
     def at(self, time: float) -> Placement:
-        """Return its placement at `time` in [0, 1]."""
+        """Return the placement of the figure at `time` in [0, 1]."""
         share = min(max((time - _REST) / (1 - 2 * _REST), 0.0), 1.0)
         still = Placement(COLUMNS[self.column], ROWS[self.row], RADIUS[self.size], 0.0)
         move = _MOVES.get(self.motion)

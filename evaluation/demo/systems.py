@@ -6,8 +6,8 @@
 - `still-frame` sees one frame from the middle of the video: no motion, and only the sizes and
   relations of that time.
 
-No system uses the truth. All matrices are float32 [captions, videos], higher is more relevant, and
-depend only on the benchmark and the seed.
+No system uses the true relevance of the pairs. All matrices are float32 [captions, videos] and
+depend only on the benchmark and the seed. A higher score is more relevant.
 """
 
 from __future__ import annotations
@@ -160,12 +160,12 @@ def _match(
 ) -> Scores:
     scores = np.empty((len(queries), len(views)))
     for row, query in enumerate(queries):
-        scores[row] = [_likeness(query, view) + rng.gauss(0, noise) for view in views]
+        scores[row] = [_count_met_demands(query, view) + rng.gauss(0, noise) for view in views]
         scores[row] /= max(query.demands(), 1)
     return _rounded(scores)
 
 
-def _likeness(query: Meaning, view: _View) -> int:
+def _count_met_demands(query: Meaning, view: _View) -> int:
     """Return the largest number of demands that the view meets."""
     missing = max(len(query.phrases) - len(view.figures), 0)
     cast = [*range(len(view.figures)), *(None,) * missing]

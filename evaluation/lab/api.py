@@ -36,7 +36,7 @@ class Analyses(OfBenchmark):
 
 
 class AnalysisDetail(OfBenchmark):
-    """One analysis.
+    """Return or compute the result of one analysis.
 
     Options are query parameters of a GET request, or members of the JSON body of a POST request.
     """
@@ -150,7 +150,7 @@ class Compare(OfBenchmark):
     def get(self, request: Request, key: str) -> Response:
         """List captions with the ranks of their first positives.
 
-        By default, all captions and all runs by the newest label set.
+        The default is all captions and all runs, by the newest label set.
         """
         comparison = comparison_from_request(self.benchmark, request)
         pages = BoundedPages()
@@ -163,7 +163,7 @@ class Compare(OfBenchmark):
 
 
 class CompareCaption(OfBenchmark):
-    """The ranked lists of one caption: the named one, or the one at a position."""
+    """The ranked lists of one caption, which is selected by its identifier or its position."""
 
     @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparedCaptionSerializer)
     def get(self, request: Request, key: str) -> Response:

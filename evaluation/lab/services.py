@@ -145,7 +145,8 @@ def _newest_input(benchmark: Benchmark) -> datetime.datetime:
 @transaction.atomic
 def _store(question: Question, result: Mapping[str, Any], seconds: float) -> AnalysisResult:
     benchmark, name = question.inputs.benchmark, question.analysis.name
-    # Two workers may compute the same question at once. Their results are equal; one is stored.
+    # Two workers may compute the same question at the same time. Only one of the equal results is
+    # stored.
     stored, _ = AnalysisResult.objects.get_or_create(
         benchmark=benchmark,
         key=question.key,

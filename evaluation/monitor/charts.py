@@ -80,9 +80,9 @@ def column_chart(
     starts: when each period begins, in seconds since 1970. width: their length in seconds. top: the
     value of the full height; otherwise a round number above the highest column.
     """
-    if all(value is None for one in series for value in one.values):
+    if all(value is None for part in series for value in part.values):
         return None
-    stacks = list(zip(*(one.values for one in series), strict=True))
+    stacks = list(zip(*(part.values for part in series), strict=True))
     highest = top or round_up(max(sum(value or 0 for value in stack) for stack in stacks))
     labels = [period_label(start, width) for start in starts]
     return Chart(
@@ -99,24 +99,24 @@ def column_chart(
         half=f"{short(highest / 2)}{unit}",
         first=labels[0],
         last=labels[-1],
-        legend=[(one.kind, one.name) for one in series] if len(series) > 1 else [],
+        legend=[(part.kind, part.name) for part in series] if len(series) > 1 else [],
     )
 
 
 def _segments(series: Sequence[Series], place: int, highest: float) -> list[Segment]:
     """Return the segments of one column, stacked from the bottom."""
     segments, below = [], 0.0
-    for one in series:
-        value = one.values[place]
+    for part in series:
+        value = part.values[place]
         if value is not None:
             height = 100 * value / highest
             below += height
-            segments.append(Segment(one.kind, f"{100 - below:.2f}", f"{height:.2f}"))
+            segments.append(Segment(part.kind, f"{100 - below:.2f}", f"{height:.2f}"))
     return segments
 
 
 def _describe(series: Sequence[Series], place: int, unit: str) -> str:
-    values = [(one.name, one.values[place]) for one in series]
+    values = [(part.name, part.values[place]) for part in series]
     texts = [f"{name} {short(value)}{unit}" for name, value in values if value is not None]
     return ", ".join(texts) or "nothing"
 

@@ -46,7 +46,7 @@ def _forecast(forecast: Forecast, state: CampaignState) -> list[NamedFigure]:
     if reason or earliest is None:
         return [(COMPLETE, undefined(reason or ""))]
     if latest is None:
-        text = f"not before {_when(earliest, earliest)}"
+        text = f"not before {_date_text(earliest, earliest)}"
         note = "at the current speed, which varies too much for a latest date"
     else:
         text = _range(earliest, latest)
@@ -58,14 +58,14 @@ def _forecast(forecast: Forecast, state: CampaignState) -> list[NamedFigure]:
     ]
 
 
-def _when(at: int, spread: int) -> str:
+def _date_text(at: int, spread: int) -> str:
     """Return a date, with the hour if the range is narrow."""
     return f"{utc(at):%-d %b, %H:00}" if spread < 2 * DAY else f"{utc(at):%-d %b %Y}"
 
 
 def _range(earliest: int, latest: int) -> str:
     spread = latest - earliest
-    first, last = _when(earliest, spread), _when(latest, spread)
+    first, last = _date_text(earliest, spread), _date_text(latest, spread)
     if first == last:
         return f"about {first}"
     if spread < 2 * DAY and utc(earliest).date() == utc(latest).date():
@@ -134,7 +134,10 @@ def label_round_rows(rounds: list[LabelRound]) -> list[LabelRoundRow]:
         for name, one in zip(ROUNDS, rounds, strict=False)
     ]
     if others := rounds[len(ROUNDS) :]:
-        labels, needed = sum(one["given"] for one in others), sum(one["wanted"] for one in others)
+        labels, needed = (
+            sum(other["given"] for other in others),
+            sum(other["wanted"] for other in others),
+        )
         rows.append(LabelRoundRow("Further labels", count(labels), count(needed)))
     return rows
 

@@ -74,7 +74,7 @@ def _chart(
 
 
 def period_value(period: Period, key: str) -> Any:
-    """Return what the table over time is sorted by."""
+    """Return the value by which the table over time is sorted."""
     match key:
         case "relevant":
             return _share(period["relevant"], period["counted"])

@@ -131,7 +131,7 @@ class PersonRow:
 
 def person_rows(campaign: Campaign, figures: CampaignFigures | None) -> list[PersonRow]:
     """Return a row for each annotator of a campaign, including those without answers."""
-    measured = {one["annotator"]: one for one in (figures["people"] if figures else [])}
+    measured = {row["annotator"]: row for row in (figures["people"] if figures else [])}
     rows = []
     for person in people_of(campaign, set(measured)):
         annotator = person.annotator

@@ -46,14 +46,14 @@ def benchmark_cards(
     outcomes = recent_outcomes(benchmarks)
     return [
         BenchmarkCard(
-            one,
-            runs=runs.get(one.pk, 0),
-            pairs=pairs.get(one.pk, 0),
-            label_set=newest.get(one.pk),
-            outcomes=outcomes[one.pk],
-            open_campaigns=campaigns.get(one.pk, 0),
+            benchmark,
+            runs=runs.get(benchmark.pk, 0),
+            pairs=pairs.get(benchmark.pk, 0),
+            label_set=newest.get(benchmark.pk),
+            outcomes=outcomes[benchmark.pk],
+            open_campaigns=campaigns.get(benchmark.pk, 0),
         )
-        for one in benchmarks
+        for benchmark in benchmarks
     ]
 
 

@@ -24,10 +24,10 @@ class ScoreOfRun(TypedDict):
 
 
 class OriginalsResult(TypedDict):
-    """The values that the page shows, of all those that the analysis stores.
+    """The values of the stored result that the page shows.
 
     known, settled, irrelevant: numbers of original positives, of those that are judged and settled,
-    and of those that are labelled not relevant. share: `irrelevant` of `settled`.
+    and of those that are labelled not relevant. share: irrelevant / settled.
     """
 
     known: int

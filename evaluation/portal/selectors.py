@@ -1,4 +1,4 @@
-"""Counts for home and the pages of a benchmark, for many benchmarks in the same few queries."""
+"""Counts for home and the pages of a benchmark, with the same queries for many benchmarks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def newest_label_sets(benchmarks: Iterable[Benchmark]) -> dict[int, LabelSet]:
     found = LabelSet.objects.filter(
         benchmark__in=benchmarks, pk=Subquery(of_same.values("pk")[:1])
     ).defer("file", "judgments_file", "agreement")
-    return {one.benchmark_id: one for one in found}
+    return {label_set.benchmark_id: label_set for label_set in found}
 
 
 def recent_label_sets(benchmarks: Iterable[Benchmark], limit: int) -> list[LabelSet]:
@@ -71,7 +71,7 @@ def unscored_runs(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) 
     runs = Run.objects.filter(benchmark__in=benchmarks).order_by()
     evaluations = _newest_evaluations(newest).filter(run__benchmark__in=benchmarks)
     scored = set(evaluations.values_list("run_id", "label_set_id"))
-    counts = dict.fromkeys((one.pk for one in benchmarks), 0)
+    counts = dict.fromkeys((benchmark.pk for benchmark in benchmarks), 0)
     for pk, benchmark in runs.values_list("pk", "benchmark_id"):
         label_set = newest.get(benchmark)
         counts[benchmark] += (pk, label_set and label_set.pk) not in scored
@@ -86,8 +86,8 @@ def recent_runs(
     is_other = Case(When(created_by=by, then=0), default=1)
     found = list(runs.order_by(is_other, "-created_at", "-pk")[:limit])
     evaluations = {
-        (one.run_id, one.label_set_id): one
-        for one in _newest_evaluations(newest).filter(run__in=found)
+        (evaluation.run_id, evaluation.label_set_id): evaluation
+        for evaluation in _newest_evaluations(newest).filter(run__in=found)
     }
     rows = []
     for run in found:
@@ -98,7 +98,7 @@ def recent_runs(
 
 
 def _newest_evaluations(newest: dict[int, LabelSet]) -> QuerySet[Evaluation]:
-    by_labels = Q(label_set__in=[one.pk for one in newest.values()])
+    by_labels = Q(label_set__in=[label_set.pk for label_set in newest.values()])
     return Evaluation.objects.filter(by_labels | Q(label_set=None), labels_only=False)
 
 
@@ -175,6 +175,6 @@ def paused_memberships(benchmark: Benchmark, people: Iterable[User]) -> dict[int
         .select_related("campaign", "annotator")
     )
     found: dict[int, list[Membership]] = {}
-    for one in rows:
-        found.setdefault(one.annotator.user_id or 0, []).append(one)
+    for membership in rows:
+        found.setdefault(membership.annotator.user_id or 0, []).append(membership)
     return found

@@ -105,7 +105,7 @@ def _campaign_step(now: Progress, url: str) -> Step:
     else:
         note = counted(now.campaigns, "campaign")
         advice = (
-            f"{counted(now.new_pairs, 'new pair')} {_be(now.new_pairs)} in no "
+            f"{counted(now.new_pairs, 'new pair')} {_be(now.new_pairs)} not in any "
             "campaign. Open another campaign, so that annotators can judge them."
         )
     is_done = now.campaigns > 0 and not now.new_pairs
@@ -127,8 +127,8 @@ def _publish_step(now: Progress, url: str) -> Step:
         )
     else:
         advice = (
-            f"{counted(now.newly_settled, 'pair')} {_be(now.newly_settled)} settled since label "
-            f"set {now.version}. Publish the labels as the next label set."
+            f"{counted(now.newly_settled, 'pair')} {'has' if now.newly_settled == 1 else 'have'} "
+            f"been settled since label set {now.version}. Publish the labels as the next label set."
         )
     if now.unsettled:
         advice += (

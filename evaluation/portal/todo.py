@@ -78,8 +78,8 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
             _campaign_links(paused_annotators(benchmarks), "campaign-people"),
         ),
         ToDo(
-            "new pair in no campaign",
-            "new pairs in no campaign",
+            "new pair without a campaign",
+            "new pairs without a campaign",
             "Open a campaign",
             _benchmark_links(benchmarks, new, "campaign-open"),
         ),
@@ -102,8 +102,8 @@ def _at_desk(
 
 def _campaign_links(counts: Iterable[CampaignCount], page: str, query: str = "") -> list[ToDoLink]:
     return [
-        ToDoLink(one.count, one.campaign.name, reverse(page, args=[one.campaign.pk]) + query)
-        for one in counts
+        ToDoLink(count.count, count.campaign.name, reverse(page, args=[count.campaign.pk]) + query)
+        for count in counts
     ]
 
 
@@ -111,8 +111,8 @@ def _benchmark_links(
     benchmarks: Iterable[Benchmark], counts: dict[int, int], page: str
 ) -> list[ToDoLink]:
     links = [
-        ToDoLink(counts[one.pk], one.name, reverse(page, args=[one.key]))
-        for one in benchmarks
-        if counts.get(one.pk)
+        ToDoLink(counts[benchmark.pk], benchmark.name, reverse(page, args=[benchmark.key]))
+        for benchmark in benchmarks
+        if counts.get(benchmark.pk)
     ]
     return sorted(links, key=lambda link: -link.count)

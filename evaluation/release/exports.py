@@ -127,7 +127,7 @@ def _annotations(label_set: LabelSet) -> list[Annotation]:
     annotations = []
     for places in by_text(first, codes, benchmark.pair_space):
         query, video = benchmark.pair_space.decode(codes[places[0]])
-        annotations.append(merge(texts[query], keys[video], [outcomes[one] for one in places]))
+        annotations.append(merge(texts[query], keys[video], [outcomes[place] for place in places]))
     return annotations
 
 

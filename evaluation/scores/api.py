@@ -63,7 +63,7 @@ class Scores(OfBenchmark):
                 "original": by_original.scores if by_original else None,
                 "labelled": by_labels.scores if by_labels else None,
                 "judged": current.judged if current else None,
-                "reads": {str(one): one.reads(run.depth) for one in DEFAULT_MEASURES},
+                "reads": {str(measure): measure.reads(run.depth) for measure in DEFAULT_MEASURES},
                 "unjudged": current.unjudged if current else None,
                 "bounds": current.bounds if current else None,
             }

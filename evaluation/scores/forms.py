@@ -18,7 +18,10 @@ DEFAULT_SORT = "-C@1"
 
 
 class ResultsForm(forms.Form):
-    """`labels`: a version or `original`. `only`: without the original positives."""
+    """The labels of the results table.
+
+    `labels`: a version or `original`. `only`: without the original positives.
+    """
 
     labels = forms.ChoiceField(label="Labels", required=False)
     only = forms.BooleanField(label="Labels only, without the original positives", required=False)

@@ -207,7 +207,7 @@ def _with_reasons(scores: Scores, result: RunEvaluation) -> StoredScores:
 def _save_evaluation(
     run: Run, label_set: LabelSet | None, labels_only: bool, **values: Any
 ) -> None:
-    """Store these values. A missing `judged` stays as it was stored before."""
+    """Store these values. If `judged` is missing, the stored value stays."""
     Evaluation.objects.update_or_create(
         run=run,
         label_set=label_set,

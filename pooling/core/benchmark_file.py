@@ -18,7 +18,7 @@ from pooling.core.table import CsvTable
 MAX_TEXT = 10_000
 MAX_FILE_NAME = 1_000
 MAX_URL = 2_000
-# All rows are in memory until they are stored, with some 500 bytes each.
+# All rows are in memory until they are stored, with about 500 bytes each.
 MAX_ROWS = 1_000_000
 MAX_BYTES = 256 << 20
 
@@ -64,8 +64,8 @@ def parse_captions(
 ) -> CaptionsFile:
     """Read `caption_id,caption,video_id`, with one row for each original positive of a caption.
 
-    Raises `InvalidInput` if a key or text is bad, if one caption_id has different texts, or if a
-    row is repeated.
+    Raises `InvalidInput` if a key or text is invalid, if one caption_id has different texts, or if
+    a row is repeated.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
@@ -138,8 +138,8 @@ def parse_videos(
 ) -> VideosFile:
     """Read `video_id` and any of the optional columns `file,url,duration`.
 
-    Raises `InvalidInput` if a key is bad or repeated, if a file name leads out of the media folder,
-    if a URL is not plain http(s), or if a duration is not a number of seconds above 0.
+    Raises `InvalidInput` if a key is invalid or repeated, if a file name leads out of the media
+    folder, if a URL is not plain http(s), or if a duration is not a number of seconds above 0.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),

@@ -16,7 +16,7 @@ from config.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 
-# The ranked list of one caption has some kilobytes. A parsed member takes up to 25 times its text.
+# The ranked list of one caption has a few kilobytes. A parsed member takes up to 25 times its text.
 MAX_MEMBER_BYTES = 3 << 20
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -29,7 +29,7 @@ class JsonMembers:
 
     Raises `InvalidInput` if the file is not strict JSON (which has no repeated keys, NaN or
     Infinity), if it is neither an object nor a list, and for more than `most` members or a member
-    of more than `MAX_MEMBER_BYTES` characters. An error of syntax is reported with its line.
+    of more than `MAX_MEMBER_BYTES` characters. A syntax error is reported with its line.
     """
 
     def __init__(self, blocks: TextBlocks, *, most: int) -> None:
@@ -122,7 +122,7 @@ class JsonMembers:
             length = len(self._text) - self._at
             if length > MAX_MEMBER_BYTES:
                 self._refuse(f"an entry has more than {MAX_MEMBER_BYTES:,} characters")
-            # Twice as much, so that the text is not parsed many times.
+            # Read until the text is twice as long, so that it is not parsed many times.
             enough = min(2 * length, MAX_MEMBER_BYTES + 1)
             while self._read_more() and len(self._text) < enough:
                 pass
@@ -138,7 +138,7 @@ class JsonMembers:
         block = next(self._blocks, None)
         if block is None:
             self._ended = True
-            # So that an error at the end of the file is reported for its last line.
+            # With this, an error at the end of the file is reported for its last line.
             self._text = self._text.rstrip("\n")
             return False
         self._text += block.decode()
@@ -166,6 +166,6 @@ class JsonMembers:
 
 
 def _is_final(error: json.JSONDecodeError) -> bool:
-    """Return whether the error stays, whatever text follows."""
+    """Return whether the error stays the same if more text follows."""
     ends_early = error.msg.startswith("Unterminated string")
     return not ends_early and error.pos < len(error.doc) - _LONGEST_WORD

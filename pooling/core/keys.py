@@ -1,7 +1,7 @@
 """Rules for keys, names, texts and numbers in files, and how messages quote them.
 
 A key is the external identifier of a caption or a video. It is stored unchanged, without Unicode
-normalisation. It must be valid in a TREC file, in which blanks separate columns and a newline ends
+normalisation. It must be valid in a TREC file, in which spaces separate columns and a newline ends
 a line.
 """
 
@@ -16,7 +16,7 @@ SHOWN = 60
 _BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# Stricter than float() and int(), which accept "nan", "1_0", blanks and digits of other scripts.
+# Stricter than float() and int(), which accept "nan", "1_0", spaces and digits of other scripts.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -40,7 +40,7 @@ def text_fault(text: str, noun: str, *, longest: int) -> str | None:
 
 
 def name_fault(name: str, noun: str, *, longest: int = MAX_KEY) -> str | None:
-    """Return why `name` cannot be a name in one line of text, or None. Blanks are allowed."""
+    """Return why `name` cannot be a name in one line of text, or None. Spaces are allowed."""
     fault = text_fault(name, noun, longest=longest)
     if fault is None and _BREAKING.search(name):
         return f"the {noun} {shown(name)} has a control character or line separator"
@@ -51,5 +51,5 @@ def key_fault(key: str, noun: str) -> str | None:
     """Return why `key` cannot be the key of a `noun` (caption or video), or None."""
     fault = name_fault(key, f"{noun} key")
     if fault is None and " " in key:
-        return f"the {noun} key {shown(key)} has a blank, which separates columns in a TREC file"
+        return f"the {noun} key {shown(key)} has a space, which separates columns in a TREC file"
     return fault

@@ -264,7 +264,7 @@ def gunzip(file: BufferedReader) -> Iterator[bytes]:
     raise EOFError(f"the gzip file has more than {MAX_GZIP_MEMBERS:,} members")
 
 
-def peek(path: Path, source: str, size: int = 1 << 16) -> bytes:
+def first_bytes(path: Path, source: str, size: int = 1 << 16) -> bytes:
     """Return the first bytes of the content, unpacked if it is gzip; b"" if that fails."""
     with open_binary(path, source) as file:
         head = file.read(size)

@@ -58,8 +58,8 @@ class MatrixReader:
     def read(self, path: Path, depth: int, progress: Progress | None) -> RunData:
         """Return the best `depth` videos of every caption.
 
-        Raises `InvalidInput` if the header is bad, if the shape is not captions x videos, if the
-        file size does not fit the shape, or if a score is NaN or infinite.
+        Raises `InvalidInput` if the header is invalid, if the shape is not captions x videos, if
+        the file size does not fit the shape, or if a score is NaN or infinite.
         """
         header, size = self._header(path)
         matrix: npt.NDArray[Any] = np.memmap(
@@ -93,9 +93,9 @@ class MatrixReader:
         """
         wide: np.dtype[np.floating[Any]] = np.dtype("f8" if matrix.dtype.itemsize == 8 else "f4")
         rows = matrix[band].astype(wide)[:, self._columns]
-        good = np.abs(rows) <= FLOAT32_MAX  # False for NaN as well
-        if not good.all():
-            row, column = (int(at[0]) for at in np.nonzero(~good))
+        is_valid = np.abs(rows) <= FLOAT32_MAX  # False for NaN as well
+        if not is_valid.all():
+            row, column = (int(at[0]) for at in np.nonzero(~is_valid))
             self._refuse_score(float(rows[row, column]), band.start + row, column)
         return rows
 

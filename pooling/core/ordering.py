@@ -86,7 +86,7 @@ _PACKED = np.dtype(
 
 
 class NotGroupedError(Exception):
-    """Raised for a further prediction of a caption whose list was complete.
+    """Raised for a prediction of a caption whose list has already ended.
 
     The lines of the file are not grouped by caption.
     """
@@ -177,7 +177,7 @@ class ListBuilder:
         """
         if not len(part):
             return
-        self.refuse_twice(part)
+        self.refuse_repeated_pairs(part)
         part = part[np.lexsort((self._key_ranks[part.video], part.rank, -part.score, part.query))]
         starts = np.flatnonzero(np.diff(part.query, prepend=-1))
         queries = part.query[starts]
@@ -195,7 +195,7 @@ class ListBuilder:
         self._videos.frombytes(part.video.tobytes())
         self._scores.frombytes(part.score.astype(np.float32).tobytes())
 
-    def refuse_twice(self, part: Predictions) -> None:
+    def refuse_repeated_pairs(self, part: Predictions) -> None:
         """Raise `InvalidInput` with the first line that repeats a pair, if there is one."""
         codes = self._space.encode(part.query, part.video)
         in_order = np.sort(codes)
@@ -218,9 +218,9 @@ class ListBuilder:
     def rank_warnings(self) -> tuple[str, ...]:
         warnings = []
         if n := self._contradicted:
-            warnings.append(f"the rank column contradicts the scores in {n:,} captions")
+            warnings.append(f"captions in which the rank column contradicts the scores: {n:,}")
         if n := self._rank_twice:
-            warnings.append(f"a rank occurs more than once in {n:,} captions")
+            warnings.append(f"captions in which a rank occurs more than once: {n:,}")
         return tuple(warnings)
 
     def finish(

@@ -37,7 +37,7 @@ def packed_lists(run: RunData) -> Iterator[tuple[int, bytes, bytes]]:
 def unpack_into(ranked: Int32s, blobs: Sequence[bytes], query_numbers: Int32s | Int64s) -> None:
     """Write the first videos of each list into its row of `ranked`, int32 [n_queries, depth].
 
-    `blobs[i]` holds the packed videos of the caption `query_numbers[i]`. This needs some 40 bytes
+    `blobs[i]` holds the packed videos of the caption `query_numbers[i]`. This needs about 40 bytes
     per video, so a large run is unpacked in several parts. Raises `ValueError` if the bytes end
     within a value.
     """

@@ -67,7 +67,7 @@ class PairSpace:
     def queries(self, codes: Int64s) -> Int64s: ...
     def queries(self, codes: Int64s | int) -> Int64s | int:
         """Return the query numbers of codes, with the shapes and types of `decode`."""
-        return codes // max(1, self.n_videos)  # an empty space has no code, but empty arrays
+        return codes // max(1, self.n_videos)  # a space without videos has empty arrays of codes
 
     @overload
     def videos(self, codes: int) -> int: ...

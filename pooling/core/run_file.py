@@ -8,7 +8,7 @@ from pathlib import Path
 from config.shared.errors import InvalidInput
 from pooling.core.json_file import MAX_JSON_BYTES, JsonReader
 from pooling.core.keys import shown
-from pooling.core.lines import Progress, TextBlocks, peek
+from pooling.core.lines import Progress, TextBlocks, first_bytes
 from pooling.core.matrix_file import DEFAULT_DEPTH, MAGIC, MatrixReader
 from pooling.core.ordering import RunData
 from pooling.core.trec_file import TrecReader
@@ -59,7 +59,7 @@ def read_run(
 
 def format_of(path: Path, source: str | None = None) -> str:
     """Detect the format: .npy by its first bytes, JSON by its first bracket, otherwise TREC."""
-    head = peek(path, source or str(path))
+    head = first_bytes(path, source or str(path))
     if head.startswith(MAGIC):
         return "npy"
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1]

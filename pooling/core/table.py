@@ -39,12 +39,12 @@ class CsvTable:
         line, header = next(records, (1, []))
         self._check_header(header, line)
         # An extra empty field at the end of each record is the value of all missing columns.
-        absent = len(header)
-        places = [header.index(n) if n in header else absent for n in self._columns]
+        width = len(header)
+        places = [header.index(n) if n in header else width for n in self._columns]
         pick = itemgetter(*places)
         for line, record in records:
-            if len(record) != absent:
-                reason = f"the row has {len(record)} columns, but the header has {absent}"
+            if len(record) != width:
+                reason = f"the row has {len(record)} columns, but the header has {width}"
                 self.refuse(reason, line)
             record.append("")
             yield line, pick(record)

@@ -16,7 +16,7 @@ from pooling.core.table import CsvTable
 CAPTION, VIDEO = "caption_id", "video_id"
 MAX_TAG = 100
 MAX_TAGS = 500
-# A tag of each of 200,000 captions takes some 5 MB.
+# A file with one tag for each of 200,000 captions has about 5 MB.
 MAX_BYTES = 16 << 20
 
 # The name that analyses use for captions without a tag.
@@ -46,8 +46,8 @@ def parse_tags(
 ) -> TagFile:
     """Read a file with the columns `caption_id,tag` or `video_id,tag`, plain or gzip.
 
-    Raises `InvalidInput` if a caption or video is unknown, if a tag is bad, if a row is repeated,
-    or if there are more than `MAX_TAGS` different tags.
+    Raises `InvalidInput` if a caption or video is unknown, if a tag is invalid, if a row is
+    repeated, or if there are more than `MAX_TAGS` different tags.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
@@ -107,7 +107,7 @@ def tag_fault(tag: str) -> str | None:
     if fault := name_fault(tag, "tag", longest=MAX_TAG):
         return fault
     if tag != tag.strip():
-        return f"the tag {shown(tag)} begins or ends with a blank"
+        return f"the tag {shown(tag)} begins or ends with a space"
     if tag == NO_TAG:
         return f"the tag {shown(tag)} is reserved for captions without a tag"
     return None

@@ -1,4 +1,4 @@
-"""Runs in TREC format: `caption_id Q0 video_id rank score tag`, separated by blanks or tabs."""
+"""Runs in TREC format: `caption_id Q0 video_id rank score tag`, separated by spaces or tabs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TrecReader:
     """
 
     def __init__(self, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]) -> None:
-        # Keys are looked up as UTF-8 bytes, so that lines need not be decoded.
+        # Keys are looked up as UTF-8 bytes, so that lines do not have to be decoded.
         self._queries = {key.encode(): number for key, number in query_numbers.items()}
         self._videos = {key.encode(): number for key, number in video_numbers.items()}
         self._key_ranks = key_ranks(video_numbers)
@@ -85,7 +85,7 @@ class TrecReader:
             last = [self._add_complete(builder, Predictions.join([*last, part]))]
             # With more predictions than videos, one is repeated, so reading can stop.
             if len(last[0]) > len(self._videos):
-                builder.refuse_twice(last[0])
+                builder.refuse_repeated_pairs(last[0])
         if last:
             builder.add(last[0])
 

@@ -42,7 +42,7 @@ def refusal(path: Path, reason: str) -> InvalidInput:
     return InvalidInput(reason, source=path.name)
 
 
-def cut_off(path: Path) -> InvalidInput:
+def incomplete_file_error(path: Path) -> InvalidInput:
     """Return the error for an incomplete file."""
     return refusal(path, "the file is incomplete: the end of the video is missing")
 
@@ -121,7 +121,7 @@ def seek(container: InputContainer, seconds: float, path: Path) -> None:
     try:
         container.seek(int((start_of(container) + seconds) * av.time_base))
     except av.FFmpegError as error:
-        raise cut_off(path) from error
+        raise incomplete_file_error(path) from error
 
 
 def packets(container: InputContainer, path: Path) -> Iterator[AnyPacket]:
@@ -129,7 +129,7 @@ def packets(container: InputContainer, path: Path) -> Iterator[AnyPacket]:
     try:
         yield from container.demux(*container.streams.video, *container.streams.audio)
     except av.FFmpegError as error:
-        raise cut_off(path) from error
+        raise incomplete_file_error(path) from error
 
 
 def pictures_of(packet: AnyPacket) -> list[VideoFrame]:

@@ -20,7 +20,7 @@ _QUALITY = 4  # of JPEG, from 2 (best) to 31
 def shown_size(video: VideoStream, rotation: int) -> tuple[int, int]:
     """Return the width and height at which players show the video: square pixels, rotated."""
     aspect = video.sample_aspect_ratio or Fraction(1)
-    return _turned((max(round(video.width * aspect), 1), video.height), rotation)
+    return _rotated_size((max(round(video.width * aspect), 1), video.height), rotation)
 
 
 def resizer(
@@ -31,7 +31,7 @@ def resizer(
     In yuv420p, black is 16 and white is 235, as in videos. In yuvj420p they are 0 and 255, as in
     JPEG files. JPEG files also use the colour space BT.601, whereas videos keep theirs.
     """
-    size_before = _turned(size, rotation)
+    size_before = _rotated_size(size, rotation)
     graph = _turning_graph(size_before, rotation, pixel_format)
     as_jpeg = pixel_format == "yuvj420p"
     shades = ColorRange.JPEG if as_jpeg else ColorRange.MPEG
@@ -66,7 +66,7 @@ def encode_jpeg(picture: VideoFrame) -> bytes:
     return b"".join(bytes(packet) for packet in [*encoder.encode(picture), *encoder.encode()])
 
 
-def _turned(size: tuple[int, int], rotation: int) -> tuple[int, int]:
+def _rotated_size(size: tuple[int, int], rotation: int) -> tuple[int, int]:
     # Players rotate by multiples of 90 degrees only and ignore other angles.
     return (size[1], size[0]) if rotation % 180 == 90 else size
 

@@ -16,7 +16,7 @@ from pooling.media.files import (
     MAX_SECONDS,
     AnyPacket,
     audio_of,
-    cut_off,
+    incomplete_file_error,
     opened,
     packets,
     refusal,
@@ -142,7 +142,7 @@ def _scan(
         raise refusal(path, "no frame of the video can be decoded")
     expected = _expected_end(container, video)
     if expected and seen.until < expected - min(_SHORTFALL, expected / 5):
-        raise cut_off(path)
+        raise incomplete_file_error(path)
     if seen.broken > _MAX_BROKEN * seen.packets:
         raise refusal(path, f"{seen.broken} of {seen.packets} packets cannot be decoded")
     return seen
@@ -153,7 +153,7 @@ def _check_index(container: InputContainer, path: Path) -> None:
     size = path.stat().st_size
     for stream in container.streams:
         if any(entry.pos + entry.size > size for entry in stream.index_entries):
-            raise cut_off(path)
+            raise incomplete_file_error(path)
 
 
 def _expected_end(container: InputContainer, video: VideoStream) -> float | None:

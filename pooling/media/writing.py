@@ -151,7 +151,7 @@ class _PictureWriter:
         self._free_from = 0
 
     def write(self, frame: VideoFrame) -> None:
-        """Add the frame, unless it is out of order or too close to the last one."""
+        """Add the frame, unless it is out of order or too close to the previous one."""
         at = self._free_from
         if frame.time is not None:
             at = round((frame.time - self._start) * _CLOCK)
@@ -180,7 +180,7 @@ class _SoundWriter:
         self._at: int | None = None
 
     def write(self, frame: AudioFrame) -> None:
-        """Add a frame directly after the last one. The first frame is at its own time."""
+        """Add a frame directly after the previous one. The first frame is at its own time."""
         if self._at is None:
             self._at = max(round(((frame.time or 0.0) - self._start) * _SAMPLE_RATE), 0)
         source_format = (frame.format.name, frame.layout.name, frame.sample_rate)

@@ -30,7 +30,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ImportedBenchmark:
-    """`created` is False if these captions were already stored under this key."""
+    """A benchmark. `created` is False if these captions were already stored under this key."""
 
     benchmark: Benchmark
     original_positives: int

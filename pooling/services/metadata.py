@@ -47,7 +47,7 @@ class TagsReport(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ImportedTrainSplit:
-    """`created` is False if the same content was already stored."""
+    """A train split. `created` is False if the same content was already stored."""
 
     split: TrainSplit
     created: bool

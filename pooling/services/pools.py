@@ -43,7 +43,7 @@ class PoolReport(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class BuiltPool:
-    """`created` is False if the same pool was already stored."""
+    """A pool. `created` is False if the same pool was already stored."""
 
     pool: Pool
     created: bool

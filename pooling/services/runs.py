@@ -48,7 +48,7 @@ class RunReport(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """`created` is False if the same content was already stored.
+    """An imported run. `created` is False if the same content was already stored.
 
     `jobs` were queued because the run is new. They score it.
     """

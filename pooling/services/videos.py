@@ -53,12 +53,12 @@ def prepared_videos(
     with tempfile.TemporaryDirectory(dir=settings.MEDIA_ROOT, prefix=".prepare-") as folder:
         ready: dict[str, ReadyVideo] = {}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            waiting = {
+            futures = {
                 key: pool.submit(_prepare, source, Path(folder) / str(number))
                 for number, (key, source) in enumerate(sources.items())
             }
             try:
-                for key, future in waiting.items():
+                for key, future in futures.items():
                     ready[key] = future.result()
                     progress(len(ready), len(sources), "preparing videos")
             except BaseException:

@@ -314,14 +314,15 @@ def test_pseudonyms_follow_the_order_of_arrival_within_the_task(db: None, tmp_pa
 
     case = get_desk_case(task_of(graded).pk)
 
-    assert [(one.annotator, one.text, one.state) for one in case.labels] == [
+    assert [(label.annotator, label.text, label.state) for label in case.labels] == [
         ("Annotator A", "not relevant", "live"),
         ("Annotator B", "mostly relevant", "superseded"),
         ("Annotator B", "partly relevant", "live"),
     ]
-    assert [(one.annotator, one.kind, one.reason) for one in case.escalations] == [
-        ("Annotator C", "Unsure", "too dark")
-    ]
+    assert [
+        (escalation.annotator, escalation.kind, escalation.reason)
+        for escalation in case.escalations
+    ] == [("Annotator C", "Unsure", "too dark")]
 
 
 def test_pseudonyms_continue_after_z() -> None:

@@ -237,7 +237,9 @@ def test_an_edit_of_an_older_version_is_refused(benchmark: Benchmark, lead: User
     assert write_guideline(benchmark=benchmark, text="Two.", after=1, by=lead).version == 2
     with pytest.raises(Conflict) as refused:
         write_guideline(benchmark=benchmark, text="Also two.", after=1, by=lead)
-    assert str(refused.value) == "Another lead has written version 2 since. Read it first."
+    assert (
+        str(refused.value) == "Another lead has written version 2 in the meantime. Read it first."
+    )
     with pytest.raises(NotPermitted):
         write_guideline(benchmark=benchmark, text="x", by=make_user("rosa", Role.RESEARCHER))
     assert Guideline.objects.count() == 2
@@ -326,7 +328,9 @@ def test_a_version_with_pictures_by_the_form(campaign: Campaign, page: Client) -
     assert "<p>Other rules.</p>" in body
     assert 'alt="first"' in body
     listed = page.get("/benchmarks/tiny/guidelines/")
-    assert [(one.version, one.n_pictures) for one in listed.context["versions"]] == [(2, 2), (1, 3)]
+    assert [
+        (guideline.version, guideline.n_pictures) for guideline in listed.context["versions"]
+    ] == [(2, 2), (1, 3)]
     assert listed.context["guideline"] == second
     old = page.get("/benchmarks/tiny/guidelines/1/").content.decode()
     assert "<p>Rules.<br>More.</p>" in old
@@ -373,7 +377,7 @@ def test_the_form_of_an_older_version_is_refused(benchmark: Benchmark, page: Cli
     write_guideline(benchmark=benchmark, by=OPERATOR, text="One.")
     answer = page.post(NEW, sent("Mine.", [], after=0))
     assert answer.status_code == 422
-    assert "Another lead has written version 1 since" in answer.content.decode()
+    assert "Another lead has written version 1 in the meantime" in answer.content.decode()
     assert "Mine." in answer.content.decode()
 
 

@@ -27,7 +27,7 @@ from annotation.services import (
     set_working_habits,
     withdraw_judgments,
 )
-from annotation.views.me import spent
+from annotation.views.me import duration_text
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
@@ -60,7 +60,7 @@ def page(client: Client, user: User) -> Client:
 
 def judge(campaign: Campaign, annotator: Annotator, *seconds: float | None) -> list[Judgment]:
     held = factories.claim(campaign, annotator, len(seconds))
-    judgments = [factories.submit(one, 1).judgment for one in held]
+    judgments = [factories.submit(assignment, 1).judgment for assignment in held]
     for judgment, spent_on_it in zip(judgments, seconds, strict=True):
         Judgment.objects.filter(pk=judgment.pk).update(seconds=spent_on_it)
     return judgments
@@ -126,7 +126,7 @@ def test_days_start_at_midnight(campaign: Campaign, anna: Annotator) -> None:
     [(0, "0 s"), (59.4, "59 s"), (60, "1 min"), (3599, "1 h 0 min"), (7380, "2 h 3 min")],
 )
 def test_duration_as_text(seconds: float, text: str) -> None:
-    assert spent(seconds) == text
+    assert duration_text(seconds) == text
 
 
 def test_the_page_shows_own_work_only(
@@ -203,7 +203,7 @@ def test_a_campaign_that_needs_training_leads_to_it(
         assert "Start judging" not in body
         is_open = state == CampaignState.OPEN
         assert ("Train first: 2 of your last 3 answers in training" in body) == is_open
-        assert ("It opens after training" in body) != is_open
+        assert ("This campaign requires training" in body) != is_open
     Campaign.objects.filter(pk=training.pk).update(state=CampaignState.OPEN)
     factories.train(training, anna, "rrr")
     assert "Start judging" in read(page, "/me/")
@@ -214,7 +214,7 @@ def test_comments_are_new_until_they_are_read(
 ) -> None:
     lead = User.objects.get(username="lea")
     held = factories.claim(training, anna)
-    first, second = (factories.submit(one, 0).judgment for one in held[:2])
+    first, second = (factories.submit(assignment, 0).judgment for assignment in held[:2])
     theirs = factories.submit(factories.claim(training, factories.make_annotator("ben"))[0], 0)
     comment_on_judgment(judgment=theirs.judgment, text="not for anna", by=lead)
     comment_on_judgment(judgment=first, text="older", by=lead)
@@ -264,7 +264,10 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
     [
         ({"high_0": "j"}, "J is chosen twice."),
         ({"high_0": "Enter"}, "Tab, Enter and Escape do the same on every page."),
-        ({"high_1": "5"}, "Digits mark elements of captions and give the steps of longer scales."),
+        (
+            {"high_1": "5"},
+            "Digits mark elements of captions and choose the steps of longer scales.",
+        ),
         ({"high_0": "abc"}, "abc is not a key"),
         ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),
     ],

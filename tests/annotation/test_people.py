@@ -37,7 +37,7 @@ def test_the_number_of_judged_pairs_is_the_same_on_all_pages(ada: Client, tmp_pa
     (row,) = [person for person, _ in ada.get("/people/").context["rows"] if person.judged]
     assert (row.username, row.judged) == ("anna", 8)
     table = ada.get(f"/campaigns/{campaign.pk}/people/").context["rows"]
-    assert [one.numbers["judged"].value for one in table] == [8]
+    assert [row.numbers["judged"].value for row in table] == [8]
 
 
 def test_a_form_sent_twice_creates_one_link(ada: Client) -> None:

@@ -101,7 +101,7 @@ def test_a_ruling_is_undone_once_and_by_leads_only(conflicted: JudgmentTask, lea
     undo_ruling(ruling=ruling, by=lead)
     with pytest.raises(Conflict) as refused:
         undo_ruling(ruling=ruling, by=lead)
-    assert str(refused.value) == "This ruling was undone before."
+    assert str(refused.value) == "This ruling is already undone."
     assert state_of(conflicted)[0] == "conflicted"
 
 
@@ -173,7 +173,7 @@ def test_the_desk_offers_to_undo_the_last_ruling(
     assert "Undo your last ruling Z All" not in page
     answer = client.post(f"{desk}rulings/undo/", {"ruling": ruling.pk})
     assert answer["Location"] == f"{desk}pairs/{conflicted.pk}/"
-    assert "This ruling was undone before." in read(client, answer["Location"])
+    assert "This ruling is already undone." in read(client, answer["Location"])
     assert client.post(f"{desk}rulings/undo/", {"ruling": "x"}).status_code == 400
 
 

@@ -109,7 +109,7 @@ FILES: tuple[tuple[str, bool, bool, Callable[[Size], Iterator[str]]], ...] = (
     ("JSON, one plain list", False, False, lambda size: repeated('{"c0": [', '"v1",', size)),
     ("JSON, empty objects", True, False, lambda size: repeated('[{"a":', "{},", size)),
     ("JSON, one endless text", True, False, lambda size: repeated('{"c0": "', "v", size)),
-    ("JSON, only blanks", True, False, lambda size: repeated("{", " ", size)),
+    ("JSON, only spaces", True, False, lambda size: repeated("{", " ", size)),
 )
 
 

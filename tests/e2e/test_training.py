@@ -59,7 +59,7 @@ def test_a_newcomer_trains_and_judges(
     page = rooms.sign_in(new_page().context, live_server.url, nora)
 
     page.goto("/")
-    page.get_by_text("It opens after training, which a lead has not opened").wait_for()
+    page.get_by_text("This campaign requires training, which a lead has not opened").wait_for()
     lead.goto(TRAINING)
     is_sound(lead)
     lead.get_by_role("button", name="Open training").click()

@@ -177,7 +177,7 @@ def test_two_simultaneous_imports_of_the_same_captions_store_one_split(tmp_path:
     done = at_once(
         *[partial(import_train_captions, benchmark=benchmark, path=path, name=n) for n in "ab"]
     )
-    assert sorted(one.created for one in done) == [False, True]
+    assert sorted(result.created for result in done) == [False, True]
     assert TrainSplit.objects.count() == 1
 
 

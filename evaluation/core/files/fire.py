@@ -90,11 +90,13 @@ def merge(query: str, video: str, outcomes: Sequence[FireResult]) -> Annotation:
     majority it is None.
     """
     responses = [response for outcome in outcomes for response in outcome.responses]
-    rulings = {_word(one.label) for one in outcomes if one.ruled and one.label is not None}
-    labels = {_word(one.label) for one in outcomes if one.label is not None}
+    rulings = {
+        _word(outcome.label) for outcome in outcomes if outcome.ruled and outcome.label is not None
+    }
+    labels = {_word(outcome.label) for outcome in outcomes if outcome.label is not None}
     majority = _majority(responses)
     label = _only(rulings) if rulings else majority if len(labels) > 1 else _only(labels)
-    pooled_by = list(dict.fromkeys(system for one in outcomes for system in one.systems))
+    pooled_by = list(dict.fromkeys(system for outcome in outcomes for system in outcome.systems))
     return Annotation(
         query=query,
         video=video,
@@ -119,7 +121,7 @@ def _majority(responses: Sequence[Response]) -> str | None:
 
 
 def _models(outcomes: Sequence[FireResult], pooled_by: Sequence[str]) -> list[str]:
-    """Return the system that ranks the pair of each response best among those of the pools.
+    """Return for each response the pooled system that ranks its pair best.
 
     If no pooled list contains the pair of a caption, its responses have the best system of the
     captions with the same text. If there is no such system either, the list is empty.
@@ -151,10 +153,18 @@ def fire_json(
 ) -> Iterator[bytes]:
     """Yield the file in pieces. `header` contains the top-level values other than the lists."""
     yield b'{"annotations": ['
-    yield from _entries([one for one in annotations if one.label is not None], dataset)
+    yield from _entries(
+        [annotation for annotation in annotations if annotation.label is not None], dataset
+    )
     yield b'], "disagreements": ['
-    yield from _entries([one for one in annotations if one.is_disputed], dataset)
-    undecided = [one for one in annotations if one.label is None and not one.is_disputed]
+    yield from _entries(
+        [annotation for annotation in annotations if annotation.is_disputed], dataset
+    )
+    undecided = [
+        annotation
+        for annotation in annotations
+        if annotation.label is None and not annotation.is_disputed
+    ]
     if undecided:
         yield b'], "undecided": ['
         yield from _entries(undecided, dataset)

@@ -19,7 +19,7 @@ from evaluation.core.arrays import BoolArray, IntArray, whole_numbers
 NO_LABELS: Final = "no labels"
 NOT_TWO_LABELS: Final = "no pair has two labels"
 NOT_TWO_PAIRS: Final = "only one pair has two labels"
-ONE_LABEL: Final = "a single label has nothing to agree with"
+ONE_LABEL: Final = "one label cannot be compared with others"
 NOTHING_SHARED: Final = "no pair is shared with another annotator"
 
 
@@ -202,7 +202,7 @@ def agreement_by_annotator(
 
 
 def share_of(part: int, whole: int, undefined: str) -> Estimate:
-    """Return part / whole, which is undefined for this reason if the whole is 0."""
+    """Return part / whole. If the whole is 0, it is undefined for the reason `undefined`."""
     return Estimate(part / whole) if whole else Estimate(None, undefined)
 
 
@@ -238,5 +238,5 @@ def _check_labelled_once(pair: IntArray, annotator: IntArray, n_annotators: int)
     key = np.sort(pair * n_annotators + annotator)
     twice = np.flatnonzero(key[1:] == key[:-1])
     if twice.size:
-        item, person = divmod(int(key[twice[0]]), n_annotators)
-        raise ValueError(f"annotator {person} has labelled pair {item} twice")
+        first_pair, person = divmod(int(key[twice[0]]), n_annotators)
+        raise ValueError(f"annotator {person} has labelled pair {first_pair} twice")

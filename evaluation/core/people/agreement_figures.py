@@ -166,8 +166,8 @@ def _by_people(first: Opinions, n_grades: int, settings: Resampling) -> Figures:
     return {"sharing_annotators": pairs.n_annotators, **figures}
 
 
-def to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
-    """Return a small JSON object from which `figures_stored` computes the figures again.
+def agreement_to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
+    """Return a small JSON object from which `figures_from_store` computes the figures again.
 
     It contains the number of pairs with each combination of labels, and the 95 % interval of alpha
     with annotators resampled.
@@ -181,16 +181,19 @@ def to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
     }
 
 
-def figures_stored(stored: StoredAgreement, settings: Resampling) -> AgreementFigures:
-    """Return the same as `figures_of_both`, from the result of `to_store`.
+def figures_from_store(stored: StoredAgreement, settings: Resampling) -> AgreementFigures:
+    """Return the same as `figures_of_both`, from the result of `agreement_to_store`.
 
     The interval with annotators resampled is the stored one. It does not depend on the settings.
     """
     n_grades, annotators = stored["n_grades"], stored["annotators"]
     first = figures_of(_counts_of(stored["first_labels"]), n_grades, settings)
-    every = figures_of(_counts_of(stored["all_labels"]), n_grades, settings)
+    all_labels = figures_of(_counts_of(stored["all_labels"]), n_grades, settings)
     undefined = first["undefined"] | annotators["undefined"]
-    return {"first_labels": {**first, **annotators, "undefined": undefined}, "all_labels": every}
+    return {
+        "first_labels": {**first, **annotators, "undefined": undefined},
+        "all_labels": all_labels,
+    }
 
 
 def _patterns(counts: ValueCounts) -> StoredCounts:
@@ -214,7 +217,9 @@ def as_json(figures: dict[str, Estimate | Interval]) -> Figures:
     """
     return {
         **{name: _value(figure) for name, figure in figures.items()},
-        "undefined": {name: one.undefined for name, one in figures.items() if one.undefined},
+        "undefined": {
+            name: figure.undefined for name, figure in figures.items() if figure.undefined
+        },
     }
 
 

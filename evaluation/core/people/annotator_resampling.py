@@ -67,10 +67,10 @@ def label_pairs(
         empty = np.empty((0, 2), np.int64)
         return LabelPairs(empty, empty, np.empty(0), values, 0)
     rows = np.stack([np.concatenate(first), np.concatenate(second)], axis=1)
-    return _collapsed(person[rows], column.reshape(-1)[rows], np.concatenate(weights), values)
+    return _add_equal_rows(person[rows], column.reshape(-1)[rows], np.concatenate(weights), values)
 
 
-def _collapsed(
+def _add_equal_rows(
     people: IntArray, labels: IntArray, weights: FloatArray, values: IntArray
 ) -> LabelPairs:
     """Add up the weights [R] of equal rows of annotators and labels, [R, 2] each."""

@@ -1,8 +1,8 @@
 """Estimates of how often labels are wrong.
 
 A label can be wrong in two ways. A false alarm is labelled relevant but is not relevant. A miss is
-labelled not relevant but is relevant. The model assumes that labels of one pair err independently.
-Both rates are those of an average label. There are two sources for them.
+labelled not relevant but is relevant. The model assumes that wrong labels of one pair are
+independent. Both rates are those of an average label. There are two sources for them.
 
 Pairs with several labels (`rates_from_labels`). Let n labels of a pair include r relevant ones. The
 probability of this is pi (1 - m)^r m^(n - r) + (1 - pi) f^r (1 - f)^(n - r), with prevalence pi,

@@ -64,7 +64,7 @@ def tabulate_labels(
         of_strata = np.arange(2 * n_strata) >= n_strata
         n_strata *= 2
     n_labels, relevant, strata, clusters = (
-        one[several] for one in (n_labels, relevant, strata, clusters)
+        array[several] for array in (n_labels, relevant, strata, clusters)
     )
     width = int(n_labels.max(initial=0)) + 1
     patterns, of_pair = np.unique(n_labels * width + relevant, return_inverse=True)
@@ -101,10 +101,12 @@ def fit_rates(
         of_true = true.sum(axis=1)
         misses = (of_true @ (n_labels - relevant)) / np.maximum(of_true @ n_labels, 1e-12)
         alarms, labels = other @ relevant, other @ n_labels  # [B, S]
-        moved = _maximise(alarms, labels, misses, table).clip(_SMALLEST, 1 - _SMALLEST)
-        done = moved.shape == rates.shape and np.abs(moved - rates).max(initial=0) < _TOLERANCE
-        rates = moved
-        if done:
+        updated = _maximise(alarms, labels, misses, table).clip(_SMALLEST, 1 - _SMALLEST)
+        is_done = (
+            updated.shape == rates.shape and np.abs(updated - rates).max(initial=0) < _TOLERANCE
+        )
+        rates = updated
+        if is_done:
             break
     return rates, prevalence
 

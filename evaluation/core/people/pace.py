@@ -208,7 +208,9 @@ def timeline_of(at: IntArray) -> Timeline | None:
     first, last = int(at.min()), int(at.max())
     widths = (HOUR, DAY, WEEK, 4 * WEEK)
     timelines = [_covering(first, last, width) for width in widths]
-    return next((one for one in timelines if one.count <= PERIODS_MAX), timelines[-1])
+    return next(
+        (timeline for timeline in timelines if timeline.count <= PERIODS_MAX), timelines[-1]
+    )
 
 
 def _covering(first: int, last: int, width: int) -> Timeline:

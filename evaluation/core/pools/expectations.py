@@ -70,8 +70,8 @@ def pool_chances(pool: PooledLabels, rel: int = 1) -> FloatArray:
             judged[row, :width] += np.count_nonzero(gains[queries] >= 0, axis=0)
     if not judged.any():
         raise ValueError("no judged pair was contributed by only one system")
-    of_row = _share(relevant.sum(axis=1), judged.sum(axis=1), relevant.sum() / judged.sum())
-    return _share(relevant, judged, of_row[:, None])
+    row_shares = _share(relevant.sum(axis=1), judged.sum(axis=1), relevant.sum() / judged.sum())
+    return _share(relevant, judged, row_shares[:, None])
 
 
 def expect_scores(
@@ -108,7 +108,7 @@ def expect_scores(
         raise ValueError("chances must be two rows of shares")
     check_ranked(ranked, labels)
     if ranked.shape[1] > chances.shape[1]:
-        raise ValueError("the lists are deeper than the chances: cut them")
+        raise ValueError("the lists are deeper than the chances; cut them")
     positives = labels.count_per_query(labels.gains >= rel)
     values = np.empty((len(requested), len(ranked)), dtype=np.float64)
     for start in range(0, len(ranked), _BLOCK_QUERIES):
@@ -152,7 +152,7 @@ def check_expectations(
 
 
 def _share(part: FloatArray, whole: FloatArray, otherwise: npt.ArrayLike) -> FloatArray:
-    """Return part / whole, and `otherwise` for every whole of 0."""
+    """Return part / whole, or `otherwise` if whole is 0."""
     return np.where(whole > 0, part / np.maximum(whole, 1), otherwise)
 
 

@@ -199,9 +199,9 @@ class Extremes:
         known gain between them form one step.
         """
         grades = np.unique(np.append(self.known_gains[self.known_gains > 0], self.highest))
-        worth = np.diff(value(grades.astype(np.int8)), prepend=0.0)
+        increments = np.diff(value(grades.astype(np.int8)), prepend=0.0)
         steps, fixed = [], np.zeros(len(self.free))
-        for grade, width in zip(grades.tolist(), worth.tolist(), strict=True):
+        for grade, width in zip(grades.tolist(), increments.tolist(), strict=True):
             at_least = self._count_known(grade)
             if grade <= self.highest:
                 steps.append((width, at_least))
@@ -264,7 +264,7 @@ def _after(values: FloatArray) -> FloatArray:
 
 
 def _ratios(dividend: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> FloatArray:
-    """Divide element by element; the result is 0 if the divisor is 0."""
+    """Divide element by element. The result is 0 if the divisor is 0."""
     quotient = np.zeros(dividend.shape, dtype=np.float64)
     np.divide(dividend, divisor, out=quotient, where=divisor != 0)
     return quotient

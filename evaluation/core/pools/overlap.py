@@ -109,8 +109,8 @@ def _check_runs(runs: Mapping[str, npt.NDArray[Any]]) -> None:
     n_queries = next((len(ranked) for ranked in runs.values()), 0)
     for ranked in runs.values():
         n_videos = int(ranked.max(initial=-1)) + 1
-        nothing = Judged.from_pairs([], [], [], n_queries=n_queries, n_videos=n_videos)
-        check_ranked(ranked, nothing)
+        no_labels = Judged.from_pairs([], [], [], n_queries=n_queries, n_videos=n_videos)
+        check_ranked(ranked, no_labels)
 
 
 def _mean(first: str, second: str, overlap: Overlap) -> PairOverlap:

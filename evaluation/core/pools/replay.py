@@ -134,7 +134,7 @@ def replay_seeds(
     replays = []
     for name, strategy in (STRATEGIES if strategies is None else strategies).items():
         draw, scorer = strategy(pool, rel), make_scorer(pool, measure, rel)
-        orders = (draw(np.random.default_rng(one)) for one in drawn)
+        orders = (draw(np.random.default_rng(seed)) for seed in drawn)
         replays.append(tuple(scorer.replay(name, place, sizes) for place in orders))
     return tuple(replays)
 

@@ -76,10 +76,10 @@ def find_places(ranked: npt.NDArray[Any], judged: Judged, original: Judged) -> P
     """
     check_ranked(ranked, judged)
     positive = look_up_gains(ranked, judged) >= 1
-    came_with = look_up_gains(ranked, original) >= 1
-    queries, columns = np.nonzero(positive & ~came_with)
+    is_original = look_up_gains(ranked, original) >= 1
+    queries, columns = np.nonzero(positive & ~is_original)
     return Places(
-        _first_ranks(came_with),
+        _first_ranks(is_original),
         _first_ranks(positive),
         queries.astype(np.int32),
         (columns + 1).astype(np.int32),
@@ -120,7 +120,7 @@ def select_by_correctness(
     if show == NEITHER:
         return ~some
     if show not in NEEDS_PAIR or pair is None:
-        raise ValueError(f"{show!r} is no choice, or needs two runs")
+        raise ValueError(f"{show!r} is not a choice, or needs two runs")
     first, second = right[pair[0]], right[pair[1]]
     selected: dict[str, BoolArray] = {
         FIRST: first & ~second,
@@ -147,7 +147,7 @@ def changed_by_labels(effect: str, runs: Mapping[str, Places], cutoff: int) -> B
     if effect == TURNED:
         return turned
     if effect != ANY:
-        raise ValueError(f"{effect!r} is no choice")
+        raise ValueError(f"{effect!r} is not a choice")
     return np.ones(len(turned), np.bool_)
 
 
@@ -186,7 +186,7 @@ def in_order(
     elif order == BY_DISTANCE and pair is not None:
         keys = -_rank_distance(runs[pair[0]], runs[pair[1]])
     else:
-        raise ValueError(f"{order!r} is no choice, or needs two runs")
+        raise ValueError(f"{order!r} is not a choice, or needs two runs")
     return queries[np.argsort(keys[queries], kind="stable")]
 
 

@@ -87,8 +87,12 @@ def score_relevance(
         if measure.name not in CORRECTABLE:
             raise ValueError(f"{measure} cannot be corrected; {', '.join(CORRECTABLE)} can")
     t = np.where(lists.places >= 0, np.append(relevance, 0.0)[lists.places], 0.0)
-    values = {one: _PLAIN[one.name](t, one.cutoff) for one in measures if one.name in _PLAIN}
-    sums = [_Sum.of(one, len(t)) for one in measures if one.name not in _PLAIN]
+    values = {
+        measure: _PLAIN[measure.name](t, measure.cutoff)
+        for measure in measures
+        if measure.name in _PLAIN
+    }
+    sums = [_Sum.of(measure, len(t)) for measure in measures if measure.name not in _PLAIN]
     values |= _divided(sums, t, lists, relevance)
     return {measure: values[measure] for measure in measures}
 
@@ -152,20 +156,20 @@ def _divided(
     sums: Sequence[_Sum], t: FloatArray, lists: JudgedLists, relevance: FloatArray
 ) -> dict[Measure, FloatArray]:
     """Return the values [n_queries] of measures with h(N). t: float64 [depth, n_queries]."""
-    values = {one.measure: np.zeros(t.shape[1]) for one in sums}
+    values = {term.measure: np.zeros(t.shape[1]) for term in sums}
     if not sums or not len(t) or not t.shape[1]:
         return values
     groups = _Groups.of(lists, relevance)
     most = max(int(groups.sizes.max(initial=0)), len(t))
     for is_ndcg in (False, True):
-        of_kind = [one for one in sums if one.is_ndcg == is_ndcg]
+        of_kind = [term for term in sums if term.is_ndcg == is_ndcg]
         if of_kind:
-            needs_all = any(not one.top for one in of_kind)
+            needs_all = any(not term.top for term in of_kind)
             nodes, weights = _roots(of_kind, most) if is_ndcg else _gauss(of_kind, most)
             for place, z in enumerate(nodes.tolist()):
                 parts = _parts(of_kind, t, z, groups.product(z) if needs_all else None)
-                for one, weight, part in zip(of_kind, weights[:, place], parts, strict=True):
-                    values[one.measure] += (weight * part).real
+                for term, weight, part in zip(of_kind, weights[:, place], parts, strict=True):
+                    values[term.measure] += (weight * part).real
     return values
 
 
@@ -184,7 +188,7 @@ def _roots(sums: Sequence[_Sum], most: int) -> tuple[ComplexArray, ComplexArray]
     size = most + 1 + most % 2  # odd, because at the root -1 the factor is 0 for t = 1/2
     places = np.arange(size // 2 + 1)
     nodes = np.exp(2j * np.pi * places / size)
-    transforms = np.stack([np.fft.fft(one.factor(size - 1)) / size for one in sums])
+    transforms = np.stack([np.fft.fft(term.factor(size - 1)) / size for term in sums])
     return nodes, transforms[:, places] * nodes * np.where(places > 0, 2, 1)
 
 
@@ -198,13 +202,13 @@ def _parts(
     factor = 1 + t * (z - 1)
     factor[factor == 0] = _TINY
     s = t / factor
-    above = np.cumsum(s, axis=0) - s if any(one.with_above for one in sums) else s
+    above = np.cumsum(s, axis=0) - s if any(term.with_above for term in sums) else s
     products = []
-    for one in sums:
-        k = len(one.weights)
-        terms = s[:k] * (1 + z * above[:k]) if one.with_above else s[:k]
-        whole = factor[:k].prod(axis=0) if one.top or everything is None else everything
-        products.append(whole * (one.weights @ terms))
+    for term in sums:
+        k = len(term.weights)
+        shares = s[:k] * (1 + z * above[:k]) if term.with_above else s[:k]
+        whole = factor[:k].prod(axis=0) if term.top or everything is None else everything
+        products.append(whole * (term.weights @ shares))
     return products
 
 

@@ -73,7 +73,8 @@ def expect_confirmation(
     pair (`noise_relevance.unbiased_relevance`). If a pair has one label, the mean of f (1 - t) is
     the probability that it is labelled relevant and is not relevant. The expected number of wrong
     sole positives is the sum of f (1 - t), over the pairs with one label and without another
-    positive in the top k of their caption. This needs no assumption on how many pairs are relevant.
+    positive in the top k of their caption. This needs no assumption about the number of relevant
+    pairs.
     """
     codes = sole_positives(ranked, judged, k)
     place = np.searchsorted(labels.codes, codes)

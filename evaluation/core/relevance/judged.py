@@ -94,7 +94,7 @@ class Judged:
             raise ValueError(f"query {number} and video {other} occur twice")
         return cls(codes, gain[order].astype(np.int8), n_queries, n_videos)
 
-    def nothing(self) -> Judged:
+    def empty(self) -> Judged:
         """Return an empty label set of the same benchmark."""
         return Judged(self.codes[:0], self.gains[:0], self.n_queries, self.n_videos)
 

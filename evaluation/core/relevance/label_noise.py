@@ -2,7 +2,7 @@
 
 A raw score treats every label as correct. C@k is a maximum over k labels, so false alarms raise it:
 with 1.8 % false alarms and 5 % misses, raw C@10 is several points too high. A corrected score is
-the same measure (`corrected_scores`), computed from unbiased numbers of relevance
+the same measure (`corrected_scores`), computed from unbiased estimates of relevance
 (`noise_relevance`).
 
 The interval resamples clusters of captions with all their labels. It therefore covers the choice of
@@ -118,9 +118,9 @@ def correct_scores(
 
     runs: ranked lists [n_queries, depth] by name. judged: the labels for raw scores. codes: int64
     [J], ascending, the pair codes of all pairs with a label and of original positives.
-    relevance_at: a function that computes an unbiased number for each of these pairs, float64 [J],
-    from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with one
-    draw for each resample. Raises ValueError if the rates are undefined, and for measures that
+    relevance_at: a function that computes an unbiased estimate for each of these pairs, float64
+    [J], from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with
+    one draw for each resample. Raises ValueError if the rates are undefined, and for measures that
     cannot be corrected.
     """
     if estimate.rates is None:
@@ -132,7 +132,7 @@ def correct_scores(
         lists = locate(ranked, codes, judged.n_videos)
         scored = score_run(ranked, judged, measures)
         values[name] = (
-            {one: scored.per_query(one) for one in measures},
+            {measure: scored.per_query(measure) for measure in measures},
             [score_relevance(lists, numbers, measures) for numbers in relevance],
         )
     pairs = [(name, measure) for name in values for measure in measures]
@@ -143,7 +143,7 @@ def correct_scores(
     means = sums[:, :-1] / sums[:, -1:]
     rows = []
     for place, (name, measure) in enumerate(pairs):
-        at_points = [float(one[measure].mean()) for one in values[name][1]]
+        at_points = [float(point[measure].mean()) for point in values[name][1]]
         raw_values = values[name][0][measure]
         raw, raw_interval = float(raw_values.mean()), resamples.interval(raw_values, confidence)
         moved = means[:, len(pairs) + place] + points.moved(at_points, estimate.draws)
@@ -177,14 +177,15 @@ def score_change_by_noise(
     """Return the effect of label noise on each score: raw minus corrected, without intervals.
 
     ranked: lists of one run [n_queries, depth]. judged: the labels for raw scores. codes: int64
-    [J], as in `correct_scores`. relevance: float64 [J], unbiased numbers at the estimated error
-    rates. Raises ValueError if a measure cannot be corrected.
+    [J], as in `correct_scores`. relevance: float64 [J], unbiased estimates at the estimated
+    error rates. Raises ValueError if a measure cannot be corrected.
     """
     raw = score_run(ranked, judged, measures)
     corrected = score_relevance(locate(ranked, codes, judged.n_videos), relevance, measures)
     return {
-        one: float(raw.per_query(one).mean()) - min(1.0, max(0.0, float(corrected[one].mean())))
-        for one in measures
+        measure: float(raw.per_query(measure).mean())
+        - min(1.0, max(0.0, float(corrected[measure].mean())))
+        for measure in measures
     }
 
 
@@ -209,10 +210,10 @@ class _Points:
         difference = np.zeros(len(draws))
         for place, (column, step) in enumerate(zip(self.columns, self.steps, strict=True)):
             above, below = scores[1 + 2 * place], scores[2 + 2 * place]
-            away = draws[:, column] - self.rates[0].values[column]
+            distance = draws[:, column] - self.rates[0].values[column]
             slope = (above - below) / (2 * step)
-            bend = (above + below - 2 * scores[0]) / (2 * step * step)
-            difference += slope * away + bend * away * away
+            curvature = (above + below - 2 * scores[0]) / (2 * step * step)
+            difference += slope * distance + curvature * distance * distance
         return difference
 
 

@@ -67,7 +67,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.name not in _NAMES:
-            raise InvalidInput(f"unknown measure {str(self)!r}; known are {_KNOWN}")
+            raise InvalidInput(f"unknown measure {str(self)!r}; known measures: {_KNOWN}")
         if self.cutoff is None:
             if self.name in _CUTOFF_NEEDED:
                 raise InvalidInput(f"measure {self.name!r} needs a cutoff, as in '{self.name}@10'")
@@ -95,7 +95,7 @@ def parse_measure(text: str) -> Measure:
     """
     match = _NAME.fullmatch(text)
     if match is None:
-        raise InvalidInput(f"unknown measure {text!r}; known are {_KNOWN}")
+        raise InvalidInput(f"unknown measure {text!r}; known measures: {_KNOWN}")
     name, cutoff = match.groups()
     return Measure(name, int(cutoff) if cutoff else None)
 

@@ -1,11 +1,11 @@
-"""Unbiased numbers of relevance, and probabilities of relevance, from labels that can be wrong.
+"""Unbiased estimates of relevance, and probabilities of relevance, from labels that can be wrong.
 
 `unbiased_relevance` returns a number t for each pair. The mean of t is 1 for a relevant pair and 0
 for any other pair. For a single label L, t is (L - f) / (1 - f - m), where f is the false alarm
 rate and m the miss rate (Rogan and Gladen 1978, American Journal of Epidemiology 107:71). It can be
-slightly below 0 or above 1. Labels of different pairs err independently, so products of such
-numbers have the correct mean, too. This needs no assumption on how often pairs are relevant, or on
-how relevant pairs are distributed over the lists.
+slightly below 0 or above 1. Wrong labels of different pairs are independent, so products of such
+numbers have the correct mean, too. This needs no assumption about how often pairs are relevant, or
+about how relevant pairs are distributed over the lists.
 
 `posterior_relevance` returns the probability that a pair with certain labels is relevant. It
 describes single pairs. Products of these probabilities are biased, because the model treats all
@@ -33,7 +33,7 @@ _MIN_SEVERAL: Final = 30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What the labels of each pair imply about its relevance, [n_pairs] each.
+    """The information in the labels of each pair about its relevance, [n_pairs] each.
 
     log_ratio: float64, log P(labels | not relevant) - log P(labels | relevant). mean: float64, the
     mean of (L - f) / (1 - f - m) over the labels L of the pair. n_labels: int64, the number of
@@ -102,16 +102,16 @@ def posterior_relevance(evidence: Evidence, strata: IntArray) -> tuple[FloatArra
     prevalence = np.full(n_strata, 0.5)
     for _ in range(_ROUNDS):
         chance = _chance(prevalence[:, None], ratios[None])
-        moved = (counts * chance).sum(axis=1) / total
-        done = bool(np.abs(moved - prevalence).max(initial=0) < _TOLERANCE)
-        prevalence = moved
-        if done:
+        updated = (counts * chance).sum(axis=1) / total
+        is_done = bool(np.abs(updated - prevalence).max(initial=0) < _TOLERANCE)
+        prevalence = updated
+        if is_done:
             break
     return _chance(prevalence[:, None], ratios[None])[strata, ratio_of], prevalence
 
 
 def unbiased_relevance(evidence: Evidence, groups: IntArray | None = None) -> FloatArray:
-    """Return a number for each pair whose mean is its relevance, float64 [n_pairs].
+    """Return an unbiased estimate of the relevance of each pair, float64 [n_pairs].
 
     The number is 0 for a pair without labels. For a single label it is (L - f) / (1 - f - m). For
     several labels it is a linear function of the posterior p: the line through

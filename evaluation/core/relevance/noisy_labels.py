@@ -1,4 +1,4 @@
-"""The labels of a benchmark, and the relevance of pairs if labels err at certain rates."""
+"""The labels of a benchmark, and the relevance of pairs if labels are wrong at certain rates."""
 
 from __future__ import annotations
 
@@ -118,9 +118,9 @@ class NoisyLabels:
         )
 
     def relevance(self, rates: ErrorRates, annotators: AnnotatorRates | None = None) -> FloatArray:
-        """Return a number for each pair whose mean is its relevance, float64 [n_pairs].
+        """Return an unbiased estimate of the relevance of each pair, float64 [n_pairs].
 
-        Known original positives have the number 1.
+        It is 1 for known original positives.
         """
         numbers, unknown = np.ones(len(self.codes)), ~self.is_known
         groups = self.is_isolated[unknown].astype(np.int64)
@@ -214,7 +214,7 @@ def annotator_rates(each: EachLabel) -> AnnotatorRates | str:
     shared = np.bincount(each.pair_of, minlength=1)[each.pair_of] > 1
     if not shared.any():
         return NO_SECOND_LABELS
-    pairs, people = (renumber(one[shared]) for one in (each.pair_of, each.annotators))
+    pairs, people = (renumber(array[shared]) for array in (each.pair_of, each.annotators))
     estimate = dawid_skene(pairs, people, each.relevant[shared], 2)
     if estimate.model is None:
         return estimate.undefined or ""

@@ -49,8 +49,8 @@ def ranks_by_source(ranked: npt.NDArray[Any], judged: Judged, original: Judged) 
     """
     check_ranked(ranked, judged)
     positive = look_up_gains(ranked, judged) >= 1
-    came_with = look_up_gains(ranked, original) >= 1
-    return np.stack([(positive & came_with).sum(axis=0), (positive & ~came_with).sum(axis=0)])
+    is_original = look_up_gains(ranked, original) >= 1
+    return np.stack([(positive & is_original).sum(axis=0), (positive & ~is_original).sum(axis=0)])
 
 
 def finds_one(ranked: npt.NDArray[Any], judged: Judged, cutoff: int) -> BoolArray:

@@ -126,7 +126,7 @@ class _Hits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ListStatistics:
-    """What the measures of a block of B queries are computed from.
+    """Statistics from which the measures of a block of B queries are computed.
 
     ranked, gains: [B, depth], the lists and the gains of their videos.
     hits: the listed pairs with a gain of `rel` or more.

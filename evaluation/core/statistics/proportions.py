@@ -84,24 +84,24 @@ def effective_size(values: FloatArray, clusters: IntArray, confidence: float, z:
     sizes = np.bincount(clusters).astype(np.float64)
     sums = np.bincount(clusters, weights=values).astype(np.float64)
     n, n_clusters = len(values), len(sizes)
-    least = _within(n * n / float(sizes @ sizes), n_clusters - 1, confidence, z)
+    smallest = _size_for_z(n * n / float(sizes @ sizes), n_clusters - 1, confidence, z)
     mean = float(values.mean())
     single = float(np.mean(np.square(values))) - mean**2  # variance of one query
     deviation = jackknife_deviation(sums, sizes)
     if single < _NO_VARIANCE or deviation**2 < _NO_VARIANCE:
-        return least
-    informative = min(_clusters_with_the_rarer(values, clusters), n_clusters - 1)
-    size = _within(single / deviation**2, informative, confidence, z)
-    return max(least, size)
+        return smallest
+    informative = min(_clusters_with_rarer_value(values, clusters), n_clusters - 1)
+    size = _size_for_z(single / deviation**2, informative, confidence, z)
+    return max(smallest, size)
 
 
-def _clusters_with_the_rarer(values: FloatArray, clusters: IntArray) -> int:
+def _clusters_with_rarer_value(values: FloatArray, clusters: IntArray) -> int:
     """Return the number of clusters that contain a value other than the most frequent one."""
     kinds, counts = np.unique(values, return_counts=True)
     return len(np.unique(clusters[values != kinds[np.argmax(counts)]]))
 
 
-def _within(size: float, freedom: float, confidence: float, z: float) -> float:
+def _size_for_z(size: float, freedom: float, confidence: float, z: float) -> float:
     """Return the size whose interval with z equals that of `size` with the quantile of t.
 
     freedom: degrees of freedom of t.

@@ -8,7 +8,7 @@ contain the true value. Judging can therefore stop at any time and for any reaso
 The estimated value is the mean over all queries of the benchmark when every pair is judged. Units
 are judged in random order. Each unit is judged completely, and none twice. A unit is a query, or a
 video with all its queries, depending on which of them is in random order. Only this random order
-makes the intervals valid. There are no assumptions on the values. Queries of one video can be
+makes the intervals valid. There are no assumptions about the values. Queries of one video can be
 dependent if they form one unit, or if the order ignores videos. In any other order, such as a list
 by video or pairs in the order of a run, the intervals are not valid.
 
@@ -145,8 +145,9 @@ def difference_sequence(
 ) -> ConfidenceSequence:
     """Return bounds of the difference between two systems' means on the same queries, -1 to 1.
 
-    sums, others: float64 [..., N], the sums of the first and of the second system. Other arguments
-    and errors as in `confidence_sequence`; `aim` is the half-width of the difference.
+    sums, others: float64 [..., N], the sums of the first and of the second system. The other
+    arguments and the errors are those of `confidence_sequence`. `aim` is the half-width of the
+    difference.
     """
     size = np.asarray(sizes, dtype=np.float64)
     # (a - b + 1) / 2 lies in [0, 1].

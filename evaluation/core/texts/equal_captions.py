@@ -95,8 +95,10 @@ def frequent_texts(
     of_first = positives[is_first[shared.space.queries(positives)]]
     videos = _count(group, of_first, shared.space, n_groups)
     return [
-        EqualCaptions(int(first[one]), int(captions[one]), int(videos[one]), int(added[one]))
-        for one in selected.tolist()
+        EqualCaptions(
+            int(first[place]), int(captions[place]), int(videos[place]), int(added[place])
+        )
+        for place in selected.tolist()
     ]
 
 

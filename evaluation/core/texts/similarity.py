@@ -56,7 +56,11 @@ def normalise(texts: Sequence[str]) -> list[str]:
     """Return the texts in lower case, without punctuation and symbols, and with single spaces."""
     lowered = [text.lower() for text in texts]
     characters = set().union(*lowered)
-    spaces = {ord(one): " " for one in characters if unicodedata.category(one)[0] in "PS"}
+    spaces = {
+        ord(character): " "
+        for character in characters
+        if unicodedata.category(character)[0] in "PS"
+    }
     return [" ".join(text.translate(spaces).split()) for text in lowered]
 
 
@@ -116,7 +120,7 @@ def overlap_with_others(
     if len(group) != len(texts):
         raise ValueError("texts and groups must be of the same length")
     if len(group) == 0 or group.min() == group.max():
-        raise ValueError("there are less than two groups")
+        raise ValueError("there are fewer than two groups")
     vectors = _unit_vectors(texts, len(texts))
     return _overlap(vectors, vectors, nearest, group, progress)
 
@@ -150,7 +154,11 @@ def _overlap(
         similarity[part] = cells[np.arange(len(cells)), place]
         sums[part] = _sum_highest(cells.reshape(len(cells), -1, stripes), nearest)
     closest[similarity == 0] = NONE
-    return TextOverlap(_tidy(sums / np.minimum(nearest, available)), closest, _tidy(similarity))
+    return TextOverlap(
+        _without_rounding_errors(sums / np.minimum(nearest, available)),
+        closest,
+        _without_rounding_errors(similarity),
+    )
 
 
 def _sum_highest(cells: FloatArray, count: int) -> FloatArray:
@@ -202,8 +210,8 @@ class MatchQuality:
     def best(self) -> int:
         """Index of the threshold with the highest F1; the first if there are several.
 
-        The scores of this threshold are too high on the pairs that it was chosen on. Report them on
-        other pairs (`halves`).
+        The scores of this threshold are too high on the pairs on which it was chosen. Report them
+        on other pairs (`halves`).
         """
         return int(self.f1.argmax())
 
@@ -234,7 +242,7 @@ def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike)
         for start in range(0, len(pairs) if len(known) else 0, block):
             part = pairs[start : start + block]
             similarity[part] = _similarity_to_nearest(vectors, query[part], caption[known])
-    return _tidy(similarity)
+    return _without_rounding_errors(similarity)
 
 
 def _split(video: IntArray, n_videos: int) -> list[IntArray]:
@@ -295,7 +303,7 @@ def _count_reaching(values: FloatArray, limits: FloatArray) -> IntArray:
     return np.asarray(len(values) - np.searchsorted(np.sort(values), limits), dtype=np.int64)
 
 
-def _tidy(similarity: FloatArray) -> FloatArray:
+def _without_rounding_errors(similarity: FloatArray) -> FloatArray:
     """Round away the last digits, which are rounding errors, so that equal texts have exactly 1."""
     return np.asarray(similarity.round(12))
 

@@ -53,7 +53,7 @@ ANALYSES: dict[str, Analysis[Any]] = {
 def get_analysis(name: str) -> Analysis[Any]:
     """Return the analysis with this name. Raises `InvalidInput` if there is none."""
     if name not in ANALYSES:
-        raise InvalidInput(f"unknown analysis {name!r}; known are {', '.join(ANALYSES)}")
+        raise InvalidInput(f"unknown analysis {name!r}; known analyses: {', '.join(ANALYSES)}")
     return ANALYSES[name]
 
 

@@ -114,8 +114,10 @@ def _draw(
             name: draw_sub_samples(own, size, resamples, rng=rng) for name, own in values.items()
         }
         return runs, {
-            (one, other): draw_sub_samples(values[one] - values[other], size, resamples, rng=rng)
-            for one, other in pairs
+            (first, second): draw_sub_samples(
+                values[first] - values[second], size, resamples, rng=rng
+            )
+            for first, second in pairs
         }
     drawn = draw_cluster_sub_samples(
         np.stack(list(values.values())), size, resamples, rng=rng, clusters=clusters

@@ -73,7 +73,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Bou
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs), "bounding scores")
         shares = [Measure("Judged", depth)]
-        shares += [_judged_measure(one, ranked.shape[1]) for one in measures]
+        shares += [_judged_measure(measure, ranked.shape[1]) for measure in measures]
         found = bound_scores(ranked, inputs.judged, [*measures, *shares], highest=grade)
         rows += _bounds(name, ranked, inputs, measures, found)
         judged.append({"run": name, **_judged(ranked, inputs, depth, found)})
@@ -137,14 +137,14 @@ def _expect(
 ) -> None:
     """Add an estimate to each row if the pool shows how often comparable pairs are relevant."""
     measures = {row["measure"]: parse_measure(row["measure"]) for row in rows}
-    wanted = [one for one in measures.values() if one.name in EXPECTED]
+    estimated = [measure for measure in measures.values() if measure.name in EXPECTED]
     chances = _chances(pool)
-    if chances is None or not wanted:
+    if chances is None or not estimated:
         return
     rng = np.random.default_rng(options["seed"])
     drawn = {"confidence": options["confidence"], "clusters": inputs.clusters(options["unit"])}
     for name, ranked in runs.items():
-        found = expect_scores(ranked, pool.labels, chances, wanted)
+        found = expect_scores(ranked, pool.labels, chances, estimated)
         for row in rows:
             values = found.get(measures[row["measure"]])
             if row["run"] == name and values is not None:
@@ -166,9 +166,9 @@ def _checks(pool: PooledLabels, measures: list[Measure]) -> list[CheckRow]:
     A system without pairs that only it contributed is not in the table, because the pool loses
     nothing without it.
     """
-    wanted = [one for one in measures if one.name in EXPECTED]
+    estimated = [measure for measure in measures if measure.name in EXPECTED]
     try:
-        found = check_expectations(pool, wanted)
+        found = check_expectations(pool, estimated)
     except ValueError:
         return []
     return [
@@ -181,7 +181,7 @@ def _checks(pool: PooledLabels, measures: list[Measure]) -> list[CheckRow]:
         }
         for check in found
         if pool.is_unique(check.system).any()
-        for measure in wanted
+        for measure in estimated
     ]
 
 

@@ -34,8 +34,6 @@ from evaluation.lab.analyses.results import Ends
 from evaluation.lab.selectors import gold_answers
 
 AUTO = "auto"
-
-
 # `AUTO` uses the first source that has an estimate.
 PREFERENCE = (DOUBLE, GOLD)
 

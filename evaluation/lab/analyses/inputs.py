@@ -62,9 +62,9 @@ class Inputs:
     @cached_property
     def judgments_by_caption(self) -> JudgmentArrays:
         """The judgments, repeated for each caption with an equal text."""
-        none = np.empty(0, np.int64)
+        empty = np.empty(0, np.int64)
         equal = first_equal_captions(self.benchmark)
-        rulings = Rulings(none, none, none)
+        rulings = Rulings(empty, empty, empty)
         return for_equal_captions(self.judgments, rulings, equal, self.benchmark.pair_space)[0]
 
     @cached_property
@@ -85,7 +85,7 @@ class Inputs:
     @cached_property
     def counted_originals(self) -> Judged:
         """The original positives that count: none if only the labels count."""
-        return self.original.nothing() if self.labels_only else self.original
+        return self.original.empty() if self.labels_only else self.original
 
     @cached_property
     def judged(self) -> Judged:
@@ -110,13 +110,13 @@ class Inputs:
 
         The labels of each run are looked up once for all measures.
         """
-        wanted = {measure: parse_measure(measure) for measure in measures}
+        parsed = {measure: parse_measure(measure) for measure in measures}
         scores = {
-            name: score_run(ranked, judged, wanted.values()) for name, ranked in self.ranked.items()
+            name: score_run(ranked, judged, parsed.values()) for name, ranked in self.ranked.items()
         }
         return {
             text: {name: score.per_query(measure) for name, score in scores.items()}
-            for text, measure in wanted.items()
+            for text, measure in parsed.items()
         }
 
     @cached_property

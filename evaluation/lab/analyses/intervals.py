@@ -48,7 +48,7 @@ def method_title(method: str | None) -> str | None:
 
 
 def interval_title(confidence: float) -> str:
-    """Return the head of a column of intervals. confidence: 0 to 1."""
+    """Return the heading of a column of intervals. confidence: 0 to 1."""
     return f"{100 * confidence:g} % interval"
 
 

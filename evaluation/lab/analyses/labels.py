@@ -10,7 +10,7 @@ from annotation.core.consensus import NO_LABEL
 from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
 from evaluation.core.people.agreement import ValueCounts, count_opinions, percent_agreement
-from evaluation.core.people.agreement_figures import Resampling, figures_of, figures_stored
+from evaluation.core.people.agreement_figures import Resampling, figures_from_store, figures_of
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import confidence_field, resamples_field, seed_field
@@ -85,7 +85,7 @@ def _figures(label_set: LabelSource, counts: ValueCounts, how: Resampling) -> Qu
         every = figures_of(counts, 2, how)
         first, quoted = None, every
     else:
-        both = figures_stored(label_set.agreement, how)
+        both = figures_from_store(label_set.agreement, how)
         first, every = both["first_labels"], both["all_labels"]
         quoted = first
     agreement = every["agreement"]

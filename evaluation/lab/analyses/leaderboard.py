@@ -59,7 +59,7 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
     newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
     return options | {
-        "releases": [list(one) for one in reversed(newest)],
+        "releases": [list(release) for release in reversed(newest)],
         "highest_grade": highest_grade(inputs.benchmark),
     }
 
@@ -93,8 +93,8 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Lea
             for row in _release_rows(name, inputs, found)
         ],
         "moves": [
-            {"before": before, "after": after, **_move(_stability(one, other, inputs, options))}
-            for (before, one), (after, other) in pairwise(zip(names, values, strict=True))
+            {"before": before, "after": after, **_move(_stability(old, new, inputs, options))}
+            for (before, old), (after, new) in pairwise(zip(names, values, strict=True))
         ],
     }
 

@@ -17,8 +17,8 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
-# Number of columns of a matrix that fit a phone, and maximum number of pairs in a list.
-FITTING = 4
+# Number of columns of a matrix that fit on a phone, and maximum number of pairs in a list.
+COLUMNS_ON_PHONE = 4
 PAIRS_DRAWN = 30
 
 
@@ -105,7 +105,7 @@ def _chart(pairs: Sequence[Row], name: str, key: str, title: str, format: str) -
         title,
         f"A matrix of the runs; each cell is the {name} of two of them.",
         _matrix(pairs, names, key, title, format),
-        narrow=_list_of_pairs(pairs, key, title, format) if len(names) > FITTING else None,
+        narrow=_list_of_pairs(pairs, key, title, format) if len(names) > COLUMNS_ON_PHONE else None,
     )
 
 
@@ -114,15 +114,18 @@ def _matrix(
 ) -> dict[str, Any]:
     """Return a square of cells that contain their numbers."""
     rows = [
-        {"run": one, "other run": other, key: pair[key]}
+        {"run": run, "other run": other, key: pair[key]}
         for pair in pairs
-        for one, other in (pair["runs"], pair["runs"][::-1])
+        for run, other in (pair["runs"], pair["runs"][::-1])
     ]
     colours = quantity(key, title, scale={"scheme": "oranges", "domain": [0, 1]}, legend=None)
-    ink = {"condition": {"test": f"datum['{key}'] > 0.6", "value": "white"}, "value": "#25211c"}
-    numbers = {"text": quantity(key, title, format=format), "color": ink}
+    text_colour = {
+        "condition": {"test": f"datum['{key}'] > 0.6", "value": "white"},
+        "value": "#25211c",
+    }
+    numbers = {"text": quantity(key, title, format=format), "color": text_colour}
     # Numbers need room, so a matrix of many runs can be wider than the page.
-    size = {"width": {"step": 44}, "autosize": "pad"} if len(names) > FITTING else {}
+    size = {"width": {"step": 44}, "autosize": "pad"} if len(names) > COLUMNS_ON_PHONE else {}
     return {
         "data": {"values": rows},
         "height": {"step": 40},

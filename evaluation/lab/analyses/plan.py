@@ -82,24 +82,24 @@ class PlanForm(AnalysisForm):
         required=False,
         min_value=0.01,
         max_value=10_000,
-        help_text=f"If empty, the mean of the pools; without pools {USUAL['pairs']:g}.",
+        help_text=f"If empty, the mean of the pools, or {USUAL['pairs']:g} without pools.",
     )
     double = forms.FloatField(
         label="Share with a second label", initial=0.1, min_value=0, max_value=1
     )
     disagreement = forms.FloatField(
-        label="Share of these that differ",
+        label="Share of second labels that differ",
         required=False,
         min_value=0,
         max_value=1,
-        help_text=f"If empty, the measured share; if unmeasured {USUAL['disagreement']:g}.",
+        help_text=f"If empty, the measured share, or {USUAL['disagreement']:g} if not measured.",
     )
     seconds = forms.FloatField(
         label="Seconds per judgment",
         required=False,
         min_value=0.01,
         max_value=3600,
-        help_text=f"If empty, the measured median; if unmeasured {USUAL['seconds']:g}.",
+        help_text=f"If empty, the measured median, or {USUAL['seconds']:g} if not measured.",
     )
     money = forms.FloatField(label="Cost per hour", initial=15, min_value=0, max_value=1_000_000)
 
@@ -134,11 +134,11 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Pla
     single: list[SingleRow] = []
     for pair, pilot in _pilots(values, clusters):
         pilots.append({**pair, **_measured(pilot)})
-        for each in differences:
+        for difference in differences:
             row: PlanRow = {
                 **pair,
                 "deviation": pilot.deviation,
-                **_step(pilot, each, rates, options),
+                **_step(pilot, difference, rates, options),
             }
             if clusters is None:
                 row["videos"] = row["single_captions"] = None
@@ -163,11 +163,11 @@ def _pilots(
     values: dict[str, FloatArray], clusters: IntArray | None
 ) -> Iterator[tuple[RunPair, Pilot]]:
     """Return every two runs in both designs, if their scores allow a plan."""
-    for one, other in combinations(values, 2):
+    for first, second in combinations(values, 2):
         for design in DESIGNS:
-            pilot = measure_pilot(values[one], values[other], design, clusters=clusters)
+            pilot = measure_pilot(values[first], values[second], design, clusters=clusters)
             if pilot is not None:
-                yield {"first": one, "second": other, "design": design}, pilot
+                yield {"first": first, "second": second, "design": design}, pilot
 
 
 def _measured(pilot: Pilot) -> PilotFigures:

@@ -24,7 +24,7 @@ class PositivesForm(AnalysisForm):
         initial=5,
         min_value=0,
         max_value=50,
-        help_text="Number of short, of middle and of long captions in the table.",
+        help_text="Number of captions of each group (short, middle, long) in the table.",
     )
 
 

@@ -69,9 +69,11 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Rep
             raise InvalidInput(str(error)) from error
         rows += [
             _budget_row(name, budgets)
-            for budgets in zip(*(one.budgets for one in found), strict=True)
+            for budgets in zip(*(replayed.budgets for replayed in found), strict=True)
         ]
-        enough.append({"strategy": name, **_spread([_enough(one, options) for one in found])})
+        enough.append(
+            {"strategy": name, **_spread([_enough(replayed, options) for replayed in found])}
+        )
     return {
         "measure": options["measure"],
         "error": options["error"],

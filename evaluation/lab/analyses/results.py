@@ -1,6 +1,6 @@
 """Values of results as JSON, and the keys that the results of several analyses have.
 
-Each analysis declares its result as a `TypedDict`, beside its tables. A result is stored as JSON,
+Each analysis declares its result as a `TypedDict`, next to its tables. A result is stored as JSON,
 so a `float` of a result can be an `int`, and every tuple is a list.
 """
 
@@ -27,7 +27,7 @@ class Resampled(TypedDict):
 
 
 class WithIntervals(Resampled):
-    """A result with intervals. confidence: of all intervals, 0 to 1."""
+    """A result with intervals. confidence: that of all intervals, 0 to 1."""
 
     confidence: float
 

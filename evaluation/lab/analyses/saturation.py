@@ -52,7 +52,7 @@ def changes_by_noise(
     Unknown changes are left out. judged: the labels of the scores. known: original positives that
     count as relevant whatever their labels. The labels of confirmations are included.
     """
-    wanted = [one for one in map(parse_measure, measures) if one.name in CORRECTABLE]
+    wanted = [measure for measure in map(parse_measure, measures) if measure.name in CORRECTABLE]
     if inputs.label_set is None or not wanted:
         return {}
     labels = noisy_labels(label_set_labels(inputs.label_set), _no_judgments(), known)

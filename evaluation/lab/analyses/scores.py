@@ -1,4 +1,4 @@
-"""Scores before and after the labels, with intervals: "A (B + C)"."""
+"""Scores by the labels and by the original positives, with intervals: "A (B + C)"."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _row(
     options: dict[str, Any],
     noise: float | None,
 ) -> ScoreFigures:
-    """Return means with their intervals.
+    """Return the mean scores of one run by one measure, with their intervals.
 
     The interval of the difference is paired, because both scores are of the same captions. With
     the original positives only, there is no difference to estimate.

@@ -74,7 +74,9 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Sig
         "rng": rng,
     }
     progress(0, 3, "comparing systems")
-    compared = [compare_systems(by_measure[one], options["resamples"], **drawn) for one in measures]
+    compared = [
+        compare_systems(by_measure[measure], options["resamples"], **drawn) for measure in measures
+    ]
     adjusted = adjust_together(row for rows in compared for row in rows)
     progress(1, 3, "ranking systems")
     rank_resamples = min(options["resamples"], RANK_RESAMPLES_MAX)

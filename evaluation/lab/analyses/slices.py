@@ -79,7 +79,7 @@ class SlicesForm(AnalysisForm):
 
 @dataclass(frozen=True, slots=True)
 class Slicing:
-    """The slices of captions, and the number that they are cut by, if there is one: [n_queries].
+    """The slices of captions, and the attribute by which they are cut, if any: [n_queries].
 
     As in `Tagged`, a caption can be in several slices, or in none.
     """
@@ -124,14 +124,14 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Sli
         rows += [
             {
                 "run": name,
-                "slice": one.name,
-                "captions": one.n,
+                "slice": part.name,
+                "captions": part.n,
                 "units": count_units(clusters, tagged.queries[tagged.groups == number]),
-                "mean": one.mean.value,
-                "interval": ends(one.interval),
-                "method": method_of(one.interval),
+                "mean": part.mean.value,
+                "interval": ends(part.interval),
+                "method": method_of(part.interval),
             }
-            for number, one in enumerate(found)
+            for number, part in enumerate(found)
         ]
         if attribute is not None:
             correlations.append(
@@ -161,7 +161,7 @@ def _differences(
     options: dict[str, Any],
     rng: np.random.Generator,
 ) -> list[SliceDifference]:
-    """Return every two of the first runs in each slice, with p corrected over all of them."""
+    """Compare every two of the first runs in each slice, with p corrected over all comparisons."""
     names = list(values_by_run)[:COMPARED_MAX]
     values = np.stack([values_by_run[name] for name in names])
     found: list[Comparison] = []
@@ -237,11 +237,11 @@ SLICES = Analysis(
     notes=(
         "By length or positives, slices have about the same number of captions. Captions with "
         "equal values are in the same slice.",
-        "By tags, a caption counts in the slice of each of its tags. Captions without a tag are "
-        "a slice of their own.",
-        "By agreement, the slice of a caption depends on its pairs with several labels: either "
-        "the labels of each pair agree on relevant or not, or those of some pair differ. A "
-        "caption with many such pairs is more likely to have one whose labels differ.",
+        "By tags, a caption counts in the slice of each of its tags. Captions without a tag have "
+        "a separate slice.",
+        "By agreement, the slice of a caption depends on its pairs with several labels. In one "
+        "slice, the labels of each pair agree (relevant or not). In another, the labels of at "
+        "least one pair differ. A caption with many such pairs is more likely to be there.",
         INTERVALS_NOTE,
     ),
 )

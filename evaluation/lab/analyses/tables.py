@@ -40,7 +40,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows are JSON objects by the keys of the columns; an undefined cell is null."""
+    """A table of a result.
+
+    Rows are JSON objects by the keys of the columns. An undefined cell is null.
+    """
 
     name: str
     title: str

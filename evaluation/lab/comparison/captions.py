@@ -1,7 +1,7 @@
-"""Selects the captions of a comparison of ranked lists.
+"""Selection of captions for a comparison of ranked lists.
 
-Page, files, command and API use it. Nothing is stored. The ranks of positives are cached for each
-run and label set, so that a comparison is fast.
+The page, the files, the command and the API use it. Nothing is stored. The ranks of positives are
+cached for each run and label set, so that a comparison is fast.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class ComparisonResult(TypedDict):
 
 
 CACHE_SECONDS = 3600
-# Options that select what is shown of the captions, not which captions.
+# Options that do not change which captions are selected, only how they are shown.
 VIEW_FIELDS = ("depth", "caption", "at")
 
 

@@ -85,7 +85,7 @@ class CompareForm(AnalysisForm):
     def __init__(self, data: Mapping[str, Any], *, runs: Sequence[str], **labels: Any) -> None:
         super().__init__(data, runs=runs, **labels)
         shown = [name for name in self.data["runs"] or runs if name in runs]
-        two = _two_of(shown, self.data["first"], self.data["second"])
+        two = _select_two(shown, self.data["first"], self.data["second"])
         self.data = {**self.data, **two}
         for field, name in two.items():
             empty = [] if name else [("", "–")]
@@ -113,7 +113,7 @@ class CompareForm(AnalysisForm):
         return options
 
 
-def _two_of(shown: Sequence[str], first: Any, second: Any) -> dict[str, Any]:
+def _select_two(shown: Sequence[str], first: Any, second: Any) -> dict[str, Any]:
     """Return A and B. A missing one is the first shown run that is not the other."""
     first = first or next((name for name in shown if name != second), "")
     second = second or next((name for name in shown if name != first), "")

@@ -145,7 +145,7 @@ def _pending_context(
 
 def _texts(value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return [str(one) for one in values]
+    return [str(value) for value in values]
 
 
 def _result_context(

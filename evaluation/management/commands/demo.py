@@ -156,7 +156,7 @@ def build(progress: Progress) -> None:
         name="Moving shapes (demo)",
         licence="GPL-3.0-or-later",
         description="Moving coloured shapes, drawn by Hearth. The correct label of each pair is "
-        "known, so labels can be compared with the truth.",
+        "known, so labels can be compared with the correct ones.",
         captions=files.captions,
         videos=files.videos,
         media_dir=files.media,

@@ -108,7 +108,9 @@ def campaigns_to_measure() -> list[Campaign]:
     measured = dict(reports.values_list("campaign", "answers"))
     many = [campaign for campaign, n_answers in answers.items() if n_answers > SMALL]
     large = Campaign.objects.filter(Q(n_tasks__gt=SMALL) | Q(pk__in=many))
-    return [one for one in large if measured.get(one.pk) != answers.get(one.pk, 0)]
+    return [
+        campaign for campaign in large if measured.get(campaign.pk) != answers.get(campaign.pk, 0)
+    ]
 
 
 def measure_campaign(campaign: Campaign) -> CampaignFigures:
@@ -219,8 +221,8 @@ def _task_counts(campaign: Campaign) -> TaskCounts:
     groups = task_groups([campaign])[campaign.pk]
     progress = progress_of(campaign, groups, surplus=0)
     columns = [
-        (one.labels_live, one.labels_required, one.state == TaskState.OPEN, one.tasks)
-        for one in groups
+        (group.labels_live, group.labels_required, group.state == TaskState.OPEN, group.tasks)
+        for group in groups
     ]
     live, required, is_open, n_tasks = np.array(columns, np.int64).reshape(-1, 4).T
     return {
@@ -230,7 +232,9 @@ def _task_counts(campaign: Campaign) -> TaskCounts:
         "unplayable": progress.unplayable,
         "relevant": progress.relevant,
         "labels_required": progress.labels_required,
-        "turns": [_as_json(one) for one in label_rounds(live, required, is_open == 1, n_tasks)],
+        "turns": [
+            _as_json(campaign) for campaign in label_rounds(live, required, is_open == 1, n_tasks)
+        ],
     }
 
 

@@ -75,15 +75,18 @@ def people_of(campaign: Campaign, answered: set[int]) -> list[CampaignPerson]:
     answered: primary keys of annotators with answers, who are no members if they were imported.
     """
     memberships = members_of(campaign).select_related("annotator__user")
-    members = {one.annotator_id: one for one in memberships}
+    members = {membership.annotator_id: membership for membership in memberships}
     others = Annotator.objects.filter(pk__in=answered - set(members)).select_related("user")
-    people = [*(one.annotator for one in members.values()), *others]
+    people = [*(member.annotator for member in members.values()), *others]
     escalations, withdrawn = escalation_counts(campaign, "annotator"), _withdrawn(campaign)
     return [
         CampaignPerson(
-            one, members.get(one.pk), escalations.get(one.pk, 0), withdrawn.get(one.pk, 0)
+            person,
+            members.get(person.pk),
+            escalations.get(person.pk, 0),
+            withdrawn.get(person.pk, 0),
         )
-        for one in sorted(people, key=lambda one: one.pseudonym)
+        for person in sorted(people, key=lambda person: person.pseudonym)
     ]
 
 

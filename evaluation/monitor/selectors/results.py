@@ -154,7 +154,10 @@ class PersonFigures(Counts):
 
 
 class AnnotatorFigures(PersonFigures):
-    """`annotator`: primary key. `flags`: see `evaluation.core.people.figures.Flag`."""
+    """The figures of one annotator in a campaign.
+
+    `annotator`: primary key. `flags`: see `evaluation.core.people.figures.Flag`.
+    """
 
     person: int
     annotator: int

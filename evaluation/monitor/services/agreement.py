@@ -117,9 +117,9 @@ def _by_annotator(opinions: Opinions) -> list[AnnotatorShare]:
     people, index = np.unique(opinions.annotators, return_inverse=True)
     index = index.reshape(-1)
 
-    def rows(which: BoolArray) -> tuple[AnnotatorAgreement, ...]:
+    def rows(selected: BoolArray) -> tuple[AnnotatorAgreement, ...]:
         return agreement_by_annotator(
-            opinions.pairs[which], index[which], opinions.labels[which], len(people)
+            opinions.pairs[selected], index[selected], opinions.labels[selected], len(people)
         )
 
     every = np.ones(len(index), np.bool_)

@@ -156,7 +156,10 @@ def _count_at_desk(found: Campaign) -> dict[str, int]:
 
 
 class ProgressContext(TypedDict):
-    """`is_live`: whether the progress is current. Otherwise the page requests it when loaded."""
+    """The progress of a campaign for its page.
+
+    `is_live`: whether the progress is current. Otherwise the page requests it when loaded.
+    """
 
     progress: CampaignProgress | None
     is_live: bool
@@ -260,7 +263,7 @@ def _people_context(found: Campaign, stored: StoredFigures | None) -> dict[str, 
     people = stored.figures["people"] if stored else []
     return {
         "people": max(members_of(found).count(), len(people)),
-        "flagged": sum(bool(one["flags"]) for one in people),
+        "flagged": sum(bool(person["flags"]) for person in people),
         "training_items": _too_few_training_items(found),
     }
 

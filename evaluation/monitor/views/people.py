@@ -139,7 +139,7 @@ def _figures_of(campaign: Campaign, person: CampaignPerson) -> dict[str, Any]:
     stored = get_figures(campaign)
     figures = stored.figures if stored else None
     rows = person_rows(campaign, figures)
-    row = next(one for one in rows if one.person.annotator.pk == person.annotator.pk)
+    row = next(row for row in rows if row.person.annotator.pk == person.annotator.pk)
     all_annotators, own = combined(rows, figures), measure_person(campaign, person.annotator)
     charts = (answers_chart(own), seconds_chart(own), relevant_chart(own), gold_chart(own))
     return {

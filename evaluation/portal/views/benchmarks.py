@@ -70,7 +70,7 @@ def overview(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         **figures,
-        "to_judge": [one for one in campaigns if can_judge(request.user, one)],
+        "to_judge": [campaign for campaign in campaigns if can_judge(request.user, campaign)],
         "originals": find_originals(benchmark, newest or latest_draft(benchmark)),
         "jobs": jobs[:JOBS_MAX],
     }
@@ -137,9 +137,9 @@ def _desk_work(benchmark: Benchmark) -> tuple[int, str]:
     """Return the number of tasks at all desks, and the address of the desk with most of them."""
     by_campaign: dict[int, int] = {}
     for counts in desk_counts([benchmark]).values():
-        for one in counts:
-            pk = one.campaign.pk
-            by_campaign[pk] = by_campaign.get(pk, 0) + one.count
+        for row in counts:
+            pk = row.campaign.pk
+            by_campaign[pk] = by_campaign.get(pk, 0) + row.count
     if not by_campaign:
         return 0, ""
     fullest = max(by_campaign, key=lambda pk: by_campaign[pk])
@@ -221,11 +221,16 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
 
 def _campaign_rows(user: Any, benchmark: Benchmark) -> list[CampaignRow]:
     found = list(campaigns_of(benchmark))
-    groups = task_groups(one for one in found if one.state != CampaignState.CLOSED)
+    groups = task_groups(campaign for campaign in found if campaign.state != CampaignState.CLOSED)
     progress = {
-        one.pk: progress_of(one, groups[one.pk], surplus=0) for one in found if one.pk in groups
+        campaign.pk: progress_of(campaign, groups[campaign.pk], surplus=0)
+        for campaign in found
+        if campaign.pk in groups
     }
-    return [CampaignRow(one, can_judge(user, one), progress.get(one.pk)) for one in found]
+    return [
+        CampaignRow(campaign, can_judge(user, campaign), progress.get(campaign.pk))
+        for campaign in found
+    ]
 
 
 @only_for(can_see_benchmarks)
@@ -271,9 +276,9 @@ def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
 def people(request: HttpRequest, key: str) -> HttpResponse:
     """Show leads the people with a role here, their judged pairs, and where they are paused."""
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
-    here = Scopes(keys=frozenset({benchmark.key}))
+    scope = Scopes(keys=frozenset({benchmark.key}))
     found = people_of(people_seen_by(request.user), benchmark)
-    rows = found.annotate(judged=judged_pairs(here)).select_related("annotator")
+    rows = found.annotate(judged=judged_pairs(scope)).select_related("annotator")
     page = page_of(
         rows.prefetch_related("groups", "grants").order_by("-judged", "username"),
         request.GET.get("page"),
@@ -282,8 +287,10 @@ def people(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "page": page,
-        "rows": [(person, roles_shown(person, here), paused.get(person.pk, [])) for person in page],
-        "campaigns": [one for one in campaigns_of(benchmark) if not one.is_imported],
+        "rows": [
+            (person, roles_shown(person, scope), paused.get(person.pk, [])) for person in page
+        ],
+        "campaigns": [campaign for campaign in campaigns_of(benchmark) if not campaign.is_imported],
         "queue": find_training_queue(benchmark),
     }
     return render(request, "evaluation/portal/people.html", context)

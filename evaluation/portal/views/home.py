@@ -78,7 +78,9 @@ def _research(user: Any) -> dict[str, Any]:
     }
     if can_lead_somewhere(user):
         led = scopes_of(user, Role.LEAD)
-        context["todos"] = find_todos([one for one in benchmarks if one.key in led], newest)
+        context["todos"] = find_todos(
+            [benchmark for benchmark in benchmarks if benchmark.key in led], newest
+        )
     return context
 
 
@@ -105,8 +107,10 @@ def _own_judging(user: Any) -> dict[str, Any]:
     """Return what a person can judge and has judged. All counts are their own."""
     annotator = Annotator.objects.filter(user=user).first()
     found = list(open_campaigns(scopes_of(user, Role.ANNOTATOR)))
-    accesses = accesses_for(annotator, [one for one in found if not one.is_training])
-    trainings = _training_cards([one for one in found if one.is_training], annotator, accesses)
+    accesses = accesses_for(annotator, [campaign for campaign in found if not campaign.is_training])
+    trainings = _training_cards(
+        [campaign for campaign in found if campaign.is_training], annotator, accesses
+    )
     queues = {card.campaign.benchmark_id: card.campaign for card in trainings}
     judging = Q(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
     memberships = list(Membership.objects.filter(judging).select_related("campaign"))
@@ -117,9 +121,9 @@ def _own_judging(user: Any) -> dict[str, Any]:
         "trainings_needed": [card for card in trainings if card.is_needed],
         "trainings": [card for card in trainings if not card.is_needed],
         "past_campaigns": [
-            (one.campaign, one.answered)
-            for one in memberships
-            if one.answered and one.campaign.state != CampaignState.OPEN
+            (membership.campaign, membership.answered)
+            for membership in memberships
+            if membership.answered and membership.campaign.state != CampaignState.OPEN
         ],
         "work": own_work(annotator, midnight_now()) if annotator else None,
         "unread": unread_comments(annotator) if annotator else 0,

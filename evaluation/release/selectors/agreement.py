@@ -10,8 +10,8 @@ from evaluation.core.people.agreement_figures import (
     Opinions,
     Resampling,
     StoredAgreement,
+    agreement_to_store,
     figures_of_both,
-    to_store,
 )
 from evaluation.models import AgreementReport
 from pooling.models import Benchmark
@@ -41,4 +41,4 @@ def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> AgreementFi
 
 def stored_agreement(judgments: JudgmentArrays) -> StoredAgreement:
     """Return what a label set stores to compute its figures again."""
-    return to_store(opinions_of(judgments), judgments.n_grades)
+    return agreement_to_store(opinions_of(judgments), judgments.n_grades)

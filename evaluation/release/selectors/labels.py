@@ -269,6 +269,6 @@ def _labels_of(source: LabelSource, sha256: str) -> Labels:
 
 
 def highest_grade(benchmark: Benchmark) -> int:
-    """Return the highest label that a campaign of the benchmark offers, 1 without campaigns."""
+    """Return the highest label on the scales of the benchmark's campaigns, or 1 without any."""
     campaigns = Campaign.objects.filter(benchmark=benchmark)
     return max((max(campaign.labels) for campaign in campaigns), default=1)

@@ -65,26 +65,30 @@ def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutco
     They are at most half a minute old. If counting takes long, they are at most 20 times this long
     old. The first labels of a benchmark are counted immediately.
     """
-    keys = {one: CACHE_KEY.format(one.pk) for one in benchmarks}
+    keys = {benchmark: CACHE_KEY.format(benchmark.pk) for benchmark in benchmarks}
     cached: dict[str, BenchmarkOutcomes] = cache.get_many(keys.values())
     missing = [
-        one for one, key in keys.items() if key not in cached or not cached[key].counts.settled
+        benchmark
+        for benchmark, key in keys.items()
+        if key not in cached or not cached[key].counts.settled
     ]
     if missing:
         began = time.monotonic()
         counted = _count(missing)
         seconds = max(CACHE_SECONDS, CACHE_COST_FACTOR * (time.monotonic() - began))
-        fresh = {keys[one]: counted[one.pk] for one in missing}
+        fresh = {keys[benchmark]: counted[benchmark.pk] for benchmark in missing}
         cache.set_many(fresh, seconds)
         cached |= fresh
-    return {one.pk: cached[key] for one, key in keys.items()}
+    return {benchmark.pk: cached[key] for benchmark, key in keys.items()}
 
 
 def _count(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
     """Count tasks, or pairs if campaigns of the benchmark can share pairs."""
     shared = _benchmarks_with_shared_pairs(benchmarks)
-    counts = {one.pk: _count_pairs(one) for one in benchmarks if one.pk in shared}
-    others = [one for one in benchmarks if one.pk not in shared]
+    counts = {
+        benchmark.pk: _count_pairs(benchmark) for benchmark in benchmarks if benchmark.pk in shared
+    }
+    others = [benchmark for benchmark in benchmarks if benchmark.pk not in shared]
     return counts | (_count_tasks(others) if others else {})
 
 
@@ -137,7 +141,7 @@ def _count_tasks(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes
             all=Sum("n_pairs"),
         )
     )
-    groups: dict[int, list[TaskGroup]] = {one.pk: [] for one in benchmarks}
+    groups: dict[int, list[TaskGroup]] = {benchmark.pk: [] for benchmark in benchmarks}
     pairs = {pk: new.pairs for pk, new in new_counts(benchmarks).items()}
     for benchmark, state, held, labelled, everything in rows:
         pairs[benchmark] += held

@@ -32,7 +32,7 @@ class Command(HearthCommand):
             "--equal-texts",
             choices=EqualTexts.values,
             default=EqualTexts.FOLDED,
-            help="rule for when captions count as the same text and share their judgments; "
+            help="rule by which captions count as the same text and share their judgments; "
             "default: folded",
         )
 

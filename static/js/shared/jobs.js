@@ -51,9 +51,9 @@ export function headersFor() {
 
 // Shows a job's progress in place of the form. Returns false if the answer is something else.
 export function showAnswer(form, headers, html) {
-  const elsewhere = headers.get("HX-Redirect");
-  if (elsewhere) {
-    location.assign(elsewhere);
+  const target = headers.get("HX-Redirect");
+  if (target) {
+    location.assign(target);
     return true;
   }
   if (!headers.get(JOB)) return false;
@@ -67,7 +67,7 @@ export function showAnswer(form, headers, html) {
 }
 
 // Shows a page of the server, such as the form with its errors, in place of this one. Returns false
-// if the text is no page of Hearth.
+// if the text is not a page of Hearth.
 function showPage(html) {
   const page = new DOMParser().parseFromString(html, "text/html");
   const main = page.querySelector("main");

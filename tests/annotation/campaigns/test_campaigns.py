@@ -103,7 +103,7 @@ def test_a_campaign_contains_only_pairs_without_a_campaign(db: None, tmp_path: P
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
         open_campaign(benchmark=benchmark, by=OPERATOR)
-    assert str(refused.value) == "Every pair of tiny is in a campaign already."
+    assert str(refused.value) == "Every pair of tiny is already in a campaign."
     assert row_counts() == before
 
     make_run(tmp_path, benchmark, {"c0": ["v3", "v0"]}, system="B")

@@ -180,7 +180,9 @@ def test_the_page_shows_and_changes_the_current_policy(campaign: Campaign, desk:
     form = desk.get(address).context["form"]
     changed |= {"after": str(CampaignChange.objects.get().pk)}
     assert {name: str(form[name].value()) for name in FORM} == changed
-    assert [(one.title, one.is_open) for one in form.fieldsets() if one.is_collapsed] == [
+    assert [
+        (fieldset.title, fieldset.is_open) for fieldset in form.fieldsets() if fieldset.is_collapsed
+    ] == [
         ("Entry requirement", True),
         ("Control pairs", False),
     ]

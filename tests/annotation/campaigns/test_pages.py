@@ -66,7 +66,9 @@ def test_the_form_shows_the_default_policy(unjudged: Campaign, lead: Client) -> 
         if name not in ("checklist", "contact_sheet")
     }
     assert shown == USUAL
-    collapsed = {one.title: one.is_open for one in form.fieldsets() if one.is_collapsed}
+    collapsed = {
+        fieldset.title: fieldset.is_open for fieldset in form.fieldsets() if fieldset.is_collapsed
+    }
     assert set(collapsed.values()) == {False}
     lead.post("/benchmarks/tiny/campaigns/new/", USUAL)
     assert Policy(**Job.objects.get().params["policy"]) == Policy()
@@ -152,9 +154,9 @@ def test_opening_with_an_error(
     assert Job.objects.count() == 0
     # The section of the form with the error is open.
     (fieldset,) = [
-        one
-        for one in answer.context["form"].fieldsets()
-        if field in [shown.name for shown in one.fields]
+        fieldset
+        for fieldset in answer.context["form"].fieldsets()
+        if field in [shown.name for shown in fieldset.fields]
     ]
     assert fieldset.is_open
 
@@ -187,7 +189,7 @@ def test_unjudged_pairs_of_a_closed_campaign_can_be_opened_again(
 ) -> None:
     address = "/benchmarks/tiny/campaigns/new/"
     page = lead.get(address).content.decode()
-    assert "All pooled pairs are in a campaign already." in page
+    assert "All pooled pairs are already in a campaign." in page
     assert lead.post(address, USUAL).status_code == 422
     anna = factories.make_annotator("anna")
     judged, escalated, *_ = factories.claim(campaign, anna)

@@ -57,7 +57,7 @@ PENDING, RESOLVED, CONFLICTED = State.PENDING, State.RESOLVED, State.CONFLICTED
         ([1, 0], 2, 3, Outcome(PENDING, None, 3)),
         ([1, 0, 0], 2, 3, Outcome(RESOLVED, 0, 3)),
         ([1, 0, 1], 2, 3, Outcome(RESOLVED, 1, 3)),
-        # Without a majority at the maximum, the pair is in conflict. Half is no majority.
+        # Without a majority at the maximum, the pair is in conflict. Half is not a majority.
         ([1, 0], 2, 2, Outcome(CONFLICTED, None, 2)),
         ([1, 1, 0, 0], 4, 4, Outcome(CONFLICTED, None, 4)),
         # Graded: 1, 2 and 3 agree that the pair is relevant, and the median is its grade.
@@ -95,7 +95,7 @@ def test_maximum_may_differ_from_pair_to_pair() -> None:
     assert found.states.tolist() == [CONFLICTED, PENDING]
 
 
-def test_no_pair_has_no_outcome() -> None:
+def test_no_pairs_have_no_outcomes() -> None:
     found = resolve(np.empty((0, 2), np.int64), np.empty(0, np.int64), labels_max=3)
     assert len(found.states) == len(found.labels) == 0
 
@@ -121,7 +121,7 @@ def by_the_rule(labels: list[int], planned: int, labels_max: int, threshold: int
     labels_max=st.integers(1, 6),
     threshold=st.integers(1, 3),
 )
-def test_many_pairs_have_the_same_outcomes_as_each_pair(
+def test_many_pairs_have_the_same_outcomes_as_single_pairs(
     pairs: list[tuple[list[int], int]], labels_max: int, threshold: int
 ) -> None:
     pair_of = np.repeat(np.arange(len(pairs)), [len(labels) for labels, _ in pairs])
@@ -140,6 +140,6 @@ def test_many_pairs_have_the_same_outcomes_as_each_pair(
         assert found.required[place] == expected.required
         # The median lies on the side that has the majority.
         if expected.label is not None:
-            assert 2 * sum((one >= threshold) == (label >= threshold) for one in labels) > len(
+            assert 2 * sum((other >= threshold) == (label >= threshold) for other in labels) > len(
                 labels
             )

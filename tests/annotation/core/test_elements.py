@@ -23,7 +23,7 @@ captions = st.one_of(
 
 
 def places(caption: str, elements: list[str]) -> list[int]:
-    """Return the spans of the elements, each after the previous one."""
+    """Return the position of each element in the caption, after the previous element."""
     found, at = [], 0
     for element in elements:
         at = caption.index(element, at)

@@ -17,8 +17,8 @@ NONE = (numbers(), numbers(), numbers())
 
 def test_numbers_follow_the_order_of_arrival_within_the_task() -> None:
     tasks = numbers(7, 3, 7, 3, 7, 9)
-    came = numbers(11, 12, 10, 15, 14, 1)
-    assert label_places(tasks, came).tolist() == [1, 0, 0, 1, 2, 0]
+    arrivals = numbers(11, 12, 10, 15, 14, 1)
+    assert label_places(tasks, arrivals).tolist() == [1, 0, 0, 1, 2, 0]
     assert label_places(numbers(), numbers()).tolist() == []
 
 
@@ -48,19 +48,19 @@ def agreement_after_withdrawals(rng: np.random.Generator, *, by_slot: bool) -> f
     rows = [(tasks, 0, 0, labels[0]), (tasks[third], 2, 2, labels[2][third])]
     rows.append((tasks[fourth], 3, 1, labels[3][fourth]))
     task = np.concatenate([row[0] for row in rows])
-    came = np.concatenate([np.full(len(row[0]), row[1]) for row in rows])
+    arrivals = np.concatenate([np.full(len(row[0]), row[1]) for row in rows])
     slot = np.concatenate([np.full(len(row[0]), row[2]) for row in rows])
-    given = np.concatenate([row[3] for row in rows])
-    first = (slot if by_slot else label_places(task, came)) < 2
+    values = np.concatenate([row[3] for row in rows])
+    first = (slot if by_slot else label_places(task, arrivals)) < 2
     count = np.bincount(task[first], minlength=n)
-    yes = np.bincount(task[first], weights=given[first], minlength=n)
+    yes = np.bincount(task[first], weights=values[first], minlength=n)
     assert count.max() == 2
     return float((yes[count == 2] != 1).mean())
 
 
 def test_withdrawals_bias_first_labels_by_slot_but_not_by_arrival() -> None:
-    truth = (2 * (0.1**2 + 0.9**2) + 0.5) / 3
+    expected = (2 * (0.1**2 + 0.9**2) + 0.5) / 3
     rng = np.random.default_rng(1)
     # The standard error is 0.0014.
-    assert abs(agreement_after_withdrawals(rng, by_slot=False) - truth) < 0.005
-    assert abs(agreement_after_withdrawals(rng, by_slot=True) - truth) > 0.01
+    assert abs(agreement_after_withdrawals(rng, by_slot=False) - expected) < 0.005
+    assert abs(agreement_after_withdrawals(rng, by_slot=True) - expected) > 0.01

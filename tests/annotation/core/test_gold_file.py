@@ -67,7 +67,7 @@ def test_encodings_and_line_ends_of_editors_are_accepted(tmp_path: Path, content
         ("q0,v9,1,", "unknown video 'v9'"),
         (
             "q 0,v0,1,",
-            "the caption key 'q 0' has a blank, which separates columns in a TREC file",
+            "the caption key 'q 0' has a space, which separates columns in a TREC file",
         ),
         ("q0,v0,1", "the row has 3 columns, but the header has 4"),
         ("q0,v1,1,other words", "the pair is already in line 2"),

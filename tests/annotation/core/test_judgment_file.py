@@ -46,7 +46,7 @@ def test_judgments_keep_their_order_and_annotators_are_sorted(tmp_path: Path) ->
     [
         ("q9,v0,a,1", "unknown caption 'q9'"),
         ("q0,v9,a,1", "unknown video 'v9'"),
-        ("q0,v 0,a,1", "the video key 'v 0' has a blank, which separates columns in a TREC file"),
+        ("q0,v 0,a,1", "the video key 'v 0' has a space, which separates columns in a TREC file"),
         ("q0,v0,,1", "the annotator is empty"),
         (
             "q0,v0,a\x1b[1m,1",

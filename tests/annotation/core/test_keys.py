@@ -19,7 +19,7 @@ from annotation.core.keys import (
     shown_key,
 )
 
-USUAL = {action.name: action.keys for action in ACTIONS}
+DEFAULTS = {action.name: action.keys for action in ACTIONS}
 
 
 @pytest.mark.parametrize(
@@ -72,28 +72,28 @@ def test_a_key_that_cannot_be_chosen(key: str) -> None:
 
 
 def test_a_key_with_two_actions_is_refused() -> None:
-    used = [key for keys in USUAL.values() for key in keys]
+    used = [key for keys in DEFAULTS.values() for key in keys]
     assert len(used) == len(set(used))
-    assert keys_problems(USUAL) == {}
+    assert keys_problems(DEFAULTS) == {}
     problem = KeyProblem("{key} is chosen twice.", "J")
     assert str(problem) == "J is chosen twice."
-    assert keys_problems({**USUAL, "undo": ("j",)}) == {"low": problem, "undo": problem}
+    assert keys_problems({**DEFAULTS, "undo": ("j",)}) == {"low": problem, "undo": problem}
     twice = keys_problems({"undo": ("z", "z")})
     assert {name: str(problem) for name, problem in twice.items()} == {"undo": "Z is chosen twice."}
-    assert list(keys_problems({**USUAL, "undo": ("1",), "sheet": ("Tab",)})) == ["undo", "sheet"]
+    assert list(keys_problems({**DEFAULTS, "undo": ("1",), "sheet": ("Tab",)})) == ["undo", "sheet"]
 
 
 def test_an_action_may_have_no_key() -> None:
-    assert keys_problems({**USUAL, "cannot-play": ()}) == {}
+    assert keys_problems({**DEFAULTS, "cannot-play": ()}) == {}
     assert keys_of({"cannot-play": []})["cannot-play"] == ()
 
 
 def test_invalid_stored_keys_are_ignored() -> None:
     """Keys that another version stored must not break the room."""
-    assert keys_of(None) == USUAL
+    assert keys_of(None) == DEFAULTS
     stored: list[Any] = [[], "j", 5, {"undo": "z"}, {"undo": [1]}, {"gone": ["y"]}]
-    for one in stored:
-        assert keys_of(one) == USUAL
+    for preferences in stored:
+        assert keys_of(preferences) == DEFAULTS
     # The person's own choice of a key has priority over the default of another action.
     mine = keys_of({"undo": ["j", "tab"]})
     assert (mine["undo"], mine["low"]) == (("j",), ("ArrowLeft",))

@@ -84,7 +84,7 @@ def test_an_existing_gold_item_is_refused_for_any_use(
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
         import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=use, source="gold.csv")
-    assert str(refused.value) == "gold.csv, line 3: the pair is a gold item already (training)"
+    assert str(refused.value) == "gold.csv, line 3: the pair is already a gold item (training)"
     assert row_counts() == before
     with pytest.raises(Conflict):
         add_gold(
@@ -129,7 +129,7 @@ def test_the_same_file_twice_at_the_same_time_is_imported_once(tmp_path: Path) -
             return str(refused)
 
     outcomes = sorted(at_once(add, add), key=str)
-    assert outcomes == [4, "gold.csv, line 2: the pair is a gold item already (training)"]
+    assert outcomes == [4, "gold.csv, line 2: the pair is already a gold item (training)"]
     assert GoldItem.objects.count() == 4
 
 
@@ -236,14 +236,14 @@ def test_a_retired_item_is_not_assigned_and_does_not_count(
     # The last two answers that count are now the first and the third.
     assert not meets_entry_requirement(gated, anna)
     assert Judgment.objects.filter(state="gold").count() == 3
-    assigned = {one.task_id for one in claim(training, ben)}
+    assigned = {assignment.task_id for assignment in claim(training, ben)}
     assert right.task_id not in assigned
     assert len(assigned) == 3
 
     restored = restore_gold(item=item, by=lead)
     assert restored.retired_at is None
     assert meets_entry_requirement(gated, anna)
-    assert {one.task_id for one in claim(training, ben)} == assigned | {right.task_id}
+    assert {assignment.task_id for assignment in claim(training, ben)} == assigned | {right.task_id}
     assert {wrong.task_id, third.task_id, held.task_id} <= assigned
 
 
@@ -256,7 +256,7 @@ def test_a_held_item_that_is_retired_is_released_and_can_still_be_answered(
     assert held.task.gold is not None
     retire_gold(item=held.task.gold, by=lead)
     assert Assignment.objects.get(pk=held.pk).state == "expired"
-    assert [one.pk for one in claim(training, anna)] == [other.pk]
+    assert [assignment.pk for assignment in claim(training, anna)] == [other.pk]
     assert factories.submit(held, 1).judgment.state == "gold"
 
 
@@ -293,7 +293,7 @@ def test_items_with_the_most_wrong_answers_are_first(tmp_path: Path, db: None, l
     found = gold_items(training.benchmark)
     # Half or two thirds of the answers to the second and third item are wrong; all to the first
     # are correct.
-    assert [(order.index(one.pk), one.answered, one.right) for one in found] == [
+    assert [(order.index(row.pk), row.answered, row.right) for row in found] == [
         (1, 3, 1),
         (2, 2, 1),
         (0, 3, 3),
@@ -302,7 +302,7 @@ def test_items_with_the_most_wrong_answers_are_first(tmp_path: Path, db: None, l
     last = GoldItem.objects.get(pk=order[3])
     Judgment.objects.filter(task__gold=last).delete()
     retire_gold(item=last, by=lead)
-    assert [one.answered for one in gold_items(training.benchmark)] == [3, 2, 3, 0]
+    assert [item.answered for item in gold_items(training.benchmark)] == [3, 2, 3, 0]
     assert gold_counts(training.benchmark) == {("training", False): 3, ("training", True): 1}
 
 
@@ -311,7 +311,7 @@ def test_gold_is_searched_by_text(benchmark: Benchmark, tmp_path: Path) -> None:
     add_gold_items(tmp_path, benchmark, rows, use=TRAINING)
 
     def found(text: str) -> list[str]:
-        return sorted(one.query.key for one in search_gold(gold_items(benchmark), text))
+        return sorted(row.query.key for row in search_gold(gold_items(benchmark), text))
 
     assert found("boy") == ["c0", "c1"]
     assert found("dog boy") == ["c0"]
@@ -328,6 +328,6 @@ def test_escalated_gold_is_listed(tmp_path: Path, db: None) -> None:
     held, _ = claim(training, anna)
     escalate_task(assignment_id=held.pk, annotator=anna, kind="unsure", reason="is that a dog?")
     assert held.task.gold is not None
-    assert [one.reason for one in escalations_of_item(held.task.gold)] == ["is that a dog?"]
+    assert [row.reason for row in escalations_of_item(held.task.gold)] == ["is that a dog?"]
     # Other annotators keep it.
     assert JudgmentTask.objects.get(pk=held.task_id).state == TaskState.OPEN

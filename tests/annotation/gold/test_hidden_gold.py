@@ -131,7 +131,9 @@ def test_no_gold_is_assigned_without_pairs(db: None, tmp_path: Path) -> None:
     )
     for name in ("anna", "ben", "cleo"):
         assigned = judge_all(campaign, make_annotator(name), count=20)
-        assert sum(map(is_gold, assigned)) <= sum(not is_gold(one) for one in assigned)
+        assert sum(map(is_gold, assigned)) <= sum(
+            not is_gold(assignment) for assignment in assigned
+        )
     assert claim(campaign, make_annotator("dora"), 20) == []
 
 
@@ -164,7 +166,7 @@ def test_two_annotators_get_different_gold_at_different_positions(db: None, tmp_
     orders, places = [], []
     for name in ("anna", "ben"):
         assigned = judge_all(campaign, make_annotator(name))
-        orders.append([one.task_id for one in assigned if is_gold(one)])
+        orders.append([assignment.task_id for assignment in assigned if is_gold(assignment)])
         places.append([place for place, one in enumerate(assigned) if is_gold(one)])
     assert min(map(len, orders)) > 10
     assert orders[0][:10] != orders[1][:10]
@@ -175,7 +177,7 @@ def test_grouped_gold_is_never_within_another_caption(db: None, tmp_path: Path) 
     campaign = make_campaign_with_gold(tmp_path, captions=20, videos=12, gold=60, gold_share=0.15)
     assigned = judge_all(campaign, make_annotator("anna"), count=5)
     runs = [
-        (caption, [is_gold(one) for one in run])
+        (caption, [is_gold(assignment) for assignment in run])
         for caption, run in groupby(assigned, key=lambda one: one.task.query.key)
     ]
     # A caption whose pairs were split by gold would be in two groups.
@@ -192,8 +194,8 @@ def test_gold_of_a_claimed_caption_is_next_to_its_pairs(db: None, tmp_path: Path
     add_gold_items(tmp_path, campaign.benchmark, rows)
     anna, beside = make_annotator("anna"), 0
     while batch := claim(campaign, anna, 8):
-        captions = [one.task.query.key for one in batch]
-        pooled = {one.task.query.key for one in batch if not is_gold(one)}
+        captions = [assignment.task.query.key for assignment in batch]
+        pooled = {assignment.task.query.key for assignment in batch if not is_gold(assignment)}
         for place, one in enumerate(batch):
             if is_gold(one) and captions[place] in pooled:
                 neighbours = captions[max(0, place - 1) : place] + captions[place + 1 : place + 2]
@@ -210,11 +212,11 @@ def test_released_pairs_and_gold_are_assigned_again_unchanged(db: None, tmp_path
         tmp_path, captions=6, videos=5, gold=20, gold_share=0.6, order=Order.SHUFFLED
     )
     anna = make_annotator("anna")
-    first = [one.pk for one in claim(campaign, anna, 10)]
+    first = [assignment.pk for assignment in claim(campaign, anna, 10)]
     assert any(map(is_gold, claim(campaign, anna, 10)))
     for _ in range(20):
         release_assignments(campaign=campaign, annotator=anna)
-        assert sorted(one.pk for one in claim(campaign, anna, 10)) == sorted(first)
+        assert sorted(assignment.pk for assignment in claim(campaign, anna, 10)) == sorted(first)
     assert Membership.objects.get().handed == 10
 
 
@@ -226,7 +228,7 @@ def test_a_single_released_item_is_not_assigned_again(db: None, tmp_path: Path) 
     for one in claim(campaign, anna, 10):
         released = release_assignments(campaign=campaign, annotator=anna, assignment_id=one.pk)
         assert released == 1
-    assigned = {one.pk for one in judge_all(campaign, anna)}
+    assigned = {assignment.pk for assignment in judge_all(campaign, anna)}
     assert not assigned & set(
         Assignment.objects.filter(state="released").values_list("pk", flat=True)
     )
@@ -239,7 +241,7 @@ def test_two_tabs_at_the_same_time_draw_different_gold(tmp_path: Path) -> None:
     )
     anna = make_annotator("anna")
     calls = [lambda: claim_assignments(campaign=campaign, annotator=anna, count=10)] * 4
-    assigned = [one.pk for tab in at_once(*calls) for one in tab]
+    assigned = [assignment.pk for tab in at_once(*calls) for assignment in tab]
     gold = Assignment.objects.filter(pk__in=assigned, task__gold__isnull=False)
     assert Assignment.objects.count() == len(set(assigned))
     assert (
@@ -345,10 +347,10 @@ def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> Non
 
     history = browser.get(f"/api/v1/campaigns/{campaign.pk}/history/").json()
     # The corrected answer and the other answer of each kind, without the escalated pair.
-    assert sorted(one["assignment"] for one in history) == sorted(
+    assert sorted(entry["assignment"] for entry in history) == sorted(
         of_kind["gold"][:2] + of_kind["pair"][:2]
     )
-    assert len({json.dumps(shape(one)) for one in history}) == 1
+    assert len({json.dumps(shape(entry)) for entry in history}) == 1
 
 
 def test_no_page_of_an_annotator_names_gold(campaign: Campaign) -> None:
@@ -370,7 +372,7 @@ def test_no_page_of_an_annotator_names_gold(campaign: Campaign) -> None:
 def test_the_keys_of_assignments_follow_the_order_on_the_screen(campaign: Campaign) -> None:
     assigned = claim(campaign, make_annotator("anna"), 20)
     assert any(map(is_gold, assigned))
-    keys = [one.pk for one in assigned]
+    keys = [assignment.pk for assignment in assigned]
     assert keys == list(range(keys[0], keys[0] + len(keys)))
 
 
@@ -379,7 +381,9 @@ def test_the_last_answers_contain_gold(campaign: Campaign) -> None:
     assigned = claim(campaign, anna, 10)
     for one in assigned:
         submit(one, 1)
-    assert [one.pk for one in last_judged(campaign, anna, 10)] == [one.pk for one in assigned][::-1]
+    assert [assignment.pk for assignment in last_judged(campaign, anna, 10)] == [
+        assignment.pk for assignment in assigned
+    ][::-1]
 
 
 # --- Gold is never counted ------------------------------------------------------------------
@@ -387,7 +391,7 @@ def test_the_last_answers_contain_gold(campaign: Campaign) -> None:
 
 def test_gold_is_in_no_count_of_the_campaign(campaign: Campaign) -> None:
     assigned = judge_all(campaign, make_annotator("anna"))
-    gold = [one for one in assigned if is_gold(one)]
+    gold = [assignment for assignment in assigned if is_gold(assignment)]
     assert gold
     progress = campaign_progress(campaign)
     assert campaign.n_tasks == 20
@@ -430,7 +434,7 @@ def test_gold_is_in_no_progress_on_pages(campaign: Campaign) -> None:
 
 
 def first_gold(campaign: Campaign, annotator: Annotator) -> Assignment:
-    return next(one for one in claim(campaign, annotator, 20) if is_gold(one))
+    return next(assignment for assignment in claim(campaign, annotator, 20) if is_gold(assignment))
 
 
 def correct_label_of(assignment: Assignment) -> int:
@@ -455,7 +459,9 @@ def test_an_undone_answer_is_corrected(campaign: Campaign) -> None:
 
 def test_an_answer_to_a_closed_campaign_is_surplus(campaign: Campaign) -> None:
     anna = make_annotator("anna")
-    first, second = [one for one in claim(campaign, anna, 20) if is_gold(one)][:2]
+    first, second = [assignment for assignment in claim(campaign, anna, 20) if is_gold(assignment)][
+        :2
+    ]
     submit(first, correct_label_of(first))
     set_campaign_state(
         campaign=campaign, state=CampaignState.CLOSED, by=make_user("lena", Role.LEAD)
@@ -490,7 +496,7 @@ def test_escalating_gold_withdraws_the_answer_and_keeps_those_of_others(
     assert [state for state, _ in answers_to(held.task_id)] == ["superseded", "surplus"]
     task = JudgmentTask.objects.get(pk=held.task_id)
     assert (task.state, task.seats_open) == ("open", 0)
-    assert held.task_id in {one.task_id for one in judge_all(campaign, ben)}
+    assert held.task_id in {assignment.task_id for assignment in judge_all(campaign, ben)}
 
 
 def test_gold_reported_as_unplayable_can_be_returned_from_the_desk(campaign: Campaign) -> None:
@@ -507,7 +513,7 @@ def test_gold_reported_as_unplayable_can_be_returned_from_the_desk(campaign: Cam
     assert [state for state, _ in answers_to(held.task_id)] == ["surplus"]
     reopen_task(task=task, by=lead)
     assert JudgmentTask.objects.get(pk=held.task_id).seats_open == 0
-    assert held.task_id in {one.task_id for one in judge_all(campaign, ben)}
+    assert held.task_id in {assignment.task_id for assignment in judge_all(campaign, ben)}
 
 
 def test_only_labels_of_the_scale_are_accepted_and_the_threshold_decides_if_correct(
@@ -524,7 +530,7 @@ def test_only_labels_of_the_scale_are_accepted_and_the_threshold_decides_if_corr
         threshold=2,
     )
     anna = make_annotator("anna")
-    gold = [one for one in claim(campaign, anna, 20) if is_gold(one)]
+    gold = [assignment for assignment in claim(campaign, anna, 20) if is_gold(assignment)]
     assert len(gold) >= 4
     with pytest.raises(InvalidInput):
         submit(gold[0], 4)

@@ -44,7 +44,7 @@ def test_the_list_of_gold(
     add_gold_items(tmp_path, training.benchmark, [("c0", "v1", 0, "<i>hidden</i>")])
     train(training, anna, "rwr")
     page = lead.get("/benchmarks/tiny/gold/")
-    assert [(one.value, one.count) for one in page.context["filters"]] == [
+    assert [(option.value, option.count) for option in page.context["filters"]] == [
         ("", 7),
         ("training", 6),
         ("control", 1),
@@ -138,7 +138,7 @@ def test_gold_is_imported_by_upload(training: Campaign, lead: Client) -> None:
     job = upload(lead, b"caption_id,video_id,label\nc1,v1,1\nc0,v1,0\n", use="training")
     assert (job.state, job.error) == (
         JobState.FAILED,
-        "gold.csv, line 3: the pair is a gold item already (control)",
+        "gold.csv, line 3: the pair is already a gold item (control)",
     )
     assert GoldItem.objects.count() == before + 1
 

@@ -156,7 +156,7 @@ def test_the_same_key_with_another_label_is_409(anna: Browser, campaign: Campaig
     other = anna.post(JUDGMENTS, {**sent, "label": 0})
 
     assert other.status_code == 409
-    assert other.json() == {"detail": "This answer was stored before with another label."}
+    assert other.json() == {"detail": "This answer was already stored with another label."}
     assert [(row.label, row.state) for row in Judgment.objects.all()] == [(1, "live")]
 
 
@@ -310,12 +310,12 @@ def test_api_responses_are_not_cached(anna: Browser, campaign: Campaign) -> None
 def test_objects_of_others_are_not_found(anna: Browser, ben: Browser, campaign: Campaign) -> None:
     (item,) = claimed(anna, campaign)
     before = row_counts()
-    not_his = ben.post(JUDGMENTS, an_answer(item))
+    of_anna = ben.post(JUDGMENTS, an_answer(item))
     nowhere = ben.post(JUDGMENTS, an_answer({"assignment": 10**15}))
-    assert (not_his.status_code, nowhere.status_code) == (404, 404)
-    assert not_his.content == nowhere.content
-    given_back = ben.post(release_url(campaign), {"assignment": item["assignment"]})
-    assert given_back.json() == {"released": 0}
+    assert (of_anna.status_code, nowhere.status_code) == (404, 404)
+    assert of_anna.content == nowhere.content
+    released = ben.post(release_url(campaign), {"assignment": item["assignment"]})
+    assert released.json() == {"released": 0}
     # Ben's requests created his annotator and nothing else.
     assert row_counts() == {**before, "annotation.Annotator": before["annotation.Annotator"] + 1}
     assert ben.post(f"/api/v1/campaigns/{10**15}/claim/", {}).status_code == 404

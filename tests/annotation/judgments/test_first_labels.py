@@ -25,7 +25,10 @@ pytestmark = pytest.mark.django_db
 def first_labels(campaign: Campaign) -> dict[str, list[str]]:
     """Return the annotators of the first labels of each pair, by the key of the video."""
     arrays = judgment_arrays(campaign.benchmark)
-    names = {one.pk: one.key or one.user.username for one in Annotator.objects.all()}
+    names = {
+        annotator.pk: annotator.key or annotator.user.username
+        for annotator in Annotator.objects.all()
+    }
     found: dict[str, list[str]] = {}
     for pair, annotator, is_first in zip(
         arrays.pair_of.tolist(), arrays.annotators.tolist(), arrays.is_first.tolist(), strict=True
@@ -72,7 +75,11 @@ def test_a_freed_slot_does_not_decide_the_order(campaign: Campaign) -> None:
     """After the withdrawal of anna's label, ben and cara differ, so dora gets anna's slot."""
     lead = make_user("lena", Role.LEAD)
     withdraw_judgments(campaign=campaign, annotator=person("anna"), by=lead)
-    (held,) = [one for one in claim(campaign, make_annotator("dora")) if one.task.video.key == "v1"]
+    (held,) = [
+        assignment
+        for assignment in claim(campaign, make_annotator("dora"))
+        if assignment.task.video.key == "v1"
+    ]
     assert held.slot == 0
     submit(held, 0)
     assert first_labels(campaign)["v1"] == ["ben", "cara"]

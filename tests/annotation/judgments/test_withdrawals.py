@@ -29,8 +29,8 @@ from annotation.services import (
     Policy,
     adjudicate_task,
     carry_out_withdrawal,
+    delete_personal_texts,
     escalate_task,
-    forget_person,
     open_campaign,
     release_assignments,
     request_withdrawal,
@@ -60,7 +60,7 @@ from tests.factories import (
 
 
 def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
-    """Answer some tasks of an annotator, and release the others."""
+    """Judge some tasks as an annotator, and release the others."""
     found = Annotator.objects.filter(user__username=name).select_related("user").first()
     person = found or make_annotator(name)
     judge(campaign, person, labels)
@@ -88,15 +88,15 @@ def log(campaign: Campaign, person: Annotator) -> list[tuple[str, int, str, int 
 def test_withdrawal_from_every_kind_of_task(lead: User, tmp_path: Path) -> None:
     """Withdraw ben's labels: single ones, equal ones, different ones, and a third one."""
     campaign = make_campaign(tmp_path, videos=8, double_share=1, scale=Scale.GRADED)
-    alone, agree, differ, third, decided, ruled, handed_on, others = (f"v{n}" for n in range(8))
+    alone, agree, differ, third, decided, ruled, escalated, others = (f"v{n}" for n in range(8))
     label(campaign, "anna", {agree: 1, differ: 1, third: 1, decided: 0, ruled: 1, others: 0})
-    bens = {alone: 1, agree: 1, differ: 0, decided: 1, ruled: 0, handed_on: 1}
+    bens = {alone: 1, agree: 1, differ: 0, decided: 1, ruled: 0, escalated: 1}
     ben = label(campaign, "ben", bens)
     label(campaign, "cara", {third: 0, decided: 1, others: 0})
     escalate(campaign, "eva", ruled)
     label(campaign, "ben", {third: 0})
     adjudicate_task(task=task_of(campaign, ruled), label=2, by=lead)
-    escalate(campaign, "dora", handed_on)
+    escalate(campaign, "dora", escalated)
     assert tasks(campaign) == {
         alone: ("open", None, 2, 1, 1),
         agree: ("resolved", 1, 2, 2, 0),
@@ -104,7 +104,7 @@ def test_withdrawal_from_every_kind_of_task(lead: User, tmp_path: Path) -> None:
         third: ("resolved", 0, 3, 3, 0),
         decided: ("resolved", 1, 3, 3, 0),
         ruled: ("adjudicated", 2, 3, 2, 0),
-        handed_on: ("escalated", None, 2, 1, 0),
+        escalated: ("escalated", None, 2, 1, 0),
         others: ("resolved", 0, 2, 2, 0),
     }
 
@@ -117,7 +117,7 @@ def test_withdrawal_from_every_kind_of_task(lead: User, tmp_path: Path) -> None:
         third: ("open", None, 3, 2, 1),
         decided: ("open", None, 3, 2, 1),
         ruled: ("adjudicated", 2, 3, 1, 0),
-        handed_on: ("escalated", None, 2, 0, 0),
+        escalated: ("escalated", None, 2, 0, 0),
         others: ("resolved", 0, 2, 2, 0),
     }
     bens[third] = 0
@@ -269,7 +269,7 @@ def test_withdrawing_nothing_is_refused(lead: User, tmp_path: Path) -> None:
     before = row_counts()
     with pytest.raises(Conflict) as refused:
         withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
-    assert str(refused.value) == "None of this annotator's judgments count here."
+    assert str(refused.value) == "This annotator has no counted answers in this campaign."
     assert row_counts() == before
 
 
@@ -309,12 +309,14 @@ def test_answers_in_a_closed_campaign_can_be_withdrawn(lead: User, tmp_path: Pat
     assert tasks(campaign) == {"v0": ("open", None, 1, 0, 1)}
 
 
-@pytest.mark.parametrize("who", ["ben", "lena"])
-def test_erasing_either_person_empties_the_reason(who: str, lead: User, tmp_path: Path) -> None:
+@pytest.mark.parametrize("username", ["ben", "lena"])
+def test_erasing_either_person_empties_the_reason(
+    username: str, lead: User, tmp_path: Path
+) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1})
     withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="Ben guesses")
-    forget_person(person=User.objects.get(username=who))
+    delete_personal_texts(person=User.objects.get(username=username))
     assert Withdrawal.objects.get().reason == ""
 
 
@@ -341,13 +343,13 @@ def crowd(db: None, tmp_path: Path) -> tuple[Any, list[Annotator], User]:
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    given_answers=answers,
+    sequence=answers,
     policy=st.sampled_from([(1, 0.0, 3), (1, 0.67, 3), (2, 1.0, 5), (2, 0.0, 2), (1, 1.0, 4)]),
     held=st.integers(0, 3),
 )
 def test_withdrawal_equals_updating_tasks_one_by_one(
     crowd: tuple[Any, list[Annotator], User],
-    given_answers: list[tuple[int, int, int]],
+    sequence: list[tuple[int, int, int]],
     policy: tuple[int, float, int],
     held: int,
 ) -> None:
@@ -361,14 +363,14 @@ def test_withdrawal_equals_updating_tasks_one_by_one(
                 scale=Scale.GRADED, labels_each=each, double_share=double, labels_max=most
             ),
         )
-        for person, video, value in given_answers:
+        for person, video, value in sequence:
             judge(campaign, people[person], {f"v{video}": value})
             release_assignments(campaign=campaign, annotator=people[person])
         claim(campaign, people[-1], held)
-        bad = people[0]
-        if Judgment.objects.filter(annotator=bad, state=JudgmentState.LIVE).exists():
-            expected = one_by_one(campaign, bad)
-            withdraw_judgments(campaign=campaign, annotator=bad, by=lead)
+        annotator = people[0]
+        if Judgment.objects.filter(annotator=annotator, state=JudgmentState.LIVE).exists():
+            expected = one_by_one(campaign, annotator)
+            withdraw_judgments(campaign=campaign, annotator=annotator, by=lead)
             assert tasks(campaign) == expected
         transaction.set_rollback(True)
 
@@ -408,7 +410,7 @@ def test_statements_do_not_grow_with_tasks(lead: User, tmp_path: Path) -> None:
     assert statements(open_campaign(benchmark=benchmark, by=OPERATOR), "cara") == few
 
 
-# --- At the same time -------------------------------------------------------------------------
+# --- Concurrent requests -----------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
@@ -447,8 +449,8 @@ def test_withdrawing_twice_at_the_same_time_is_done_once(tmp_path: Path) -> None
     requested = [request_withdrawal(campaign=campaign, annotator=ben, by=lead) for _ in range(2)]
     at_once(
         *(
-            lambda one=one: carry_out_withdrawal(withdrawal=one, by=OPERATOR)
-            for one in [*requested, *requested]
+            lambda withdrawal=withdrawal: carry_out_withdrawal(withdrawal=withdrawal, by=OPERATOR)
+            for withdrawal in [*requested, *requested]
         )
     )
 

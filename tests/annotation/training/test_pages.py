@@ -109,7 +109,7 @@ def test_the_training_answers_of_an_annotator(
     assert [row.judgment.pk for row in page.context["answers"]] == [
         answer.pk for answer in answers[::-1]
     ]
-    assert [(one.value, one.count) for one in page.context["filters"]] == [
+    assert [(option.value, option.count) for option in page.context["filters"]] == [
         ("", 4),
         ("wrong", 3),
         ("uncommented", 3),
@@ -304,7 +304,7 @@ def test_an_entry_requirement_without_training_and_a_pause_are_shown(
 ) -> None:
     lead.post("/benchmarks/tiny/training/close/")
     page = read(client_of(anna.user), "/")
-    assert "It opens after training, which a lead has not opened yet." in page
+    assert "This campaign requires training, which a lead has not opened yet." in page
     address = f"/campaigns/{gated.pk}/members/{anna.pk}/"
     lead.post(address, {"action": "let-in"})
     lead.post(address, {"action": "pause", "reason": "Let us <i>talk</i>."})

@@ -79,7 +79,7 @@ def test_all_annotators_get_each_item_once_in_the_same_order(training: Campaign)
     orders = []
     for name in ("anna", "ben"):
         answered = train(training, make_annotator(name), "rwrwrwrw")
-        orders.append([one.task_id for one in answered])
+        orders.append([assignment.task_id for assignment in answered])
         assert claim(training, answered[0].annotator) == []
     assert orders[0] == orders[1]
     assert len(set(orders[0])) == 8
@@ -284,19 +284,21 @@ def test_an_annotator_below_the_accuracy_requirement_is_paused(
 def test_assignments_of_a_paused_annotator_are_released(watched: Campaign, anna: Annotator) -> None:
     answer_gold(watched, anna, "rrr")
     held = claim(watched, anna, 20)
-    gold = [one for one in held if one.task.gold is not None]
-    pairs = [one for one in held if one.task.gold is None]
+    gold = [assignment for assignment in held if assignment.task.gold is not None]
+    pairs = [assignment for assignment in held if assignment.task.gold is None]
     assert len(gold) > 2
     for one in gold[:2]:
         submit(one, 1 - int(one.task.gold.is_relevant))
     assert Membership.objects.get().state == MembershipState.PAUSED
     assert not Assignment.objects.filter(state="held").exists()
-    open_pairs = JudgmentTask.objects.filter(pk__in=[one.task_id for one in pairs])
+    open_pairs = JudgmentTask.objects.filter(pk__in=[pair.task_id for pair in pairs])
     assert set(open_pairs.values_list("seats_open", flat=True)) == {1}
     # An answer that was already sent is stored and does not count.
     assert submit(pairs[0], 1).judgment.state == "surplus"
     assert submit(gold[2], 1).judgment.state == "surplus"
-    assert pairs[0].task_id in {one.task_id for one in claim(watched, make_annotator("ben"), 20)}
+    assert pairs[0].task_id in {
+        assignment.task_id for assignment in claim(watched, make_annotator("ben"), 20)
+    }
 
 
 def test_an_annotator_paused_during_a_claim_gets_nothing(
@@ -313,7 +315,9 @@ def test_an_annotator_paused_during_a_claim_gets_nothing(
 def test_a_paused_annotator_can_correct_a_counted_answer(
     watched: Campaign, anna: Annotator, lead: User
 ) -> None:
-    pair = next(one for one in claim(watched, anna, 10) if one.task.gold is None)
+    pair = next(
+        assignment for assignment in claim(watched, anna, 10) if assignment.task.gold is None
+    )
     submit(pair, 1)
     pause_member(membership=Membership.objects.get(), reason="a break", by=lead)
     assert submit(pair, 0).judgment.state == "live"
@@ -407,22 +411,22 @@ def test_the_list_of_annotators_in_training(
         found = trainees(training.benchmark)
     assert [
         (
-            one.annotator,
-            one.answers,
-            one.percent,
-            one.lately,
-            one.uncommented,
-            one.unread,
-            one.opened,
-            one.last_at is not None,
+            trainee.annotator,
+            trainee.answers,
+            trainee.percent,
+            trainee.recent,
+            trainee.uncommented,
+            trainee.unread,
+            trainee.opened,
+            trainee.last_at is not None,
         )
-        for one in found
+        for trainee in found
     ] == [
         (ben, [False], "0.0 %", "0 of 1", 1, 0, [], True),
         (anna, [True, True, False, False], "50.0 %", "2 of 3", 1, 1, [gated], True),
         (cleo, [], "–", "–", 0, 0, [], False),
     ]
-    assert [one.annotator for one in trainees(training.benchmark, only=ben.pk)] == [ben]
+    assert [trainee.annotator for trainee in trainees(training.benchmark, only=ben.pk)] == [ben]
 
 
 def test_the_answers_of_an_annotator(
@@ -436,13 +440,13 @@ def test_the_answers_of_an_annotator(
     with django_assert_num_queries(3):
         log = [
             (
-                one.pk,
-                one.is_right,
-                one.is_commented,
-                [c.text for c in one.comments.all()],
-                one.task.query.text,
+                answer.pk,
+                answer.is_right,
+                answer.is_commented,
+                [c.text for c in answer.comments.all()],
+                answer.task.query.text,
             )
-            for one in training_log(training.benchmark, anna)
+            for answer in training_log(training.benchmark, anna)
         ]
     assert [row[:4] for row in log] == [
         (answers[2].pk, False, False, []),

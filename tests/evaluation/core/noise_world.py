@@ -1,4 +1,4 @@
-"""Simulated captions with known relevance, whose labels err at known rates."""
+"""Simulated captions with known relevance, whose labels are wrong at known rates."""
 
 from __future__ import annotations
 

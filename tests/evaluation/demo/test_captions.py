@@ -11,8 +11,8 @@ from evaluation.demo.captions import (
     Meaning,
     Phrase,
     demands_met,
+    draw_meaning,
     is_true,
-    mean_something,
     write,
 )
 from evaluation.demo.reading import read, vocabulary
@@ -99,7 +99,7 @@ def test_every_caption_has_its_meaning_and_is_true_of_its_scene() -> None:
     for _ in range(300):
         scene, author = draw_scene(rng), Author(rng)
         for level in range(MAX_LEVEL + 1):
-            meaning = mean_something(rng, scene, level)
+            meaning = draw_meaning(rng, scene, level)
             text = write(meaning, author)
             assert is_true(meaning, scene), text
             if meaning.count is None:

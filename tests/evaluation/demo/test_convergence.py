@@ -66,7 +66,9 @@ def perfect(demo: DemoBenchmark) -> list[SimulatedAnnotator]:
 
 def scores_of(ranked: Sequence[npt.NDArray[np.int32]], judged: Judged) -> Errors:
     scored = [score_run(lists, judged, MEASURES) for lists in ranked]
-    return np.array([[scores.per_query(one).mean() for one in MEASURES] for scores in scored])
+    return np.array(
+        [[scores.per_query(measure).mean() for measure in MEASURES] for scores in scored]
+    )
 
 
 def true_scores(demo: DemoBenchmark, ranked: Sequence[npt.NDArray[np.int32]]) -> Errors:
@@ -124,7 +126,9 @@ def test_bounds_contain_the_true_score_at_every_stage(
         judged = judge(demo, codes, perfect(demo))
         bounds = [bound_scores(lists, judged, MEASURES) for lists in ranked]
         lower, upper = (
-            np.array([[getattr(one, end).per_query(m).mean() for m in MEASURES] for one in bounds])
+            np.array(
+                [[getattr(bound, end).per_query(m).mean() for m in MEASURES] for bound in bounds]
+            )
             for end in ("lower", "upper")
         )
         assert (lower <= truth + 1e-12).all()

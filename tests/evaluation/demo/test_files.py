@@ -90,7 +90,7 @@ def test_the_runs_have_the_order_of_the_systems(demo: DemoBenchmark, files: Benc
         ranking = by_caption.setdefault(caption, [])
         ranking.append(video)
         assert (q0, int(place), tag) == ("Q0", len(ranking), "bag-of-words")
-        row = int(np.flatnonzero([one.key == caption for one in demo.captions])[0])
+        row = int(np.flatnonzero([item.key == caption for item in demo.captions])[0])
         column = demo.video_keys.index(video)
         assert np.float32(score) == scores["bag-of-words"][row, column]
     written = {

@@ -27,12 +27,12 @@ ALL_OF_STAR = Phrase(Form.STAR, Colour.BLUE, Size.SMALL, Motion.STILL)
     [
         (
             Meaning((ALL_OF_STAR,), background=Background.WHITE, count=2),
-            "All of it is there: a small blue star stands still on a white background in a video "
+            "Everything is there: a small blue star stands still on a white background in a video "
             "of just two shapes.",
         ),
         (
             Meaning((Phrase(Form.STAR), Phrase(colour=Colour.RED)), Relation.ABOVE),
-            "All of it is there: a star above a red shape.",
+            "Everything is there: a star above a red shape.",
         ),
         (
             Meaning((Phrase(Form.CIRCLE, Colour.GREEN),)),
@@ -107,7 +107,7 @@ def test_half_is_relevant_and_half_nearly_relevant(demo: DemoBenchmark) -> None:
         assert unmet == (0 if pair.is_relevant else 1)
         assert demo.truth[pair.caption, pair.video] == pair.is_relevant
         assert pair.explanation == explain(meaning, demo.scenes[pair.video])
-        assert pair.explanation.startswith("All of it is there") == pair.is_relevant
+        assert pair.explanation.startswith("Everything is there") == pair.is_relevant
         # A single difference is described by one part of a sentence.
         assert ";" not in pair.explanation
 

@@ -71,7 +71,7 @@ def correct(
     source = demo.sources().astype(np.int64)
     drawn = Resamples(source, 200, seed)
     judged = Judged(labels.codes, labels.is_positive.astype(np.int8), captions, videos)
-    strata, _ = rank_strata(labels.codes, np.ones(len(labels.codes), np.int64), judged.nothing())
+    strata, _ = rank_strata(labels.codes, np.ones(len(labels.codes), np.int64), judged.empty())
     table = labels.table(strata, source[labels.codes // videos], drawn.n_clusters)
     estimate = rates_from_labels(table, drawn.sums(table.counts))
     measures = [parse_measure(name) for name in MEASURES]

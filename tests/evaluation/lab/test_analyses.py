@@ -87,7 +87,7 @@ def test_positives_by_hand(benchmark: Benchmark) -> None:
     }
     # Words, positives, captions.
     assert result["by_length"]["labelled"] == [[2, 2, 1], [3, 3, 1], [5, 2, 1]]
-    assert [(one["end"], one["caption_id"], one["labelled"]) for one in result["examples"]] == [
+    assert [(row["end"], row["caption_id"], row["labelled"]) for row in result["examples"]] == [
         ("short", "c0", 2),
         ("middle", "c1", 3),
         ("long", "c2", 2),
@@ -108,8 +108,8 @@ def test_ranks_by_hand(benchmark: Benchmark) -> None:
 
 def test_correct_captions_by_length(benchmark: Benchmark) -> None:
     rows = result_of(benchmark, "length")["rows"]
-    who = ("both", "only_first", "only_second", "neither")
-    assert [(row["by"], row["words"], [row[one] for one in who]) for row in rows] == [
+    keys = ("both", "only_first", "only_second", "neither")
+    assert [(row["by"], row["words"], [row[key] for key in keys]) for row in rows] == [
         ("original", 2, [0, 1, 0, 0]),
         ("original", 3, [0, 0, 1, 0]),
         ("original", 5, [0, 0, 0, 1]),
@@ -312,7 +312,7 @@ def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
     like = twice / runs
     home = 5 * once**2 / runs / math.hypot(*[once] * 5, *[never] * 14)
     columns = ("overlap", "caption_id", "closest", "similarity")
-    assert [tuple(row[one] for one in columns) for row in result["examples"]] == [
+    assert [tuple(row[column] for column in columns) for row in result["examples"]] == [
         (pytest.approx(home / 3), "c2", "a dog runs", pytest.approx(home)),
         (pytest.approx((1 + like) / 3), "c0", "a dog", 1),
         (pytest.approx((1 + like) / 3), "c1", "a dog runs", 1),
@@ -524,7 +524,7 @@ def test_every_analysis_can_be_shown(benchmark: Benchmark, name: str, client: Cl
     tables, charts = analysis.tables(result), analysis.charts(result)
     names = [part.name for part in (*tables, *charts)]
     assert len({table.name for table in tables}) == len(tables) > 0
-    assert all(one.replace("-", "").isalnum() and one == one.lower() for one in names)
+    assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
     client.force_login(make_user("rita", Role.RESEARCHER))
     page = client.get(f"/benchmarks/tiny/analyses/{name}/").content.decode()
     for part in (*tables, *charts):
@@ -574,7 +574,7 @@ def test_old_results_are_deleted(benchmark: Benchmark) -> None:
     for depth in range(1, RESULTS_MAX + 3):
         analyse(question=build_question(get_analysis("ranks"), benchmark, {"depth": str(depth)}))
     kept = AnalysisResult.objects.filter(kind="ranks").order_by("pk")
-    assert [one.inputs["chosen"]["depth"] for one in kept] == list(range(3, RESULTS_MAX + 3))
+    assert [result.inputs["chosen"]["depth"] for result in kept] == list(range(3, RESULTS_MAX + 3))
 
 
 def test_viewed_analyses_are_recomputed(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -739,7 +739,7 @@ def test_arriving_labels_do_not_each_start_a_computation(
     assert 'id="job-in-place"' in page()
     run_job(job.pk)
     add_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
-    assert "New labels have arrived since." in page()
+    assert "New labels have arrived since then." in page()
     assert 'hx-trigger="load"' not in page()
     AnalysisResult.objects.update(created_at=timezone.now() - SETTLED_FOR)
     assert 'hx-trigger="load"' in page()
@@ -938,9 +938,17 @@ def test_an_order_by_rank_shows_a_warning(tmp_path: Path) -> None:
         ("overlap", {"cutoff": "1"}, "Unknown option: cutoff"),
         ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9 is not one of"),
         ("ranks", {"labels": "original"}, "This analysis needs labels."),
-        ("leave-one-out", {"measures": "C@1 C@x"}, "measures: unknown measure 'C@x'; known are"),
+        (
+            "leave-one-out",
+            {"measures": "C@1 C@x"},
+            "measures: unknown measure 'C@x'; known measures: ",
+        ),
         # The API takes lists, and they may hold anything.
-        ("leave-one-out", {"measures": ["C@1", {}]}, "measures: unknown measure '{}'; known are"),
+        (
+            "leave-one-out",
+            {"measures": ["C@1", {}]},
+            "measures: unknown measure '{}'; known measures: ",
+        ),
         ("bootstrap", {"sizes": []}, "sizes: This field is required."),
     ],
 )
@@ -950,7 +958,9 @@ def test_invalid_questions_are_refused(
     with pytest.raises(InvalidInput) as refused:
         build_question(get_analysis(name), benchmark, options)
     assert str(refused.value).startswith(reason)
-    with pytest.raises(InvalidInput, match="unknown analysis 'nothing'; known are leaderboard"):
+    with pytest.raises(
+        InvalidInput, match="unknown analysis 'nothing'; known analyses: leaderboard"
+    ):
         get_analysis("nothing")
 
 
@@ -1035,7 +1045,7 @@ def test_analyses_over_the_api(benchmark: Benchmark) -> None:
     client.force_authenticate(make_user("rita", Role.RESEARCHER))
     address = "/api/v1/benchmarks/tiny/analyses/"
     listed = client.get(address).json()
-    assert [one["name"] for one in listed] == list(ANALYSES)
+    assert [analysis["name"] for analysis in listed] == list(ANALYSES)
     assert listed[0]["fields"]["confidence"]["initial"] == 0.95
     assert client.get(f"{address}ranks/", {"depth": 2}).status_code == 404
     accepted = client.post(f"{address}ranks/", {"depth": 2}, format="json")
@@ -1118,7 +1128,7 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
 
 def test_few_videos_show_a_warning_for_all_captions_or_a_slice(tmp_path: Path) -> None:
     captions = make_benchmark(tmp_path, captions=44, videos=22)
-    lists = {f"c{one}": [f"v{one % 22 if one % 3 else 0}"] for one in range(44)}
+    lists = {f"c{number}": [f"v{number % 22 if number % 3 else 0}"] for number in range(44)}
     make_run(tmp_path, captions, lists, system="A")
     result = result_of(captions, "scores", measures="C@1")
     assert (result["unit"], result["units"]) == ("videos", 22)
@@ -1127,7 +1137,7 @@ def test_few_videos_show_a_warning_for_all_captions_or_a_slice(tmp_path: Path) -
     sliced = result_of(captions, "slices", measure="C@1")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(44, 22)]
     assert get_analysis("slices").warnings(sliced) == []
-    add_tags(tmp_path, captions, *[(f"c{one}", "early") for one in (0, 1, 22, 23)])
+    add_tags(tmp_path, captions, *[(f"c{number}", "early") for number in (0, 1, 22, 23)])
     sliced = result_of(captions, "slices", measure="C@1", by="tags")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(4, 2), (40, 20)]
     assert get_analysis("slices").warnings(sliced) == [
@@ -1135,7 +1145,7 @@ def test_few_videos_show_a_warning_for_all_captions_or_a_slice(tmp_path: Path) -
         "on each single video."
     ]
     small = make_benchmark(tmp_path, captions=20, videos=10, key="small")
-    make_run(tmp_path, small, {f"c{one}": ["v0"] for one in range(20)}, system="A")
+    make_run(tmp_path, small, {f"c{number}": ["v0"] for number in range(20)}, system="A")
     for name in ("scores", "significance", "leaderboard", "slices", "wording", "bounds", "twins"):
         found = result_of(small, name)
         assert get_analysis(name).warnings(found)[0] == (

@@ -75,7 +75,9 @@ def selected(client: Client, **query: Any) -> list[str]:
 def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, str]]]]:
     """Return the caption, the number of captions, and the lists as pairs of video and kind."""
     context = client.get(PAGE, query).context
-    lists = [[(one.video.key, one.kind) for one in listed.videos] for listed in context["lists"]]
+    lists = [
+        [(video.video.key, video.kind) for video in listed.videos] for listed in context["lists"]
+    ]
     return context["row"]["caption"], context["total"], lists
 
 
@@ -213,11 +215,14 @@ def test_lists_side_by_side(benchmark: Benchmark, rita: Client) -> None:
     # A position past the end shows the last caption.
     assert shown(rita, at="99")[0] == "the black dog runs home"
     # The named run is first, selected or not.
-    assert [one.run.name for one in rita.get(PAGE, {"first": "B"}).context["lists"]] == ["B", "A"]
+    assert [entry.run.name for entry in rita.get(PAGE, {"first": "B"}).context["lists"]] == [
+        "B",
+        "A",
+    ]
     named = rita.get(PAGE, {"runs": "A", "second": "B"}).context["lists"]
-    assert [one.run.name for one in named] == ["A", "B"]
+    assert [entry.run.name for entry in named] == ["A", "B"]
     alone = rita.get(PAGE, {"runs": "B"}).context["lists"]
-    assert [one.run.name for one in alone] == ["B"]
+    assert [entry.run.name for entry in alone] == ["B"]
 
 
 def test_a_conflict_differs_from_an_unjudged_pair(
@@ -228,7 +233,7 @@ def test_a_conflict_differs_from_an_unjudged_pair(
     (_, _, (_, b)) = shown(rita, at="2", depth="2")
     assert b == [("v1", "original"), ("v2", "conflict")]
     videos = rita.get(f"{PAGE}caption/", {"caption": "c1"}).json()["runs"]["B"]["videos"]
-    assert [(one["kind"], one["label"], one["counts"]) for one in videos[:2]] == [
+    assert [(entry["kind"], entry["label"], entry["counts"]) for entry in videos[:2]] == [
         ("original", None, True),
         ("conflict", None, False),
     ]
@@ -323,10 +328,10 @@ def test_a_comparison_of_many_runs(tmp_path: Path, rita: Client) -> None:
         run = make_run(tmp_path, benchmark, lists, system=name, depth=number + 1)
         assert run.name == name
     page = rita.get(PAGE)
-    assert [one.run.name for one in page.context["lists"]] == names[:RUNS_MAX]
+    assert [entry.run.name for entry in page.context["lists"]] == names[:RUNS_MAX]
     assert "2 runs not shown." in page.content.decode()
     late = rita.get(PAGE, {"second": names[-1]}).context["lists"]
-    assert [one.run.name for one in late] == [names[0], names[-1], *names[1 : RUNS_MAX - 1]]
+    assert [entry.run.name for entry in late] == [names[0], names[-1], *names[1 : RUNS_MAX - 1]]
     assert rita.get(PAGE, {"runs": names}).status_code == 422
 
 

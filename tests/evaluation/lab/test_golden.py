@@ -1,6 +1,6 @@
 """Every table of a small realistic benchmark, compared with other implementations.
 
-golden/make.py wrote golden/expected.json with other implementations only.
+golden/make.py computed golden/expected.json without any code of this project.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
 # with simulated labels). The leaderboard (test_leaderboard) combines values that are checked here.
 # train-overlap is like wording, with other captions. The input has no equal captions, which
 # test_equal_captions checks.
-WITHOUT_PEER = {"replay", "leaderboard", "train-overlap", "twins", "label-noise"}
+NOT_COMPARED = {"replay", "leaderboard", "train-overlap", "twins", "label-noise"}
 
 
 def output_of(*command: str) -> Any:
@@ -35,10 +35,11 @@ def output_of(*command: str) -> Any:
     return json.loads(out.getvalue())
 
 
-def test_expected_is_of_this_input() -> None:
+def test_expected_values_belong_to_this_input() -> None:
     assert GOLDEN["inputs"] == input_hashes()
-    question = {one["command"][2] for one in GOLDEN["commands"] if one["command"][0] == "analyse"}
-    assert question == set(ANALYSES) - WITHOUT_PEER
+    commands = [entry["command"] for entry in GOLDEN["commands"]]
+    compared = {command[2] for command in commands if command[0] == "analyse"}
+    assert compared == set(ANALYSES) - NOT_COMPARED
 
 
 @pytest.mark.django_db
@@ -50,9 +51,9 @@ def test_every_table_is_as_expected(tmp_path: Path) -> None:
     call_command("build_pool", KEY, "--depth", "6")
     call_command("import_judgments", KEY, str(INPUT / "judgments.csv"))
     call_command("publish_labels", KEY, "--allow-pending")
-    for one in GOLDEN["commands"]:
-        faults = list(differences(output_of(*one["command"]), one["answer"]))
-        assert not faults, f"{' '.join(one['command'])}: {faults[:10]}"
+    for entry in GOLDEN["commands"]:
+        found = list(differences(output_of(*entry["command"]), entry["answer"]))
+        assert not found, f"{' '.join(entry['command'])}: {found[:10]}"
 
 
 def differences(actual: Any, expected: Any, place: str = "") -> Iterator[str]:

@@ -50,7 +50,7 @@ def result_of(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
 
 
 def score(result: dict[str, Any], run: str, measure: str) -> dict[str, Any]:
-    (row,) = (one for one in result["scores"] if (one["run"], one["measure"]) == (run, measure))
+    (row,) = (row for row in result["scores"] if (row["run"], row["measure"]) == (run, measure))
     return row
 
 
@@ -69,7 +69,7 @@ def test_typed_rates_by_hand(benchmark: Benchmark) -> None:
     assert score(result, "A", "C@1")["corrected"] == 1
     assert result["used"] == "typed"
     # The raw C@1 of 1 depends on one label each for c1 and c2.
-    deciding = {(one["run"], one["measure"]): one for one in result["deciding"]}
+    deciding = {(row["run"], row["measure"]): row for row in result["deciding"]}
     assert deciding["A", "C@1"]["deciding"] == deciding["A", "C@1"]["to_confirm"] == 2
     assert "The error rates were entered." in KIND.warnings(result)[0]
     assert "All labels are from one annotator." in KIND.warnings(result)[1]
@@ -175,7 +175,7 @@ def test_saturation_compares_with_the_same_change(tmp_path: Path) -> None:
     plain = analyse(question=build_question(get_analysis("scores"), benchmark, options)).result[
         "rows"
     ]
-    assert [row["noise"]] == [one["noise"] for one in plain if one["measure"] == "P@5"]
+    assert [row["noise"]] == [row["noise"] for row in plain if row["measure"] == "P@5"]
 
 
 def test_rates_and_scores_are_close_to_the_true_ones(tmp_path: Path) -> None:

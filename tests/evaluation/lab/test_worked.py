@@ -198,7 +198,7 @@ def test_sub_samples_by_hand(benchmark: Benchmark) -> None:
     assert original["deviation"] == pytest.approx(sqrt(1 / 3 * 2 / 3 / 4), abs=0.003)
     assert (original["histogram"]["first"], original["histogram"]["width"]) == (0, 1 / 4)
     shares = [count / int(drawn) for count in original["histogram"]["counts"]]
-    assert shares == pytest.approx([one / 81 for one in (16, 32, 24, 8, 1)], abs=0.006)
+    assert shares == pytest.approx([value / 81 for value in (16, 32, 24, 8, 1)], abs=0.006)
     # Each is correct once when the other is wrong: differences 1, -1, 0.
     pair = result["pairs"][1]
     assert (pair["by"], pair["difference"]) == ("original", 0)
@@ -229,7 +229,7 @@ def test_plan_by_hand(benchmark: Benchmark) -> None:
     # Two of three captions are discordant: (1.960 √(2/3) + 0.842 √(2/3 - 1/4))² / (1/2)² = 18.4.
     # Both shares are 1/3. With different captions, the systems have 7/12 and 1/12:
     # (1.960 √(4/9) + 0.842 √(35/144 + 11/144))² / (1/2)² = 12.7.
-    assert [(found[one]["deviation"], found[one]["captions"]) for one in found] == [
+    assert [(found[design]["deviation"], found[design]["captions"]) for design in found] == [
         (1, 19),
         (near(sqrt(2 / 3)), 26),
     ]

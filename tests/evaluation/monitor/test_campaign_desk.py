@@ -213,7 +213,9 @@ def test_corrected_and_withdrawn_answers_are_not_counted(campaign: Campaign, lea
     """A surplus answer is current, but it is no label."""
     before = measure_campaign(campaign)
     dora = make_annotator("dora")
-    (held,) = [one for one in claim(campaign, dora) if one.task.pair.video.key == "v2"]
+    (held,) = [
+        assignment for assignment in claim(campaign, dora) if assignment.task.pair.video.key == "v2"
+    ]
     label(campaign, "ben", {"v2": 0})
     submit(held, 0)
     submit(held, 1)

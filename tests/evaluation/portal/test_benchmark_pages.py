@@ -157,13 +157,13 @@ DONE = Progress(
         ({"runs": 0}, "Import runs", "Upload the ranked lists"),
         ({"pairs": 0}, "Build a pool", "When all runs that you have"),
         ({"campaigns": 0}, "Open a campaign", "Open a campaign, so that annotators"),
-        ({"new_pairs": 1}, "Open a campaign", "1 new pair is in no campaign."),
-        ({"new_pairs": 2000}, "Open a campaign", "2,000 new pairs are in no campaign."),
+        ({"new_pairs": 1}, "Open a campaign", "1 new pair is not in any campaign."),
+        ({"new_pairs": 2000}, "Open a campaign", "2,000 new pairs are not in any campaign."),
         ({"at_desk": 1, "desk_url": "/d"}, "Settle conflicts", "1 task at the desk needs a lead"),
         ({"at_desk": 7, "desk_url": "/d"}, "Settle conflicts", "7 tasks at the desk need a lead"),
         ({"version": None, "settled": 0}, "Publish labels", "The pairs are ready for annotators."),
         ({"version": None}, "Publish labels", "Publish the labels as a numbered label set."),
-        ({"newly_settled": 5}, "Publish labels", "5 pairs are settled since label set 2."),
+        ({"newly_settled": 5}, "Publish labels", "5 pairs have been settled since label set 2."),
         ({"unscored": 1}, "Score runs", "1 run has no scores by the newest labels yet."),
         ({"unscored": 2}, "Score runs", "2 runs have no scores by the newest labels yet."),
     ],
@@ -228,7 +228,7 @@ def test_the_overview_leads_from_labels_to_the_results(
     )
     factories.add_judgments(tmp_path, benchmark, [("c1", "v2", "carl", 1)])
     cache.clear()
-    assert "Next: publish labels 1 pair is settled since label set 1." in text_of(
+    assert "Next: publish labels 1 pair has been settled since label set 1." in text_of(
         lead, "/benchmarks/tiny/"
     )
 

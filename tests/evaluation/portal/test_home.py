@@ -122,7 +122,7 @@ def test_leads_see_each_sort_of_work_with_its_number_and_link(tmp_path: Path) ->
         (1, "pair in conflict", [f"/campaigns/{campaign.pk}/desk/?kind=conflicted"]),
         (1, "escalated pair", [f"/campaigns/{campaign.pk}/desk/?kind=escalated"]),
         (1, "paused annotator", [f"/campaigns/{campaign.pk}/people/"]),
-        (1, "new pair in no campaign", ["/benchmarks/tiny/campaigns/new/"]),
+        (1, "new pair without a campaign", ["/benchmarks/tiny/campaigns/new/"]),
         (1, "unscored run", ["/benchmarks/tiny/results/"]),
     ]
     client = client_of(lead)

@@ -90,7 +90,7 @@ def test_a_draft_has_the_labels_of_a_label_set(benchmark: Benchmark, tmp_path: P
     ]
     assert results[0].result == results[1].result
     assert results[0].result != results[2].result
-    assert [one.inputs["labels"] for one in results] == ["draft", 2, 1]
+    assert [result.inputs["labels"] for result in results] == ["draft", 2, 1]
     assert results[0].inputs["labels_sha256"] == draft.sha256
 
 
@@ -130,7 +130,7 @@ def test_judgments_of_other_benchmarks_are_not_read(benchmark: Benchmark, tmp_pa
     other = make_benchmark(tmp_path / "other", key="other")
     with CaptureQueriesContext(connection) as question:
         assert labels_fingerprint(other).as_list() == [0, 0, 0, 0, 0, 0]
-    assert not [one for one in question if 'FROM "annotation_judgment"' in one["sql"]]
+    assert not [entry for entry in question if 'FROM "annotation_judgment"' in entry["sql"]]
 
 
 def test_answers_to_gold_make_no_draft(benchmark: Benchmark) -> None:
@@ -219,7 +219,7 @@ def test_results_of_drafts_do_not_replace_others(benchmark: Benchmark) -> None:
         )
     kept = AnalysisResult.objects.filter(kind="ranks").order_by("pk")
     assert kept[0] == published
-    assert [one.inputs["chosen"]["depth"] for one in kept[1:]] == list(
+    assert [result.inputs["chosen"]["depth"] for result in kept[1:]] == list(
         range(3, DRAFT_RESULTS_MAX + 3)
     )
 
@@ -237,7 +237,7 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_exists(
 
     shown = client.get(page)
     assert shown.context["result"] == first
-    assert "New labels have arrived since." in shown.content.decode()
+    assert "New labels have arrived since then." in shown.content.decode()
     assert "Compute</button>" in shown.content.decode()
     # Charts and files on the page are those of the result it shows.
     chart = shown.context["charts"][0].name

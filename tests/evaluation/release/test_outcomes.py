@@ -171,7 +171,7 @@ def test_pending_pairs_count_as_unjudged(tmp_path: Path) -> None:
 def hold(campaign: Campaign, name: str, video: str) -> Assignment:
     """Return the assignment of this video for a new annotator."""
     held = claim(campaign, make_annotator(name))
-    return next(one for one in held if one.task.video.key == video)
+    return next(assignment for assignment in held if assignment.task.video.key == video)
 
 
 def test_an_escalated_own_answer_needs_a_lead(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_a_campaign_may_give_original_positives_another_grade(tmp_path: Path) ->
     label_set = publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     assert label_set.original_grade == 1
     (scored,) = evaluate_runs(benchmark=campaign.benchmark, measures=["nDCG"], by=OPERATOR).runs
-    gains, ideal = (np.array(one) / np.log2([2, 3]) for one in ([1, 3], [3, 1]))
+    gains, ideal = (np.array(values) / np.log2([2, 3]) for values in ([1, 3], [3, 1]))
     assert scored.labelled == {"nDCG": pytest.approx(gains.sum() / ideal.sum())}
     with pytest.raises(
         InvalidInput, match="The label of original positives must be a relevant step"
@@ -364,7 +364,7 @@ def test_equal_captions_share_a_task_and_its_label(equal: Benchmark, tmp_path: P
     for held in claim(campaign, make_annotator("anna")):
         submit(held, int(held.task.video.key == "v0"))
 
-    # A label applies to all captions with the text, including c3, which is in no pool.
+    # A label applies to all captions with the text, including c3, which is not in any pool.
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=10)
     label_set = publish_label_set(benchmark=equal, by=OPERATOR)
     of_dogs = ["{},v0,1,majority,1,1", "{},v1,0,majority,1,0", "{},v2,0,majority,1,0"]
@@ -453,11 +453,17 @@ def test_the_database_refuses_a_second_task_of_a_text_and_video(equal: Benchmark
 def test_an_excluded_shared_task_settles_all_its_captions(equal: Benchmark, lead: User) -> None:
     build_pool(benchmark=equal, depth=2)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=1))
-    (held,) = [one for one in claim(campaign, make_annotator("anna")) if one.task.n_pairs == 3][:1]
+    (held,) = [
+        assignment
+        for assignment in claim(campaign, make_annotator("anna"))
+        if assignment.task.n_pairs == 3
+    ][:1]
     submit(held, 1)
     assert counts_everywhere(campaign) == OutcomeCounts(pending=3)
     other = next(
-        one for one in claim(campaign, make_annotator("ben")) if one.task_id == held.task_id
+        assignment
+        for assignment in claim(campaign, make_annotator("ben"))
+        if assignment.task_id == held.task_id
     )
     kind = EscalationKind.CANNOT_PLAY
     escalate_task(assignment_id=other.pk, annotator=other.annotator, kind=kind)
@@ -517,7 +523,11 @@ def test_a_pair_with_a_separate_task_keeps_its_label(equal: Benchmark, tmp_path:
     task = campaign.tasks.get(pair__video__key="v0")
     # c0 was judged separately. The task applies to c2 and c3.
     assert (task.pair.query.key, task.n_pairs) == ("c2", 2)
-    (held,) = [one for one in claim(campaign, make_annotator("anna")) if one.task_id == task.pk]
+    (held,) = [
+        assignment
+        for assignment in claim(campaign, make_annotator("anna"))
+        if assignment.task_id == task.pk
+    ]
     submit(held, 1)
     assert label_lines(publish_label_set(benchmark=equal, by=OPERATOR)) == [
         "c0,v0,0,majority,1,0",

@@ -58,7 +58,7 @@ def test_captions_and_positives_are_numbered_by_first_appearance(tmp_path: Path)
         ("q,t,\n", "c.csv, line 2: the video key is empty"),
         (
             "q q,t,v\n",
-            "c.csv, line 2: the caption key 'q q' has a blank, which separates columns in a "
+            "c.csv, line 2: the caption key 'q q' has a space, which separates columns in a "
             "TREC file",
         ),
         (
@@ -141,7 +141,7 @@ def test_videos_have_the_values_of_the_file(tmp_path: Path) -> None:
         ("v0,,,", "video 'v0' is already in line 2; delete one of the lines"),
         (
             "v 1,,,",
-            "the video key 'v 1' has a blank, which separates columns in a TREC file",
+            "the video key 'v 1' has a space, which separates columns in a TREC file",
         ),
         *[
             (

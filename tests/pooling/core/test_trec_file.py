@@ -65,8 +65,8 @@ def test_warnings_count_captions(
         "q0 Q0 vA 5 0.9 one\nq0 Q0 vB 9 0.5 one\n"  # gaps between ranks are allowed
     )
     assert read(write(tmp_path, content)).warnings == (
-        "the rank column contradicts the scores in 1 captions",
-        "a rank occurs more than once in 1 captions",
+        "captions in which the rank column contradicts the scores: 1",
+        "captions in which a rank occurs more than once: 1",
         "the file has several run tags; the first is 'one'",
     )
 
@@ -104,7 +104,7 @@ def test_warnings_count_captions(
         (
             "q1\xa0Q0 Q0 vA 1 1 tag",
             "unknown caption 'q1\\xa0Q0'",
-        ),  # only some programs treat this as a blank
+        ),  # only some programs treat this as a space
         ("q1\u3000Q0 vA 1 1 tag", "the line has 5 columns instead of 6"),
         ("q1\x0cQ0 vA 1 1 tag", "the line has a control character"),
         ("q1 Q0 vA 1 1 \x1b[31m", "the line has a control character"),

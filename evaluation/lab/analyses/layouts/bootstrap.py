@@ -73,7 +73,10 @@ class PairRow(PairFigures, SizeFields):
 
 
 class SubSamplesResult(WithIntervals):
-    """captions_per_video: the mean number; null if single captions are drawn."""
+    """Scores of sub-samples of captions.
+
+    captions_per_video: the mean number; null if single captions are drawn.
+    """
 
     measure: str
     captions_per_video: float | None

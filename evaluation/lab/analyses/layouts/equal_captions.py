@@ -46,7 +46,7 @@ class TextRow(TypedDict):
 
 
 class AddedLabels(TypedDict):
-    """The labels of the added positives. share: of relevant ones; null if none has a label."""
+    """The labels of the added positives. share: the relevant share; null if none has a label."""
 
     pairs: int
     relevant: int
@@ -55,7 +55,10 @@ class AddedLabels(TypedDict):
 
 
 class EqualCaptionsResult(WithIntervals):
-    """with_twins: number of captions that gain positives. added: number of these positives."""
+    """The gain from equal captions.
+
+    with_twins: number of captions that gain positives. added: number of these positives.
+    """
 
     rule: str
     captions: int

@@ -86,9 +86,10 @@ class SolePositivesRow(TypedDict):
 
 
 class NoiseResult(WithIntervals):
-    """used: the source of the error rates; null if no source has an estimate.
+    """Scores that are corrected for wrong labels.
 
-    left_out: number of labels that the correction does not use.
+    used: the source of the error rates; null if no source has an estimate. left_out: number of
+    labels that the correction does not use.
     """
 
     used: str | None

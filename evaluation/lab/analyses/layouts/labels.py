@@ -78,7 +78,10 @@ class QuotedFigures(AgreementFigures):
 
 
 class LabelsResult(OutcomeCounts, QuotedFigures):
-    """labels: number of labels; one of several equal captions counts once."""
+    """The labels of a benchmark and their agreement.
+
+    labels: number of labels. The labels of equal captions count once.
+    """
 
     confidence: float
     labels: int

@@ -38,7 +38,7 @@ class LeftOutFigures(TypedDict):
 
 
 class LeftOutRow(LeftOutFigures):
-    """judged: the judged share of the run's lists."""
+    """Figures of a run. judged: the judged share of its lists."""
 
     judged: float
 
@@ -93,7 +93,7 @@ def tables(result: LeaveOneOutResult) -> list[Table]:
                 Column("positives", "Of these, relevant", "count"),
             ],
             _rows(result),
-            note="" if _loses(result) else NOTHING_LOST,
+            note="" if _has_differences(result) else NOTHING_LOST,
         ),
         Table(
             "growth",
@@ -118,13 +118,13 @@ def _growth_rows(result: LeaveOneOutResult) -> list[Row]:
     ]
 
 
-def _loses(result: LeaveOneOutResult) -> bool:
+def _has_differences(result: LeaveOneOutResult) -> bool:
     """Return whether any pool of fewer systems changes a score."""
     return any(row["bias"] for row in (*_rows(result), *_growth_rows(result)))
 
 
 def charts(result: LeaveOneOutResult) -> list[Chart]:
-    if not _loses(result):
+    if not _has_differences(result):
         return []
     run = name_of("run")
     first = next(iter(next(iter(result["runs"].values()))["all"]))

@@ -35,7 +35,10 @@ class QualityFigures(TypedDict):
 
 
 class CurveRow(QualityFigures):
-    """The quality at one threshold. labelled: pairs labelled relevant. correct: of these."""
+    """The quality at one threshold.
+
+    labelled: number of matching pairs. correct: number of those that annotators judged relevant.
+    """
 
     threshold: float
     labelled: int
@@ -62,7 +65,10 @@ class MatchingScore(TypedDict):
 
 
 class CurveFigures(TypedDict):
-    """pairs, relevant: number of compared pairs, and of those that annotators judged relevant."""
+    """The quality by threshold, and the chosen threshold.
+
+    pairs, relevant: number of compared pairs, and of those that annotators judged relevant.
+    """
 
     pairs: int
     relevant: int
@@ -71,7 +77,10 @@ class CurveFigures(TypedDict):
 
 
 class MatchingResult(CurveFigures):
-    """choosing, reporting: the two halves; null if the threshold was not chosen on a half."""
+    """The quality of labels from matching captions, and the scores by them.
+
+    choosing, reporting: the two halves; null if the threshold was not chosen on a half.
+    """
 
     choosing: HalfRow | None
     reporting: HalfRow | None

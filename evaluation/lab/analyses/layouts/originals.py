@@ -68,7 +68,10 @@ class RejectedRow(TypedDict):
 
 
 class OriginalsResult(PositiveCounts, RejectedShare, WithIntervals):
-    """known: number of original positives. without: captions that lose their only positive."""
+    """The judged original positives, and the scores without the rejected ones.
+
+    known: number of original positives. without: captions that lose their only positive.
+    """
 
     known: int
     without: int

@@ -94,7 +94,10 @@ class SingleRow(RunPair, EffortFigures):
 
 
 class PlanFigures(EffortFigures):
-    """single_captions: the captions of a plan with one of each video; null without videos."""
+    """Figures of a plan, with its number of captions.
+
+    single_captions: the captions of a plan with one of each video; null without videos.
+    """
 
     discordant: float | None
     single_captions: int | None
@@ -117,7 +120,10 @@ class RateFigures(TypedDict):
 
 
 class PlanResult(Resampled):
-    """pilot: number of measured captions. sources: the origin of each rate, a key of `SOURCES`."""
+    """The plans for a benchmark, with the rates that they assume.
+
+    pilot: number of measured captions. sources: the origin of each rate, a key of `SOURCES`.
+    """
 
     measure: str
     difference: float

@@ -151,7 +151,7 @@ def charts(result: PositivesResult) -> list[Chart]:
 
 
 def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
-    """Return captions by words and positives on a logarithmic colour scale, with their sums."""
+    """Return a heat map of captions by words and positives, with the sums at its edges."""
     keys = ("words", "positives", "captions")
     words = quantity("words", "Words", bin={"step": 1})
     positives = quantity("positives", "Positives", bin={"maxbins": 40})
@@ -162,10 +162,10 @@ def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
     width, height, edge = {"width": 460}, {"height": 260}, 50
     in_map = {"x": words, "y": positives, "color": colours}
     above = {"x": {**words, "axis": None}, "y": margin}
-    beside = {"y": {**positives, "axis": None}, "x": margin}
+    right = {"y": {**positives, "axis": None}, "x": margin}
     map_and_edge = [
         {"mark": CELLS, **width, **height, "encoding": in_map},
-        {"mark": BARS, "width": edge, **height, "encoding": beside},
+        {"mark": BARS, "width": edge, **height, "encoding": right},
     ]
     close = {"spacing": 6, "bounds": "flush"}
     return {

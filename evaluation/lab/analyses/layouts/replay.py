@@ -30,7 +30,7 @@ STRATEGY = {
 class SpreadFigures(TypedDict):
     """Medians over the replays of one order, and the band of the middle 90 % of the replays.
 
-    share: of the pool that is judged. tau: Kendall's tau with the ranking by all labels; null if
+    share: the judged share of the pool. tau: Kendall's tau with the ranking by all labels; null if
     undefined in all replays.
     """
 
@@ -127,8 +127,8 @@ def charts(result: ReplayResult) -> list[Chart]:
             "error",
             f"Error of {result['measure']} by the judged share",
             "A line for each order: the median of its replays, within the band of the middle 90 "
-            "% of them. The error is the largest difference of a system’s score to its score by "
-            "all labels. It is zero when all pairs are judged.",
+            "% of them. The error is the largest difference between a system’s score and its "
+            "score by all labels. It is zero when all pairs are judged.",
             _lines(result["rows"], error),
         ),
         Chart(

@@ -49,7 +49,10 @@ class ScoreRow(ScoreFigures):
 
 
 class ScoresResult(WithIntervals):
-    """twins: the rule for equal captions. disagreement: see `SignificanceResult`."""
+    """The scores of all runs. twins: the rule for equal captions.
+
+    disagreement: see `SignificanceResult`.
+    """
 
     twins: str
     rows: list[ScoreRow]

@@ -86,9 +86,10 @@ class Ranking(TypedDict):
 
 
 class SignificanceResult(WithIntervals):
-    """holm: number of tests that Holm's correction covers.
+    """The differences between runs, with their tests.
 
-    disagreement: share of the pairs with several labels whose labels differ.
+    holm: number of tests that Holm's correction covers. disagreement: share of the pairs with
+    several labels whose labels differ.
     """
 
     measure: str

@@ -59,7 +59,10 @@ class SliceDifference(TypedDict):
 
 
 class SlicesResult(WithIntervals):
-    """by: a key of `SLICED`. slices: their names, in order. left_out: number of unused tags."""
+    """The scores in each slice of the captions.
+
+    by: a key of `SLICED`. slices: their names, in order. left_out: number of unused tags.
+    """
 
     measure: str
     by: str

@@ -1,6 +1,6 @@
 // The judging room shows a pair, accepts an answer and shows the next pair. No key press waits for the
-// server: pairs and videos are loaded ahead (queue, stage), and answers are sent later (outbox). Only
-// in training annotators wait, for the feedback on their answer.
+// server: pairs and videos are loaded ahead (queue, stage), and answers are sent later (outbox). In
+// training, annotators wait for the feedback on their answer.
 
 import { Checklist } from "./checklist.js";
 import { UNREACHABLE } from "./clip.js";
@@ -85,7 +85,7 @@ const queue = new Queue({
     sheet.prepare(items);
   },
   isUnsent: (assignment) => outbox.isUnsent(assignment),
-  // The server does not count training items that were removed since.
+  // The server does not count training items that have been removed in the meantime.
   onClaim: () => (isTraining ? () => {} : tally.startClaim()),
   onGuideline: (version) => guidelines.receiveVersion(version),
 });
@@ -128,7 +128,7 @@ async function advance() {
   const ticket = {};
   fetching = ticket;
   const item = await queue.next();
-  // The annotator has gone back to an earlier pair since. This pair comes after it.
+  // Meanwhile, the annotator has gone back to an earlier pair. This pair comes after it.
   if (fetching !== ticket) {
     if (item) queue.putBack(item);
     return;
@@ -320,7 +320,7 @@ function restart() {
   if (isFree) advance();
 }
 
-// Release unanswered pairs at once, so that others need not wait for the leases to end.
+// Release unanswered pairs immediately, so that others do not wait for the leases to end.
 window.addEventListener("pagehide", () => {
   server.post(room.dataset.releaseUrl, {});
   tabs.sendLeft();
@@ -378,7 +378,7 @@ setSpeed(0);
 history?.load();
 await outbox.open();
 tally.add(outbox.countIn(campaign));
-// An answer from before a reload of the page, without feedback yet.
+// An answer that was sent before the page was reloaded and that has no feedback yet.
 const pendingFeedback = isTraining ? outbox.unsent.find(({ item }) => item) : null;
 if (pendingFeedback) {
   show(pendingFeedback.item);

@@ -12,7 +12,7 @@ export function showJudged(count) {
   part("judged").textContent = formatNumber(count);
 }
 
-// The hint that a swipe answers. Style sheets show it only on touch screens.
+// Show the hint that a swipe submits an answer. Style sheets show it only on touch screens.
 function showSwipeHint() {
   if (part("swipe")) part("swipe").hidden = swipes() >= SWIPE_HINT_MAX;
 }

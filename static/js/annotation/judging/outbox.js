@@ -27,7 +27,7 @@ export class Outbox {
     document.addEventListener("visibilitychange", () => this.retryNow());
   }
 
-  // Load the answers from before this page was opened, which are sent first.
+  // Load the answers that were stored before this page was opened. They are sent first.
   async open() {
     try {
       const stored = await this.store.open();
@@ -105,22 +105,22 @@ export class Outbox {
     this.timer = setTimeout(() => this.send(), pause * 1000);
   }
 
-  // Return whether the server has stored the answer or has refused it finally.
+  // Return whether the server has stored the answer or has finally refused it.
   async sendOne(answer) {
     const response = await this.server.post(answer.url, answer.body);
     const { status, detail, isSignedOut } = response;
     this.pause = response.retryAfter;
-    const isTaken = status === 200 || status === 201;
+    const isAccepted = status === 200 || status === 201;
     const isRefused = isFinalRefusal(response);
-    if (isTaken || isRefused) this.forget(answer, response);
-    if (isTaken) this.onGuideline(response.guideline, answer.campaign);
+    if (isAccepted || isRefused) this.forget(answer, response);
+    if (isAccepted) this.onGuideline(response.guideline, answer.campaign);
     if (isRefused) this.isBehind = true;
     if (isRefused || (status === 403 && !isSignedOut)) this.onRefused(answer, detail);
     this.onChange();
-    return isTaken || isRefused;
+    return isAccepted || isRefused;
   }
 
-  // Remove the oldest answer, which needs no more sending.
+  // Remove the oldest answer, which no longer needs to be sent.
   forget(answer, response) {
     this.unsent.shift();
     this.store.delete(answer.client_key);

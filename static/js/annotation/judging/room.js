@@ -58,7 +58,7 @@ export function textOf(label) {
   return answers.find((button) => button.dataset.label === String(label)).dataset.text;
 }
 
-// Have screen readers read a text. Use it sparingly.
+// Make screen readers read a text aloud. Use it sparingly.
 export function announce(text) {
   part("live").textContent = text;
 }

@@ -1,5 +1,5 @@
-// Requests to the server for the person who opened the room. If another person has signed in on the
-// same computer since, the server responds with 401, as if no one was signed in.
+// Requests to the server for the person who opened the room. If another person signs in on the same
+// computer later, the server responds with 401, as if no one was signed in.
 
 const WAIT_MS = 20_000;
 const GUIDELINE = "X-Hearth-Guideline";

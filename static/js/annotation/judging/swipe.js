@@ -1,4 +1,4 @@
-// A swipe across the video answers, as the two buttons do.
+// A swipe to the left or right across the video submits an answer, like the two buttons.
 
 const MIN_DISTANCE = 80; // pixels
 

@@ -1,7 +1,7 @@
 // The timeline of the video: a slider that shows the position and moves it.
 
 export class Timeline {
-  // `onHold()` and `onRelease()` are called when a pointer takes and leaves the slider, and
+  // `onHold()` and `onRelease()` are called when a pointer grabs and releases the slider, and
   // `onSeek(seconds)` when the slider is moved.
   constructor({ slider, text, onHold, onRelease, onSeek }) {
     Object.assign(this, { slider, text, onHold, onRelease, onSeek });

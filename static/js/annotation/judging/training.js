@@ -43,7 +43,7 @@ export class Training {
     return `${verdict}. ${explanation} ${texts.join(" ")}`.trim();
   }
 
-  // Return the campaigns that have opened with the last answer.
+  // Update the requirements on the page. Returns the campaigns that the last answer opened.
   draw() {
     const opened = this.requirements.filter((requirement) => this.updateRequirement(requirement));
     const met = this.requirements.find((requirement) => isMarkedMet(requirement));

@@ -8,8 +8,8 @@ const number = (cell) => (cell.dataset.value ? Number(cell.dataset.value) : NaN)
 function order(rows, column, isNumber, descending) {
   const sign = descending ? -1 : 1;
   const key = isNumber ? number : text;
-  return rows.toSorted((one, other) => {
-    const [a, b] = [key(one.cells[column]), key(other.cells[column])];
+  return rows.toSorted((first, second) => {
+    const [a, b] = [key(first.cells[column]), key(second.cells[column])];
     if (!isNumber) return sign * a.localeCompare(b);
     return Number.isNaN(a) - Number.isNaN(b) || sign * (a - b) || 0;
   });

@@ -22,8 +22,8 @@ def outcome(
     ruled: bool = False,
 ) -> FireResult:
     responses = [
-        Response(number + place, annotator=100 + place, label=one, queue=1)
-        for place, one in enumerate(labels)
+        Response(number + place, annotator=100 + place, label=step, queue=1)
+        for place, step in enumerate(labels)
     ]
     return FireResult(label, ruled, responses, systems)
 
@@ -67,7 +67,7 @@ def test_a_pair_without_majority_is_a_disagreement_without_label() -> None:
     assert (disputed["annotator_labels"], disputed["models"]) == (["relevant", "irrelevant"], [])
 
 
-def test_a_pending_pair_is_no_disagreement() -> None:
+def test_a_pending_pair_is_not_a_disagreement() -> None:
     found = load(merged(outcome(None, [1], ("CE",))))
     assert (found["annotations"], found["disagreements"]) == ([], [])
     (pending,) = found["undecided"]
@@ -75,18 +75,18 @@ def test_a_pending_pair_is_no_disagreement() -> None:
 
 
 def test_captions_with_the_same_text_are_one_entry() -> None:
-    one = merged(outcome(1, [1, 1], ("SSB", "CE")), outcome(1, [1], ("CE",), number=7))
-    assert [response.number for response in one.responses] == [1, 2, 7]
-    assert (one.label, one.models, one.pooled_by) == (
+    annotation = merged(outcome(1, [1, 1], ("SSB", "CE")), outcome(1, [1], ("CE",), number=7))
+    assert [response.number for response in annotation.responses] == [1, 2, 7]
+    assert (annotation.label, annotation.models, annotation.pooled_by) == (
         "relevant",
         ["SSB", "SSB", "CE"],
         ["SSB", "CE"],
     )
 
 
-def test_a_caption_that_was_not_pooled_takes_the_system_of_its_equals() -> None:
-    one = merged(outcome(1, [1, 1]), outcome(1, [1], ("CE",)))
-    assert one.models == ["CE", "CE", "CE"]
+def test_a_caption_that_was_not_pooled_has_the_system_of_an_equal_caption() -> None:
+    annotation = merged(outcome(1, [1, 1]), outcome(1, [1], ("CE",)))
+    assert annotation.models == ["CE", "CE", "CE"]
     assert merged(outcome(1, [1, 1]), outcome(1, [1])).models == []
 
 
@@ -137,9 +137,9 @@ def test_the_label_of_equal_captions(outcomes: list[FireResult], label: str | No
 def test_the_note_gives_the_reason_if_the_label_is_not_the_majority(
     outcomes: list[FireResult], note: str
 ) -> None:
-    one = merged(*outcomes)
-    assert one.note == note
-    found = load(one)
+    annotation = merged(*outcomes)
+    assert annotation.note == note
+    found = load(annotation)
     (row,) = found["annotations"] + found["disagreements"]
     assert row.get("note", "") == note
 

@@ -9,10 +9,10 @@ from evaluation.core.people.agreement import NOT_TWO_PAIRS
 from evaluation.core.people.agreement_figures import (
     Opinions,
     Resampling,
+    agreement_to_store,
+    figures_from_store,
     figures_of,
     figures_of_both,
-    figures_stored,
-    to_store,
 )
 
 
@@ -50,8 +50,8 @@ def test_figures_of_a_graded_scale() -> None:
 
 def test_figures_from_stored_counts_are_the_same() -> None:
     for n_grades in (4, 5):
-        stored = json.loads(json.dumps(to_store(GRADED, n_grades)))
-        assert figures_stored(stored, Resampling()) == figures_of_both(
+        stored = json.loads(json.dumps(agreement_to_store(GRADED, n_grades)))
+        assert figures_from_store(stored, Resampling()) == figures_of_both(
             GRADED, n_grades, Resampling()
         )
 

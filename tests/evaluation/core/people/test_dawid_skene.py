@@ -250,10 +250,10 @@ def test_collapsing_loses_nothing(data: st.DataObject) -> None:
     patterns = module.collapse_labels(*columns(rows), n_steps)
 
     found = [part.tolist() for part in np.split(patterns.codes, patterns.starts[1:])]
-    own = [sorted(who * n_steps + label for who, label in one) for one in sets]
+    own = [sorted(who * n_steps + label for who, label in pattern) for pattern in sets]
     assert [found[number] for number in patterns.of_item] == own
-    assert len({tuple(one) for one in found}) == len(found)
-    assert patterns.weights.tolist() == [own.count(one) for one in found]
+    assert len({tuple(pattern) for pattern in found}) == len(found)
+    assert patterns.weights.tolist() == [own.count(pattern) for pattern in found]
     assert patterns.owner.tolist() == [n for n, one in enumerate(found) for _ in one]
 
 
@@ -267,7 +267,7 @@ def label_rows(draw: st.DrawFn) -> tuple[Rows, int]:
     table = np.array(draw(st.lists(row, min_size=2, max_size=40)))
     for column in (0, 1):
         table[:, column] = np.unique(table[:, column], return_inverse=True)[1]
-    return [tuple(one) for one in table.tolist()], n_steps
+    return [tuple(pattern) for pattern in table.tolist()], n_steps
 
 
 @given(label_rows(), st.randoms(use_true_random=False))

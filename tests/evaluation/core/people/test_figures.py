@@ -19,7 +19,7 @@ from evaluation.core.people.figures import (
 from evaluation.core.people.pace import HOUR
 from tests.evaluation.core.people.test_pace import NOON, make_answers
 
-USUAL = PersonFigures(
+TYPICAL = PersonFigures(
     person=0,
     answers=1000,
     counted=1000,
@@ -147,22 +147,22 @@ def test_accuracy_is_that_of_the_model_over_shared_pairs() -> None:
     ],
 )
 def test_flags_of_one_annotator(change: dict[str, Any], expected: tuple[Flag, ...]) -> None:
-    rows = [replace(USUAL, **change), *[USUAL] * 9]
+    rows = [replace(TYPICAL, **change), *[TYPICAL] * 9]
     assert flags(rows) == [expected, *[()] * 9]
 
 
 def test_few_relevant_among_many() -> None:
-    others = replace(USUAL, relevant=300)
-    rows = [replace(USUAL, relevant=199), *[others] * 9]
+    others = replace(TYPICAL, relevant=300)
+    rows = [replace(TYPICAL, relevant=199), *[others] * 9]
     assert flags(rows)[0] == (Flag.FEW_RELEVANT,)
 
 
 def test_the_campaigns_accuracy_requirement_is_used() -> None:
-    rows = [replace(USUAL, gold=20, right=14)]
+    rows = [replace(TYPICAL, gold=20, right=14)]
     assert flags(rows) == [()]
     assert flags(rows, min_accuracy=0.95) == [(Flag.LOW_GOLD,)]
 
 
 def test_a_single_annotator_has_no_flags() -> None:
-    assert flags([replace(USUAL, compared=0, equal=0)]) == [()]
+    assert flags([replace(TYPICAL, compared=0, equal=0)]) == [()]
     assert flags([]) == []

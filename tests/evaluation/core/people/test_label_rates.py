@@ -62,7 +62,9 @@ def test_two_labels_and_one_prevalence_are_not_enough() -> None:
         ([3] * 9, [1] * 9, module.FEW_DISAGREEMENTS),
     ],
 )
-def test_reasons(n_labels: list[int], relevant: list[int], reason: str) -> None:
+def test_undefined_rates_have_a_reason(
+    n_labels: list[int], relevant: list[int], reason: str
+) -> None:
     zeros = np.zeros(len(n_labels), np.int64)
     table = tabulate_labels(np.array(n_labels), np.array(relevant), zeros, zeros, 1)
     found = rates_from_labels(table, NO_DRAWS)
@@ -104,7 +106,7 @@ def test_intervals_cover_the_true_rates() -> None:
     assert 0.92 <= np.mean(covered) <= 0.98
 
 
-def test_gold() -> None:
+def test_rates_from_gold_answers() -> None:
     is_relevant = np.repeat([True, False], [100, 200])
     is_wrong = np.zeros(300, np.bool_)
     is_wrong[[0, 1, 2, 100]] = True

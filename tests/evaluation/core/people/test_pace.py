@@ -39,8 +39,8 @@ NOON = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp())
 
 def make_answers(*rows: dict[str, Any]) -> Answers:
     """Return answers from rows of values. The default is a counted label 0 without a time."""
-    usual = {"person": 0, "label": 0, "kind": "counted", "planned": True, "gold": -1, "ms": -1}
-    filled = [{**usual, "task": place, "at": NOON, **row} for place, row in enumerate(rows)]
+    defaults = {"person": 0, "label": 0, "kind": "counted", "planned": True, "gold": -1, "ms": -1}
+    filled = [{**defaults, "task": place, "at": NOON, **row} for place, row in enumerate(rows)]
 
     def column(name: str) -> Any:
         return np.array([row[name] for row in filled], np.int64)
@@ -127,7 +127,7 @@ def test_years_have_periods_of_four_weeks() -> None:
     assert timeline_of(np.empty(0, np.int64)) is None
 
 
-def test_over_time() -> None:
+def test_answers_over_time() -> None:
     answers = make_answers(
         {"person": 0, "label": 1, "ms": 2000},
         {"person": 1, "label": 0, "ms": 4000},

@@ -77,7 +77,9 @@ def unjudged_videos(ranked: Ranked, labels: Judged) -> tuple[list[int], list[int
     """Return the unjudged videos in a single list, and those outside of it."""
     listed, known = set(ranked[0].tolist()), {video for _, video in as_pairs(labels)}
     free = [video for video in range(labels.n_videos) if video not in known]
-    return [one for one in free if one in listed], [one for one in free if one not in listed]
+    return [video for video in free if video in listed], [
+        video for video in free if video not in listed
+    ]
 
 
 HAND_RANKED = np.array([[0, 1, 2, 3], [1, 0, -1, -1], [-1, -1, -1, -1]], dtype=np.int32)

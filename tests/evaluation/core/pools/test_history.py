@@ -26,13 +26,13 @@ def test_labels_known_at_each_checkpoint() -> None:
             CODES, pair_of, relevant, checkpoints, is_first=is_first, n_queries=2, n_videos=4
         )
     )
-    assert [one.labels for one in found] == [0, 1, 3, 4, 5]
+    assert [point.labels for point in found] == [0, 1, 3, 4, 5]
     assert [
-        dict(zip(one.judged.codes.tolist(), one.judged.gains.tolist(), strict=True))
-        for one in found
+        dict(zip(point.judged.codes.tolist(), point.judged.gains.tolist(), strict=True))
+        for point in found
     ] == [{}, {1: 1}, {4: 0}, {1: 1, 4: 0}, {1: 1, 4: 0, 6: 1}]
-    assert [one.opinions.n_labels for one in found] == [0, 1, 3, 3, 4]
-    assert [one.opinions.n_multiply_labelled for one in found] == [0, 0, 1, 1, 1]
+    assert [point.opinions.n_labels for point in found] == [0, 1, 3, 3, 4]
+    assert [point.opinions.n_multiply_labelled for point in found] == [0, 0, 1, 1, 1]
 
 
 def test_number_of_labels_after_which_scores_stay() -> None:

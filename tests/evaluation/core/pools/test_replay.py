@@ -50,8 +50,8 @@ def pool_of(
 ) -> PooledLabels:
     ranked = {name: as_run(lists) for name, lists in runs.items()}
     n_queries = len(next(iter(ranked.values())))
-    came_with = judged_of(dict.fromkeys(original or [], 1), n_queries)
-    return gather_pool(ranked, depth, judged_of(gains, n_queries), came_with)
+    originals = judged_of(dict.fromkeys(original or [], 1), n_queries)
+    return gather_pool(ranked, depth, judged_of(gains, n_queries), originals)
 
 
 def order_of(strategy: str, pool: PooledLabels, seed: int = 1, rel: int = 1) -> list[Any]:

@@ -114,9 +114,9 @@ def test_orders(order: str, expected: list[int]) -> None:
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(ValueError, match="two runs"):
         select_by_correctness("first", RUNS, None, 1)
-    with pytest.raises(ValueError, match="no choice"):
+    with pytest.raises(ValueError, match="not a choice"):
         select_by_correctness("best", RUNS, PAIR, 1)
-    with pytest.raises(ValueError, match="no choice"):
+    with pytest.raises(ValueError, match="not a choice"):
         changed_by_labels("better", RUNS, 1)
     with pytest.raises(ValueError, match="two runs"):
         in_order(EVERYTHING, "apart", RUNS, None, 1, LENGTHS)

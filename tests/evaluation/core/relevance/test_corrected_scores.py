@@ -1,4 +1,4 @@
-"""Measures of numbers instead of labels, compared with the scorer and with all outcomes."""
+"""Measures of probabilities instead of labels, compared with the scorer and with all outcomes."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_the_only_positive_in_the_top_k() -> None:
     # In the top 1, caption 0 has a sole positive, too.
     assert sole_positives(RANKED, JUDGED, 1, ORIGINAL).tolist() == [0, 7]
     assert sole_positives(RANKED, JUDGED, 99, ORIGINAL).tolist() == [7, 11]
-    assert sole_positives(RANKED, JUDGED.nothing(), 3).tolist() == []
+    assert sole_positives(RANKED, JUDGED.empty(), 3).tolist() == []
 
 
 def test_a_positive_is_not_sole_next_to_an_original_positive() -> None:

@@ -12,13 +12,13 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", [*NAMES, *map(str, DEFAULT_MEASURES)])
-def test_name_makes_the_round_trip(name: str) -> None:
+def test_text_of_a_parsed_name_is_the_name(name: str) -> None:
     assert str(parse_measure(name)) == name
     assert parse_measure(name) == parse_measure(name)
     assert hash(parse_measure(name)) == hash(parse_measure(name))
 
 
-def test_name_is_read_as_meant() -> None:
+def test_names_are_parsed() -> None:
     assert parse_measure("AP(found)@10") == Measure("AP(found)", 10)
     assert parse_measure("AP") == Measure("AP")
     assert len({parse_measure(name) for name in NAMES}) == len(NAMES)
@@ -40,14 +40,14 @@ KNOWN = (
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (text, f"unknown measure {text!r}; known are {KNOWN}")
+        (text, f"unknown measure {text!r}; known measures: {KNOWN}")
         for text in ("", "c@1", "NDCG", "AP (found)", "AP(rel)", "C@", "C@0", "C@01", "C@-1", "C@٣")
     ]
     + [
-        (" AP", f"unknown measure ' AP'; known are {KNOWN}"),
-        ("AP\n", f"unknown measure 'AP\\n'; known are {KNOWN}"),
-        ("C@1234567", f"unknown measure 'C@1234567'; known are {KNOWN}"),
-        ("Recall@5", f"unknown measure 'Recall@5'; known are {KNOWN}"),
+        (" AP", f"unknown measure ' AP'; known measures: {KNOWN}"),
+        ("AP\n", f"unknown measure 'AP\\n'; known measures: {KNOWN}"),
+        ("C@1234567", f"unknown measure 'C@1234567'; known measures: {KNOWN}"),
+        ("Recall@5", f"unknown measure 'Recall@5'; known measures: {KNOWN}"),
         ("C", "measure 'C' needs a cutoff, as in 'C@10'"),
         ("Judged", "measure 'Judged' needs a cutoff, as in 'Judged@10'"),
         ("MedR@10", "measure 'MedR' takes no cutoff"),

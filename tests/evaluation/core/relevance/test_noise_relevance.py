@@ -58,7 +58,7 @@ def test_numbers_are_unbiased_at_every_prevalence(doubled: float) -> None:
 
 
 def test_rates_are_those_of_each_label() -> None:
-    # The annotator of the first pair errs at `RATES`, and the other one never errs.
+    # The annotator of the first pair makes errors at `RATES`, and the other one makes none.
     found = unbiased_relevance(
         evidence_from_labels(
             np.array([0, 1, 2]),

@@ -168,8 +168,8 @@ def shares_that_differ(difference: float, psi: float) -> list[float]:
     return [(psi + difference) / 2, (psi - difference) / 2, 1 - psi]
 
 
-def is_sign_flip_found(sums: FloatArray | IntArray) -> BoolArray:
-    """Return the result of the randomisation test with the normal approximation.
+def is_significant(sums: FloatArray | IntArray) -> BoolArray:
+    """Return whether the randomisation test with the normal approximation rejects, bool [studies].
 
     sums: [studies, units]. With random signs, the variance of a total is the sum of squares.
     """
@@ -215,7 +215,7 @@ def test_power_of_a_continuous_measure() -> None:
 
     pilot = known(measure_pilot(draw((200_000,), 0.08), np.zeros(200_000), "paired"))
     captions = captions_needed(pilot, 0.02)
-    assert np.mean(is_sign_flip_found(draw((3000, captions), 0.02))) == NEAR_80
+    assert np.mean(is_significant(draw((3000, captions), 0.02))) == NEAR_80
 
 
 def test_power_of_shares_by_video() -> None:
@@ -238,20 +238,21 @@ def test_power_of_shares_by_video() -> None:
     needed = videos_needed(pilot, captions_needed(pilot, 0.05))
     studies = draw(rng.integers(10, 31, (6000, needed)), 0.05)
     sums = studies[..., 0] - studies[..., 1]
-    found = is_sign_flip_found(sums)
+    found = is_significant(sums)
     assert np.mean(found) == NEAR_80
-    same = [(randomisation_test(one, 2000, rng=rng).p <= 0.05) for one in sums[:100].astype(float)]
-    assert np.count_nonzero(same != found[:100]) <= 3
+    some = sums[:100].astype(float)
+    sampled = [randomisation_test(study, 2000, rng=rng).p <= 0.05 for study in some]
+    assert np.count_nonzero(sampled != found[:100]) <= 3
     # A plan by caption has too few captions: the power is below one half.
     by_caption = known(measure_pilot(kinds == 1, kinds == -1, "paired"))
     few = videos_needed(pilot, captions_needed(by_caption, 0.05))
-    assert np.mean(is_sign_flip_found(sums[:, :few])) < 0.45
+    assert np.mean(is_significant(sums[:, :few])) < 0.45
     # A plan with one caption of each video.
     single = one_per_cluster(pilot)
     captions = captions_needed(single, 0.05)
     assert captions == pytest.approx(captions_needed(by_caption, 0.05), abs=1)
     ones = draw(np.ones((3000, captions), np.int64), 0.05)
-    assert np.mean(is_sign_flip_found(ones[..., 0] - ones[..., 1])) == NEAR_80
+    assert np.mean(is_significant(ones[..., 0] - ones[..., 1])) == NEAR_80
 
 
 # --- Effort ---------------------------------------------------------------------------------------

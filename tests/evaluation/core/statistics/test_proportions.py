@@ -49,7 +49,7 @@ def test_correct_on_all_queries_is_not_certain() -> None:
 def test_wilson_covers_near_saturation(n: int, share: float) -> None:
     """The coverage is exact, computed over all numbers of correct captions."""
     right = np.arange(n + 1)
-    ends = [wilson_interval(one / n, n, Z) for one in right]
+    ends = [wilson_interval(value / n, n, Z) for value in right]
     holds = [low <= share <= high for low, high in ends]
     assert 0.93 <= float(stats.binom.pmf(right, n, share)[holds].sum()) <= 0.97
 
@@ -126,7 +126,7 @@ def test_by_caption_the_coverage_is_too_low() -> None:
     rng = rng_of(1)
     drawn = [draw_videos(rng, 300, 14, 0.9, 0.3)[0] for _ in range(300)]
     found = [mean_interval(values, rng=rng) for values in drawn]
-    assert np.mean([one.low <= 0.9 <= one.high for one in found]) < 0.64  # type: ignore[operator]
+    assert np.mean([interval.low <= 0.9 <= interval.high for interval in found]) < 0.64  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

@@ -137,7 +137,9 @@ def test_a_few_large_differences_among_many_small_ones_keep_their_signs() -> Non
     differences = np.concatenate([small, large])
     observed, others = abs(differences.sum()), stats.norm(0, math.sqrt(float(small @ small)))
     shifts = [float(np.dot(signs, large)) for signs in product([-1, 1], repeat=3)]
-    expected = np.mean([others.sf(observed - one) + others.cdf(-observed - one) for one in shifts])
+    expected = np.mean(
+        [others.sf(observed - shift) + others.cdf(-observed - shift) for shift in shifts]
+    )
     assert randomise(differences, 40_000).p == pytest.approx(expected, abs=0.01)
 
 

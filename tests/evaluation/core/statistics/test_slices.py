@@ -159,7 +159,7 @@ def test_groups_of_tags_can_overlap() -> None:
     assert tagged.groups.tolist() == [0, 0, 0, 1, 2, 3, 3]
     values = np.arange(6) / 10
     slices = slice_means(values[tagged.queries], tagged.groups, tagged.names, 100, rng=rng_of(0))
-    assert [(one.n, one.mean) for one in slices] == [
+    assert [(part.n, part.mean) for part in slices] == [
         (3, Estimate(pytest.approx(0.5 / 3))),
         (1, Estimate(pytest.approx(0.1))),
         (1, Estimate(pytest.approx(0.3))),

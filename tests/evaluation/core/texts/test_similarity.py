@@ -144,7 +144,7 @@ def test_overlap_refuses_bad_input() -> None:
     with pytest.raises(ValueError, match="the same length"):
         overlap_with_others(["a"], [0, 1])
     for groups in ([], [3, 3]):
-        with pytest.raises(ValueError, match="less than two groups"):
+        with pytest.raises(ValueError, match="fewer than two groups"):
             overlap_with_others(["a"] * len(groups), groups)
 
 

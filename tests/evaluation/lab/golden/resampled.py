@@ -2,8 +2,8 @@
 
 A quantile of B draws from a normal distribution has a standard error of
 sd * sqrt(q (1 - q) / B) / density at the quantile: 2.67 sd / sqrt(B) at 2.5 and 97.5 %. Both
-sides draw. The tolerance is four times the error of their difference, so that one of thousands of
-comparisons fails by chance. Seeds are fixed, so no comparison fails only sometimes.
+sides draw. The tolerance is four times the error of their difference, so that only one of
+thousands of comparisons fails by chance. Seeds are fixed, so no comparison fails only sometimes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def widened(number: float) -> float:
 
 
 def difference_interval(values: list[float], others: list[float]) -> Any:
-    differences = [one - other for one, other in zip(values, others, strict=True)]
+    differences = [value - other for value, other in zip(values, others, strict=True)]
     if set(differences) <= {-1.0, 0.0, 1.0}:
         return paired(differences, float(len(differences)))
     return mean_interval(differences)
@@ -83,7 +83,7 @@ def cluster_interval(values: list[float], clusters: list[str], *, difference: bo
     if set(values) <= ({-1.0, 0.0, 1.0} if difference else {0.0, 1.0}):
         size = effective_size(values, clusters)
         return paired(values, size) if difference else wilson(sum(values) / len(values), size)
-    level = widened(len(values) ** 2 / sum(one**2 for one in sizes))
+    level = widened(len(values) ** 2 / sum(size**2 for size in sizes))
     samples = (np.array(sums), np.array(sizes))
     return interval(
         samples, ratio, paired=True, vectorized=True, batch=1000, confidence_level=level
@@ -112,12 +112,12 @@ def effective_size(values: list[float], clusters: list[str]) -> float:
     sums, sizes = cluster_totals(values, clusters)
     n, number, z = len(values), len(sums), float(stats.norm.ppf(0.975))
     mean = sum(values) / n
-    without = [(sum(sums) - one) / (n - size) - mean for one, size in zip(sums, sizes, strict=True)]
-    variance = (number - 1) / number * sum(one * one for one in without)
-    single = sum(one * one for one in values) / n - mean * mean
+    without = [(sum(sums) - own) / (n - size) - mean for own, size in zip(sums, sizes, strict=True)]
+    variance = (number - 1) / number * sum(change * change for change in without)
+    single = sum(value * value for value in values) / n - mean * mean
     commonest = max(sorted(set(values)), key=values.count)
     rarer = {cluster for value, cluster in zip(values, clusters, strict=True) if value != commonest}
-    least = n * n / sum(one**2 for one in sizes) * (z / stats.t.ppf(0.975, number - 1)) ** 2
+    least = n * n / sum(size**2 for size in sizes) * (z / stats.t.ppf(0.975, number - 1)) ** 2
     freedom = min(len(rarer), number - 1)
     return float(max(least, single / variance * (z / stats.t.ppf(0.975, freedom)) ** 2))
 

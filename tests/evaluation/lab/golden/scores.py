@@ -130,8 +130,8 @@ def known_with(
 ) -> dict[Pair, int]:
     """Return the labels of original positives, of pairs in a pooled run, and of pairs in no run."""
     everything: set[Pair] = set().union(*map(pairs_of, runs.values()))
-    brought: set[Pair] = set().union(*(pairs_of(runs[name]) for name in pooled))
-    kept = set(world.original) | brought
+    contributed: set[Pair] = set().union(*(pairs_of(runs[name]) for name in pooled))
+    kept = set(world.original) | contributed
     return {pair: gain for pair, gain in labels.items() if pair in kept or pair not in everything}
 
 
@@ -172,16 +172,16 @@ def _growth(
         "pools": len(pools),
         "possible": len(pools),
         "bias": {
-            measure: statistics.fmean(_minus(one[measure], whole[measure]) for one in scored)
+            measure: statistics.fmean(_minus(row[measure], whole[measure]) for row in scored)
             for measure in whole
         },
     }
 
 
-def _minus(one: float | None, other: float | None) -> float:
-    assert one is not None
-    assert other is not None
-    return one - other
+def _minus(first: float | None, second: float | None) -> float:
+    assert first is not None
+    assert second is not None
+    return first - second
 
 
 # --- bounds ---------------------------------------------------------------------------------------
@@ -195,8 +195,8 @@ def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
     runs = world.cut(depth)
     rows, judged = [], []
     for name, lists in runs.items():
-        tried = [_outcomes(lists, qrels, caption, [0]) for caption in world.captions]
-        beyond = [
+        listed = [_outcomes(lists, qrels, caption, [0]) for caption in world.captions]
+        unlisted = [
             _outcomes(lists, qrels, caption, range(_unlisted(world, lists, qrels, caption) + 1))
             for caption in world.captions
         ]
@@ -210,12 +210,16 @@ def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
                 "measure": measure,
                 "score": score(world, lists, qrels, measure),
                 "bounds": [
-                    statistics.fmean(min(outcome[measure] for outcome in one) for one in tried),
-                    statistics.fmean(max(outcome[measure] for outcome in one) for one in tried),
+                    statistics.fmean(min(row[measure] for row in outcomes) for outcomes in listed),
+                    statistics.fmean(max(row[measure] for row in outcomes) for outcomes in listed),
                 ],
                 "bounds_all": [
-                    statistics.fmean(min(outcome[measure] for outcome in one) for one in beyond),
-                    statistics.fmean(max(outcome[measure] for outcome in one) for one in beyond),
+                    statistics.fmean(
+                        min(row[measure] for row in outcomes) for outcomes in unlisted
+                    ),
+                    statistics.fmean(
+                        max(row[measure] for row in outcomes) for outcomes in unlisted
+                    ),
                 ],
                 "judged_depth": _reads(lists, measure),
                 "judged": score(world, lists, qrels, f"Judged@{_reads(lists, measure)}"),
@@ -351,7 +355,7 @@ def _expected(
             chance = 1.0
             for place, label in zip(free, labels, strict=True):
                 chance *= row[place] if label else 1 - row[place]
-            turned = {videos[place]: label for place, label in zip(free, labels, strict=True)}
-            for measure, value in _by_hand(videos, gains | turned).items():
+            outcome = {videos[place]: label for place, label in zip(free, labels, strict=True)}
+            for measure, value in _by_hand(videos, gains | outcome).items():
                 sums[measure] += chance * value
     return {measure: total / len(world.captions) for measure, total in sums.items()}

@@ -118,7 +118,7 @@ def _signed_sums(change: list[float], videos: list[str]) -> float:
 
 
 def _ranked(scores: list[Any]) -> list[int]:
-    return [int(rank) for rank in stats.rankdata([-one for one in scores], method="min")]
+    return [int(rank) for rank in stats.rankdata([-score for score in scores], method="min")]
 
 
 def _holm(p_values: list[float]) -> list[float]:
@@ -179,7 +179,7 @@ def _sampled_deviation(world: World, values: Any, size: int, by_videos: bool) ->
     if not by_videos:
         return float(values.std()) / math.sqrt(size)
     videos = list(dict.fromkeys(_videos(world)))
-    of_video = [[n for n, own in enumerate(_videos(world)) if own == one] for one in videos]
+    of_video = [[n for n, own in enumerate(_videos(world)) if own == video] for video in videos]
     sums = np.array([values[own].sum() for own in of_video])
     sizes = np.array([len(own) for own in of_video])
     number = max(1, round(size / float(sizes.mean())))
@@ -264,11 +264,11 @@ def _design_effect(world: World, samples: list[Any]) -> tuple[float, float]:
         sums = dict.fromkeys(names, 0.0)
         for name, value in zip(videos, sample, strict=True):
             sums[name] += value - sample.mean()
-        total = sum(one**2 for one in sums.values())
+        total = sum(term**2 for term in sums.values())
         by_video += total * len(names) / (len(names) - 1) / len(sample) ** 2
         by_caption += sample.var(ddof=1) / len(sample)
     sizes = Counter(videos).values()
-    size = sum(one**2 for one in sizes) / sum(sizes)
+    size = sum(size**2 for size in sizes) / sum(sizes)
     effect = float(by_video / by_caption)
     return effect, (effect - 1) / (size - 1)
 
@@ -282,7 +282,7 @@ def slices(world: World, measure: str, by: str, bins: int) -> dict[str, Any]:
     # Each slice begins with an existing value at or above the position of its share.
     places = [math.ceil((len(ordered) - 1) * part / bins) for part in range(1, bins)]
     cuts = sorted({ordered[place] for place in places} - {ordered[0]})
-    numbers = [sum(value >= one for one in cuts) for value in attribute]
+    numbers = [sum(value >= cut for cut in cuts) for value in attribute]
     rows, correlations = [], []
     for name, lists in world.runs.items():
         values = per_caption(world, lists, world.by_labels, measure)
@@ -295,7 +295,7 @@ def slices(world: World, measure: str, by: str, bins: int) -> dict[str, Any]:
 
 def _correlated(first: list[Any], second: list[Any]) -> dict[str, float]:
     """Return the rank correlation. Values that differ by rounding errors are ties."""
-    first, second = ([round(one, 9) for one in values] for values in (first, second))
+    first, second = ([round(value, 9) for value in values] for values in (first, second))
     return {
         "spearman": float(stats.spearmanr(first, second).statistic),
         "kendall": float(stats.kendalltau(first, second, variant="b").statistic),
@@ -344,7 +344,7 @@ def wording(world: World, measure: str) -> dict[str, Any]:
         )
         for key in world.captions
     ]
-    numbers = [sum(value >= one for one in CUTS) for value in overlap]
+    numbers = [sum(value >= cut for cut in CUTS) for value in overlap]
     rows, correlations = [], []
     for name, lists in world.runs.items():
         values = per_caption(world, lists, world.by_labels, measure)

@@ -58,7 +58,7 @@ def labels_table(world: World) -> dict[str, Any]:
 
 def _first_two(labels: Labels) -> Labels:
     """Return the first two labels in the order of the file. A third is requested if they differ."""
-    return [one[:2] for one in labels]
+    return [pair[:2] for pair in labels]
 
 
 def _quoted(labels: Labels) -> dict[str, Any]:
@@ -84,13 +84,13 @@ def _figures(labels: Labels) -> dict[str, Any]:
 
 def _ac1(labels: Labels) -> float:
     """Return Gwet's AC1 of two categories, as defined in his handbook."""
-    share = statistics.fmean(sum(one) / len(one) for one in labels)
+    share = statistics.fmean(sum(pair) / len(pair) for pair in labels)
     chance = 2 * share * (1 - share)
     return (_pairwise(labels) - chance) / (1 - chance)
 
 
 def _outcomes(labels: Labels) -> dict[str, Any]:
-    shares = [sum(one) / len(one) for one in labels]
+    shares = [sum(pair) / len(pair) for pair in labels]
     equal = _unanimous(labels)
     return {
         "pairs": len(labels),
@@ -105,17 +105,17 @@ def _outcomes(labels: Labels) -> dict[str, Any]:
 
 
 def _several(labels: Labels) -> Labels:
-    return [one for one in labels if len(one) > 1]
+    return [pair for pair in labels if len(pair) > 1]
 
 
 def _by_number(labels: Labels) -> list[tuple[int, Labels]]:
     numbers = sorted(set(map(len, labels)))
-    return [(number, [one for one in labels if len(one) == number]) for number in numbers]
+    return [(number, [pair for pair in labels if len(pair) == number]) for number in numbers]
 
 
 def _unanimous(labels: Labels) -> float | None:
     several = _several(labels)
-    return sum(len(set(one)) == 1 for one in several) / len(several) if several else None
+    return sum(len(set(labels)) == 1 for labels in several) / len(several) if several else None
 
 
 def _pairwise(labels: Labels) -> float:
@@ -129,11 +129,11 @@ def _pairwise(labels: Labels) -> float:
 def alpha(labels: Labels) -> float | None:
     """Return alpha, computed from the matrix of annotators and pairs with missing labels."""
     several = _several(labels)
-    if len({label for one in several for label in one}) < 2:
+    if len({label for labels in several for label in labels}) < 2:
         return None
     matrix = np.full((max(map(len, several)), len(several)), np.nan)
-    for column, one in enumerate(several):
-        matrix[: len(one), column] = one
+    for column, own in enumerate(several):
+        matrix[: len(own), column] = own
     return float(krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal"))
 
 
@@ -141,7 +141,7 @@ def _alpha_interval(labels: Labels) -> Any:
     several = _several(labels)
     if alpha(several) is None:
         return None
-    counts = np.array([[len(one) - sum(one), sum(one)] for one in several])
+    counts = np.array([[len(labels) - sum(labels), sum(labels)] for labels in several])
 
     def of_drawn(places: Any) -> float:
         drawn = counts[places]
@@ -357,7 +357,7 @@ def overlap(world: World, depth: int, p: float) -> dict[str, Any]:
             _overlap(runs[first].get(key, []), runs[second].get(key, []), depth, p)
             for key in world.captions
         ]
-        means = {name: statistics.fmean(one[name] for one in found) for name in found[0]}
+        means = {name: statistics.fmean(row[name] for row in found) for name in found[0]}
         pairs.append({"runs": [first, second], "p": p, **means})
     return {"pairs": pairs}
 

@@ -19,8 +19,11 @@ Qrels = dict[str, dict[str, int]]  # gain by caption and video
 
 @dataclass(frozen=True)
 class World:
-    """captions: texts by key. original: the original positives, in the order of the file.
-    judgments: pair, annotator and label, in the order of the file."""
+    """A benchmark with its runs and judgments.
+
+    captions: texts by key. original: the original positives, in the order of the file.
+    judgments: pair, annotator and label, in the order of the file.
+    """
 
     videos: list[str]
     captions: dict[str, str]
