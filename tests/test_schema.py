@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rest_framework.authtoken.models import Token
 
 from annotation.models import Assignment, Campaign
 from annotation.services import annotator_for
@@ -25,6 +24,7 @@ from config.accounts.roles import Role
 from config.jobs.models import Job
 from evaluation.lab.analyses import ANALYSES
 from evaluation.release.services import publish_label_set
+from tests.accounts.world import token_of
 from tests.benchmarks.commands import NO_RATES
 from tests.factories import add_judgments, claim, make_campaign, make_user
 from tests.webserver import WebServer, web_server
@@ -69,7 +69,7 @@ def test_no_request_causes_an_error_of_the_server(server: WebServer, tmp_path: P
         user = make_user(role, role)
         if role != Role.RESEARCHER:
             claim(campaign, annotator_for(user), count=1)
-        token = Token.objects.create(user=user).key
+        token = token_of(user)
         ended, output = run_schemathesis(server, token, ALL_PHASES if SECONDS else phases)
         assert ended == 0, output + server.log
     assert "Traceback" not in server.log, server.log

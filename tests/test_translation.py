@@ -185,6 +185,11 @@ def test_the_api_refuses_in_german(client_of_anna: Client, campaign: Campaign) -
     assert answer.json() == {"detail": "Diese Kampagne ist pausiert."}
 
 
+def test_a_german_page_changes_no_later_answer_of_its_thread(client_of_anna: Client) -> None:
+    assert "Meine" in client_of_anna.get("/me/", headers={"Accept-Language": "de"}).text
+    assert translation.get_language() == "en"
+
+
 def test_pages_of_leads_stay_english(campaign: Campaign, client: Client) -> None:
     client.force_login(make_user("lena", Role.LEAD))
     for address in ("/", f"/campaigns/{campaign.pk}/", "/account/token/", "/nowhere/"):

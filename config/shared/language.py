@@ -47,8 +47,10 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        _activate(request, settings.LANGUAGE_CODE)
-        response = self.get_response(request)
+        # The thread serves other requests later, some of them without this middleware.
+        with translation.override(None):
+            _activate(request, settings.LANGUAGE_CODE)
+            response = self.get_response(request)
         response.headers.setdefault("Content-Language", request.LANGUAGE_CODE)
         if getattr(request, "is_translated", False):
             patch_vary_headers(response, ("Accept-Language",))
