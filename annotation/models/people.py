@@ -129,7 +129,7 @@ class Membership(models.Model):
 
     @property
     def pause_message(self) -> str:
-        """The reason of the pause, as the annotator reads it."""
+        """The reason for the pause, as the annotator reads it."""
         if self.pause_cause not in PAUSE_MESSAGES:
             return self.reason
         message = gettext(PAUSE_MESSAGES[PauseCause(self.pause_cause)])
@@ -137,7 +137,7 @@ class Membership(models.Model):
 
     @property
     def pause_note(self) -> str:
-        """The reason of the pause, as leads read it."""
+        """The reason for the pause, as leads read it."""
         if self.pause_cause != PauseCause.ACCURACY:
             return self.pause_message
         return PAUSE_NOTE.format(**self._pause_numbers)

@@ -47,12 +47,12 @@ def true_scores(
     n_captions, n_videos = demo.truth.shape
     truth = demo.truth.reshape(-1)[codes].astype(np.int8)
     judged = Judged(codes, truth, n_captions, n_videos)
-    wanted = {name: parse_measure(name) for name in measures}
+    parsed = {name: parse_measure(name) for name in measures}
     found = {}
     for run, ranked in runs.items():
-        scores = score_run(ranked, judged, wanted.values())
+        scores = score_run(ranked, judged, parsed.values())
         found[run] = {
-            name: float(scores.per_query(measure).mean()) for name, measure in wanted.items()
+            name: float(scores.per_query(measure).mean()) for name, measure in parsed.items()
         }
     return found
 

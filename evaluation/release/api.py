@@ -71,10 +71,10 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
         """Publish the current labels as the next label set.
 
         Only leads and admins may do this. A job writes the label set and then scores all runs by
-        it. If pairs are pending or in conflict and `allow_pending` is not set, the answer is 409
-        and no job is started.
+        it. If pairs are pending or in conflict and `allow_pending` is not set, the response
+        has the status 409 and no job is started.
 
-        The `result` of the job has `version`, `sha256` and `pairs`.
+        The `result` of the job contains `version`, `sha256` and `pairs`.
         """
         shape = PublishSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
@@ -98,7 +98,7 @@ class DraftOfLabels(OfBenchmark):
         """Draft the current labels.
 
         A job makes the draft and then recomputes the analyses of the previous draft. Its `result`
-        has `sha256`, `pairs`, and `analyses` (the number of recomputed analyses).
+        contains `sha256`, `pairs`, and `analyses` (the number of recomputed analyses).
         """
         return accepted(begin_draft(benchmark=self.benchmark, by=cast(User, request.user)))
 

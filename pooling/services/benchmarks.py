@@ -146,7 +146,7 @@ def _store(
 
 
 def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Benchmark:
-    """Change the rule for which captions count as the same text.
+    """Change the rule by which captions count as the same text.
 
     Raises `NotPermitted` if `by` may not change the rule. Raises `Conflict` if tasks share a label
     under the current rule.

@@ -69,8 +69,8 @@ def expect_confirmation(
     ranked: video numbers [n_queries, depth]. judged: the labels and original positives from which
     the score without correction is computed. Raises ValueError if `sole_positives` does.
 
-    Let f be the false alarm rate of isolated pairs, and t an unbiased number for the relevance of a
-    pair (`noise_relevance.unbiased_relevance`). If a pair has one label, the mean of f (1 - t) is
+    Let f be the false alarm rate of isolated pairs, and t an unbiased estimate of the relevance of
+    a pair (`noise_relevance.unbiased_relevance`). If a pair has one label, the mean of f (1 - t) is
     the probability that it is labelled relevant and is not relevant. The expected number of wrong
     sole positives is the sum of f (1 - t), over the pairs with one label and without another
     positive in the top k of their caption. This needs no assumption about the number of relevant

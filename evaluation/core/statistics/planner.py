@@ -112,4 +112,4 @@ def _check_plan(difference: float, confidence: float, power: float) -> None:
     if not 0 < difference < math.inf:
         raise ValueError("the difference must be finite and above 0")
     if normal_quantile(confidence) + _power_quantile(power) <= 0:
-        raise ValueError("a power so low needs no captions")
+        raise ValueError("the power is so low that no captions are needed")

@@ -87,7 +87,7 @@ class AnalysisForm(forms.Form):
 
     @property
     def summary(self) -> list[tuple[str, str]]:
-        """Return label and value of the main fields, and of each setting that has been changed."""
+        """Return the label and value of each main field and of each setting that was changed."""
         changed = [field for field in self.settings_fields if has_changed_value(field)]
         return [(str(field.label), _value_text(field)) for field in (*self.main_fields, *changed)]
 
@@ -110,5 +110,5 @@ def _value_text(field: forms.BoundField) -> str:
 
 def has_changed_value(field: forms.BoundField) -> bool:
     """Return whether a field has a value that is not its initial one."""
-    usual = field.field.initial
-    return bool(field.data) and field.data != usual and str(field.data) != str(usual)
+    initial = field.field.initial
+    return bool(field.data) and field.data != initial and str(field.data) != str(initial)

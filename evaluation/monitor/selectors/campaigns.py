@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 
-# For this number of tasks or answers, computing the figures takes some tenths of a second. Figures
+# For this number of tasks or answers, computing the figures takes a few tenths of a second. Figures
 # of larger campaigns are computed by a job and stored.
 SMALL = 20_000
 CACHE_SECONDS = 60
@@ -233,7 +233,8 @@ def _task_counts(campaign: Campaign) -> TaskCounts:
         "relevant": progress.relevant,
         "labels_required": progress.labels_required,
         "turns": [
-            _as_json(campaign) for campaign in label_rounds(live, required, is_open == 1, n_tasks)
+            _as_json(label_round)
+            for label_round in label_rounds(live, required, is_open == 1, n_tasks)
         ],
     }
 

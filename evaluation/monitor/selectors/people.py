@@ -72,7 +72,7 @@ def members_of(campaign: Campaign) -> QuerySet[Membership]:
 def people_of(campaign: Campaign, answered: set[int]) -> list[CampaignPerson]:
     """Return all annotators of a campaign, sorted by pseudonym, with a constant number of queries.
 
-    answered: primary keys of annotators with answers, who are no members if they were imported.
+    answered: primary keys of annotators with answers, who are not members if they were imported.
     """
     memberships = members_of(campaign).select_related("annotator__user")
     members = {membership.annotator_id: membership for membership in memberships}

@@ -53,8 +53,8 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
     )
     assert (result["pairs"], result["labels"], result["multiply_labelled"]) == (4, 8, 3)
     assert (result["resolved"], result["conflicted"], result["relevant"]) == (3, 1, 1)
-    # One of three pairs with several labels is unanimous; of the others, one of three pairs of
-    # labels agrees, and none of one.
+    # Three pairs have several labels. One is unanimous. Of the others, one has one agreement among
+    # three pairs of labels, and one has none.
     assert result["agreement"] == pytest.approx(1 / 3, abs=1e-15)
     assert result["pairwise_agreement"] == pytest.approx((1 + 1 / 3 + 0) / 3, abs=1e-15)
     # The first two labels in the order of the file: 1 1, 1 0 and 0 1.
@@ -138,7 +138,7 @@ def test_agreement_uses_counted_judgments_of_all_campaigns(tmp_path: Path) -> No
     assert (result["pairs"], result["labels"]) == (2, 5)
     assert (result["resolved"], result["pending"], result["conflicted"]) == (1, 0, 1)
     assert (result["agreement"], result["relevant"]) == (0.0, 1)
-    # One of three pairs of labels agrees, and none of one.
+    # In c0 v0, one of three pairs of labels agrees. In c0 v1, the only one does not.
     assert result["pairwise_agreement"] == pytest.approx((1 / 3 + 0) / 2)
 
 

@@ -8,7 +8,7 @@ const COLOURS = {
     original: "#a2978a",
     labels: "#b4490f",
     categories: ["#b4490f", "#25211c", "#87972a", "#6f86a6", "#c9748f", "#8d6e63", "#5c5470"],
-    // Nothing but a system has one of these colours.
+    // Only systems have these colours.
     systems: ["#0b6e8f", "#c58a00", "#8a4f9e", "#3f7d3f", "#5b6ad0", "#a3324a", "#1f8a83", "#7a5230", "#b05fa0"],
   },
   dark: {
@@ -20,7 +20,7 @@ const COLOURS = {
 };
 const ORIGINAL = "Original positives";
 const LABELS = new Set(["By the labels", "With the labels", "From the labels"]);
-// Room for the axis beside one chart of a facet, in pixels.
+// Room for the axis next to one chart of a facet, in pixels.
 const AXIS = 130;
 // Charts of a facet shrink to this share of their width before a column is dropped.
 const SMALLEST = 0.7;

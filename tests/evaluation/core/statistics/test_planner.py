@@ -277,7 +277,7 @@ def test_effort_by_hand() -> None:
         (math.inf, 0.95, 0.8, "the difference must be finite and above 0"),
         (0.1, 1.0, 0.8, "confidence must lie between 0 and 1"),
         (0.1, 0.95, 0.0, "power must lie between 0 and 1"),
-        (0.1, 0.5, 0.1, "a power so low needs no captions"),
+        (0.1, 0.5, 0.1, "the power is so low that no captions are needed"),
         (1.1, 0.95, 0.8, "two shares cannot differ by more than 1"),
     ],
 )
