@@ -477,8 +477,6 @@ LOGGING = logging_settings(LOG_FORMAT, env.str("LOG_LEVEL", "WARNING"))
 # Programs that read /metrics send it as `Authorization: Bearer …`. Without it, only programs on
 # this machine may read, and not through a proxy.
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
-# /readyz fails below this free space on a disk that Hearth writes to.
-DISK_FREE_MIN = env.int("DISK_FREE_MIN", 1_000_000_000)
 BACKUP_DIR = env.str("BACKUP_DIR", str(HEARTH_HOME / "backups"))
 # /readyz fails if the last backup is older. 0: backups are not made with `manage.py backup`.
 BACKUP_MAX_AGE_HOURS = env.float("BACKUP_MAX_AGE_HOURS", 0)

@@ -257,19 +257,21 @@ def disks() -> dict[str, shutil._ntuple_diskusage]:
 
 def check_disk() -> Finding:
     free = {name: usage.free for name, usage in disks().items()}
+    # An operator has time to act before uploads are refused.
+    minimum = 2 * settings.DISK_RESERVE_BYTES
     text = ", ".join(f"{size_in_words(size)} ({name})" for name, size in free.items())
     # Temporary files may be in memory, which has less space.
     full = [
         name
         for name, size in free.items()
-        if size < settings.DISK_FREE_MIN and name != "temporary files"
+        if size < minimum and name != "temporary files"
     ]
     if not full:
         return Finding("disk", True, f"Free: {text}.")
     return Finding(
         "disk",
         False,
-        f"Free: {text}. The minimum is {size_in_words(settings.DISK_FREE_MIN)}.",
+        f"Free: {text}. The minimum is {size_in_words(minimum)}.",
         "Delete old backups, run manage.py housekeeping, or enlarge the disk.",
     )
 

@@ -25,8 +25,8 @@ SQLITE, POSTGRESQL = "sqlite", "postgresql"
 INTRODUCTION = """# Faults
 
 Each drill breaks a running site with real servers, and compares what the site acknowledged with
-what it has stored. `python -m tests.faults --long` writes this report. `make test` runs the short
-form of each drill.
+what it has stored. `make faults` runs the long form, and `make test` runs
+the short form.
 """
 REPORT = ROOT / "docs" / "faults.md"
 

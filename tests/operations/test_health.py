@@ -132,7 +132,7 @@ def test_a_broker_that_does_not_answer(alive: None, settings: Any) -> None:
 
 
 def test_a_full_disk(alive: None, settings: Any) -> None:
-    settings.DISK_FREE_MIN = 10**18
+    settings.DISK_RESERVE_BYTES = 5 * 10**17
     assert list(failed()) == ["disk"]
     assert failed()["disk"].endswith("The minimum is 888.2 PB.")
 
