@@ -117,12 +117,12 @@ test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST)
 
-# The core and the drawing of charts do not depend on the database, and one run of the benchmarks on a
-# tiny input is enough.
+# The core and the drawing of charts do not depend on the database, the drills start their own
+# databases, and one run of the benchmarks on a tiny input is enough.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
 	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" \
-		--ignore=tests/benchmarks --ignore=tests/e2e/test_lab_charts.py
+		--ignore=tests/benchmarks --ignore=tests/faults --ignore=tests/e2e/test_lab_charts.py
 
 # This is not part of `make test`, because tracing each line makes the tests slower.
 coverage: install-dev  ## Run all tests on SQLite and show the lines that no test runs
