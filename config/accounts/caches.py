@@ -100,7 +100,7 @@ class TableCache(BaseCache):
             unique_fields=["key"],
             update_fields=["value", "expires_at"],
         )
-        if random.random() < CLEANING_SHARE:  # noqa: S311
+        if random.random() < CLEANING_SHARE:  # noqa: S311 - it only spreads the cleaning
             self._entries.expired().delete()
 
     def add(

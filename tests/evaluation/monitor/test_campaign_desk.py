@@ -666,7 +666,7 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
     )
     assert "2 answers of" in text_of(desk.get(f"/jobs/{job.pk}/").content)
     page = text_of(person_page(desk, campaign, "ben"))
-    assert "2 answers withdrawn" in page
+    assert "2 answers were withdrawn" in page
     assert "Labels per hour no labels" in page
     assert "by lena : guesses" in page or "by lena: guesses" in page
     assert "This annotator has no counted judgments here." in text_of(desk.get(address).content)
@@ -689,7 +689,7 @@ def test_figures_of_a_large_campaign_are_stored(
     page = desk.get(address).content.decode()
     assert "Counting the labels" in page
     assert 'hx-trigger="load"' in page
-    assert "not computed yet" in page
+    assert "have not been computed yet" in page
     # The page requests the count, which is then cached for all viewers.
     assert "6 <small" in desk.get(f"{address}progress/").content.decode()
     assert "Counting the labels" not in desk.get(address).content.decode()
