@@ -118,13 +118,13 @@ test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST) --ignore=tests/test_schema.py
 
-# The core and the drawing of charts do not depend on the database, the drills and the move start
-# their own databases, and one run of the benchmarks on a tiny input is enough.
+# The core does not depend on the database, the drills and the move start their own databases, and
+# one run of the journeys in Chromium and of the benchmarks on a tiny input is enough.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
 	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" \
-		--ignore=tests/benchmarks --ignore=tests/faults \
-		--ignore=tests/operations/test_moving.py --ignore=tests/e2e/test_lab_charts.py
+		--ignore=tests/benchmarks --ignore=tests/e2e --ignore=tests/faults \
+		--ignore=tests/operations/test_moving.py
 
 # This is not part of `make test`, because tracing each line makes the tests slower.
 coverage: install-dev  ## Run all tests on SQLite and show the lines that no test runs
