@@ -261,11 +261,7 @@ def check_disk() -> Finding:
     minimum = 2 * settings.DISK_RESERVE_BYTES
     text = ", ".join(f"{size_in_words(size)} ({name})" for name, size in free.items())
     # Temporary files may be in memory, which has less space.
-    full = [
-        name
-        for name, size in free.items()
-        if size < minimum and name != "temporary files"
-    ]
+    full = [name for name, size in free.items() if size < minimum and name != "temporary files"]
     if not full:
         return Finding("disk", True, f"Free: {text}.")
     return Finding(

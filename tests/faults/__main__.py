@@ -75,7 +75,9 @@ def report(rows: list[tuple[Row, float]], form: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(DRILLS)}; else all")
-    parser.add_argument("--long", action="store_true", help="all rounds on all databases; writes docs/faults.md")
+    parser.add_argument(
+        "--long", action="store_true", help="all rounds on all databases; writes docs/faults.md"
+    )
     parser.add_argument("--rounds", type=int, help="another number of rounds")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
