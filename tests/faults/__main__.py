@@ -18,7 +18,7 @@ from tests.faults.databases import stop_during_imports, stop_under_writers
 from tests.faults.postgres import PrivatePostgres
 from tests.faults.row import Row, table
 from tests.faults.site import Site
-from tests.faults.submits import kill_during_submits
+from tests.faults.submits import kill_during_submits, kill_under_writers
 from tests.faults.workers import kill_during_imports
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
@@ -46,6 +46,7 @@ class Drill:
 
 DRILLS = {
     "submits": Drill(kill_during_submits, (SQLITE, POSTGRESQL), short=1, long=40),
+    "kills": Drill(kill_under_writers, (SQLITE, POSTGRESQL), short=2, long=200),
     "workers": Drill(kill_during_imports, (SQLITE, POSTGRESQL), short=1, long=6),
     "writers": Drill(stop_under_writers, (POSTGRESQL,), short=1, long=10),
     "imports": Drill(stop_during_imports, (POSTGRESQL,), short=1, long=7),

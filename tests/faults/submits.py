@@ -1,13 +1,25 @@
-"""Kill the web process (kill -9) at five points of storing a judgment."""
+"""Kill web processes (kill -9): at five points of storing a judgment, and at any moment."""
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+import time
+
 from tests.faults.row import Row
 from tests.faults.site import OK, Site, answer_to, judged_too_often
+from tests.faults.workers import children_of
+from tests.faults.writers import missing, writers
 
 # The names of the points in tests/faults/wsgi.py, which needs Django.
 POINTS = ("before-insert", "after-insert", "after-commit", "before-reply", "during-reply")
 STORED_BY_THEN = POINTS[2:]
+# 200 kills are 50,000 answers. So many people, because each may send 240 answers per minute.
+ANSWERS_PER_KILL = 250
+PEOPLE = 40
+# About the time of one answer, so that kills hit every part of it.
+LONGEST_DELAY_SECONDS = 0.05
 
 
 def kill_during_submits(site: Site, rounds: int) -> Row:
@@ -35,6 +47,27 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
         stored=sum(number is not None for number in stored.values()),
         lost=lost + wrong + len(person.wrong),
         doubled=judged_too_often(site) + total(site) - len(acknowledged),
+    )
+
+
+def kill_under_writers(site: Site, rounds: int) -> Row:
+    """Kill one of the web processes `rounds` times at a random moment while people judge."""
+    rng = random.Random(rounds)
+    with site.server() as server, writers(site, pairs=100_000, people=PEOPLE) as group:
+        for _ in range(rounds):
+            group.wait_for_more(ANSWERS_PER_KILL)
+            time.sleep(rng.uniform(0, LONGEST_DELAY_SECONDS))
+            os.kill(rng.choice(children_of(server.pid)), signal.SIGKILL)
+        group.wait_for_more(PEOPLE)
+    acknowledged = len(group.acknowledged)
+    return Row(
+        "Kill a web process at any moment while 40 people judge",
+        site.database,
+        tried=rounds,
+        acknowledged=acknowledged,
+        stored=total(site),
+        lost=missing(site, group.acknowledged) + len(group.wrong),
+        doubled=judged_too_often(site) + total(site) - acknowledged,
     )
 
 

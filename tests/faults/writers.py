@@ -44,19 +44,18 @@ class Writers:
 
 
 @contextmanager
-def writers(site: Site, pairs: int) -> Iterator[Writers]:
+def writers(site: Site, pairs: int, people: int = PEOPLE) -> Iterator[Writers]:
     """Let annotators judge until the end of the block."""
-    prepared = site.world("campaign", str(PEOPLE), str(pairs))
-    people = [site.person(session) for session in prepared["sessions"]]
-    group = Writers(prepared["campaign"], people)
-    with ThreadPoolExecutor(PEOPLE) as pool:
-        done = [pool.submit(group.judge, person) for person in people]
+    prepared = site.world("campaign", str(people), str(pairs))
+    group = Writers(prepared["campaign"], [site.person(key) for key in prepared["sessions"]])
+    with ThreadPoolExecutor(people) as pool:
+        done = [pool.submit(group.judge, person) for person in group.people]
         try:
             yield group
         finally:
             group.stopped.set()
-        for one in done:
-            one.result()
+        for judging in done:
+            judging.result()
 
 
 def missing(site: Site, acknowledged: dict[str, int]) -> int:
