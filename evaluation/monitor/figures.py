@@ -131,8 +131,8 @@ def label_round_rows(rounds: list[LabelRound]) -> list[LabelRoundRow]:
     An imported file may have hundreds of labels per pair.
     """
     rows = [
-        LabelRoundRow(f"{name} labels", count(one["given"]), count(one["wanted"]))
-        for name, one in zip(ROUNDS, rounds, strict=False)
+        LabelRoundRow(f"{name} labels", count(label_round["given"]), count(label_round["wanted"]))
+        for name, label_round in zip(ROUNDS, rounds, strict=False)
     ]
     if others := rounds[len(ROUNDS) :]:
         labels, needed = (

@@ -55,8 +55,8 @@ def writers(site: Site, pairs: int) -> Iterator[Writers]:
             yield group
         finally:
             group.stopped.set()
-        for one in done:
-            one.result()
+        for future in done:
+            future.result()
 
 
 def missing(site: Site, acknowledged: dict[str, int]) -> int:

@@ -95,8 +95,10 @@ def _compute(
         "measures": measures,
         **resampled_by(inputs, options["unit"]),
         "comparisons": [
-            {"measure": measure, **_comparison(one, names)}
-            for measure, one in zip(np.repeat(measures, len(compared[0])), adjusted, strict=True)
+            {"measure": measure, **_comparison(comparison, names)}
+            for measure, comparison in zip(
+                np.repeat(measures, len(compared[0])), adjusted, strict=True
+            )
         ],
         "holm": len(adjusted),
         "ranking": {
@@ -121,11 +123,11 @@ def _compute(
     }
 
 
-def _comparison(one: Comparison, names: list[str]) -> DifferenceFigures:
-    found = one.difference
+def _comparison(comparison: Comparison, names: list[str]) -> DifferenceFigures:
+    found = comparison.difference
     return {
-        "first": names[one.system],
-        "second": names[one.other],
+        "first": names[comparison.system],
+        "second": names[comparison.other],
         "difference": found.mean,
         "interval": ends(found.interval),
         "method": method_of(found.interval),
@@ -135,7 +137,7 @@ def _comparison(one: Comparison, names: list[str]) -> DifferenceFigures:
         "losses": found.losses,
         "p_randomisation": found.randomisation.p,
         "p_bootstrap": found.bootstrap.p,
-        "p_holm": one.adjusted,
+        "p_holm": comparison.adjusted,
     }
 
 
