@@ -204,7 +204,7 @@ def wait_for_requests() -> None:
     On PostgreSQL, an unfinished request would block the deletion of the rows after the test.
     """
     assert wait_for(
-        lambda: not any("process_request_thread" in one.name for one in threading.enumerate())
+        lambda: not any("process_request_thread" in thread.name for thread in threading.enumerate())
     ), "a request never ended"
 
 

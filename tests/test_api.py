@@ -144,8 +144,8 @@ def test_other_benchmarks_seem_not_to_exist(benchmark: Benchmark, role: Role) ->
         if there == not_there:
             continue
         answers = [
-            getattr(client, method)(API + one, {}, format="json" if method == "post" else None)
-            for one in (there, not_there)
+            getattr(client, method)(API + address, {}, format="json" if method == "post" else None)
+            for address in (there, not_there)
         ]
         assert (path, answers[0].status_code) == (path, answers[1].status_code)
         assert answers[0].status_code in (403, 404)
@@ -162,13 +162,13 @@ def test_lists_contain_only_visible_benchmarks(benchmark: Benchmark, tmp_path: P
     make_member("stranger", Role.LEAD, of="elsewhere")
     client = signed_in("stranger")
     benchmarks = client.get(API + "benchmarks/").json()
-    assert (benchmarks["count"], [one["key"] for one in benchmarks["results"]]) == (
+    assert (benchmarks["count"], [row["key"] for row in benchmarks["results"]]) == (
         1,
         ["elsewhere"],
     )
     jobs = client.get(API + "jobs/").json()
-    assert (jobs["count"], [one["title"] for one in jobs["results"]]) == (1, ["elsewhere"])
-    assert [one["id"] for one in client.get(API + "campaigns/").json()] == [opened.pk]
+    assert (jobs["count"], [row["title"] for row in jobs["results"]]) == (1, ["elsewhere"])
+    assert [row["id"] for row in client.get(API + "campaigns/").json()] == [opened.pk]
 
 
 def benchmark_with_a_pool(folder: Path, key: str) -> Benchmark:

@@ -674,7 +674,9 @@ def test_pages_have_no_inline_code_and_no_duplicate_ids(
         reader = Inline()
         reader.feed(answer.content.decode())
         found = reader.found
-        found += [f"#{one}" for one in set(reader.ids) if reader.ids.count(one) > 1]
+        found += [
+            f"#{identifier}" for identifier in set(reader.ids) if reader.ids.count(identifier) > 1
+        ]
         if found:
             problems[method, address] = found
     assert problems == {}
@@ -739,7 +741,7 @@ def test_every_answer_has_the_security_headers(
         if visitor != "anonymous" and answer.status_code == 200 and not is_static:
             stored = answer.headers.get("Cache-Control", "")
             lacks += ["Cache-Control"] if not re.search("no-store|private|no-cache", stored) else []
-        for cookie in [one for one in answer.cookies.values() if one.value]:
+        for cookie in [cookie for cookie in answer.cookies.values() if cookie.value]:
             flags = {"secure", "samesite"} | (set() if "csrf" in cookie.key else {"httponly"})
             lacks += [f"{cookie.key} {flag}" for flag in flags if not cookie[flag]]
         if lacks:

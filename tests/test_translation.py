@@ -57,7 +57,9 @@ def read_german() -> Catalog:
 @pytest.fixture(scope="module")
 def messages() -> dict[Key, tuple[str, ...]]:
     """Return the forms of each translation."""
-    return {key_of(one): forms_of(one.string or "") for one in read_german() if one.id}
+    return {
+        key_of(message): forms_of(message.string or "") for message in read_german() if message.id
+    }
 
 
 def german(client: Client, address: str, status: int = 200, **form: str) -> str:
@@ -77,8 +79,12 @@ def english_left_in(page: str) -> list[str]:
     """Return the English texts that the page still shows, outside the texts of its scripts."""
     page = re.sub(r'<script id="room-texts".*?</script>', "", page, flags=re.S)
     shown = re.sub(r"\s+", " ", page)
-    messages = [one for one in read_german() if isinstance(one.id, str)]
-    texts = [str(one.id) for one in messages if len(one.id) > 11 and one.id != one.string]
+    messages = [message for message in read_german() if isinstance(message.id, str)]
+    texts = [
+        str(message.id)
+        for message in messages
+        if len(message.id) > 11 and message.id != message.string
+    ]
     plain = [text for text in texts if not PLACEHOLDER.search(text)]
     assert len(plain) > 120
     return [text for text in plain if text in shown]

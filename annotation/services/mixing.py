@@ -165,8 +165,8 @@ def _inserted(
     }
     mixed = list(tasks)
     # Inserting from the end keeps the earlier places valid.
-    for place, one in sorted(zip(places, gold, strict=True), key=itemgetter(0), reverse=True):
-        mixed.insert(place[0], rows[one.task])
+    for place, item in sorted(zip(places, gold, strict=True), key=itemgetter(0), reverse=True):
+        mixed.insert(place[0], rows[item.task])
     return mixed
 
 

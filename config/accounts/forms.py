@@ -139,7 +139,7 @@ class RoleForm(forms.Form):
         super().__init__(*args, **kwargs)
         role: forms.ChoiceField = self.fields["role"]  # type: ignore[assignment]
         scope: forms.ChoiceField = self.fields["scope"]  # type: ignore[assignment]
-        role.choices = [(one.value, one.label) for one in roles]
+        role.choices = [(offered.value, offered.label) for offered in roles]
         scope.choices = [(key or ALL_BENCHMARKS, name) for key, name in scopes]
 
     def clean_scope(self) -> str:

@@ -89,7 +89,7 @@ def can_deactivate(by: Any, person: User) -> bool:
     if by.pk == person.pk:
         return False
     held = all_roles(person)
-    return is_admin(by) or (bool(held) and all(can_give(by, *one) for one in held))
+    return is_admin(by) or (bool(held) and all(can_give(by, *grant) for grant in held))
 
 
 def check_can_deactivate(by: Any, person: User) -> None:

@@ -30,7 +30,7 @@ def register_acts(acts: type[Acts]) -> type[Acts]:
 
 def registered_acts() -> dict[str, str]:
     """Return the labels of all acts by value, in the order of their labels."""
-    return dict(sorted(_registered.items(), key=lambda one: one[1]))
+    return dict(sorted(_registered.items(), key=lambda item: item[1]))
 
 
 def label_of_act(value: str) -> str:

@@ -129,13 +129,17 @@ def _names_of(entries: list[AuditEntry]) -> dict[tuple[str, str], str]:
     for kind, ids in keys.items():
         try:
             model = apps.get_model(kind)
-            found = model._base_manager.in_bulk([model._meta.pk.to_python(one) for one in ids])
+            found = model._base_manager.in_bulk(
+                [model._meta.pk.to_python(object_id) for object_id in ids]
+            )
         except (LookupError, ValueError):
             continue  # a type of an earlier version
-        names |= {(kind, str(pk)): str(one) for pk, one in found.items() if _has_name(one)}
+        names |= {
+            (kind, str(pk)): str(instance) for pk, instance in found.items() if _has_name(instance)
+        }
     return names
 
 
-def _has_name(one: Any) -> bool:
+def _has_name(instance: Any) -> bool:
     """Return whether the text of an object is a name, which needs no further query."""
-    return any(hasattr(one, field) for field in ("username", "name", "title", "key"))
+    return any(hasattr(instance, field) for field in ("username", "name", "title", "key"))

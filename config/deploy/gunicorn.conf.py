@@ -57,7 +57,7 @@ def pre_fork(server: Any, worker: Any) -> None:
 
     Files named by process id would pile up, because processes are often replaced.
     """
-    used = {getattr(one, "metrics_slot", None) for one in server.WORKERS.values()}
+    used = {getattr(worker, "metrics_slot", None) for worker in server.WORKERS.values()}
     worker.metrics_slot = next(n for n in range(len(used) + 1) if n not in used)
 
 

@@ -21,13 +21,15 @@ def check_admins(**_: Any) -> list[CheckMessage]:
         admins = list(User.objects.filter(is_superuser=True, is_active=True, is_demo=False))
     except DatabaseError:
         return []  # no database yet, or not migrated
-    weak = [one for one in admins if any(one.check_password(word) for word in KNOWN_PASSWORDS)]
+    weak = [
+        admin for admin in admins if any(admin.check_password(word) for word in KNOWN_PASSWORDS)
+    ]
     return [
         Error(
-            f"The admin {one.username!a} has a password that everyone knows.",
-            hint=f"Run `manage.py changepassword {one.username!a}`.",
+            f"The admin {admin.username!a} has a password that everyone knows.",
+            hint=f"Run `manage.py changepassword {admin.username!a}`.",
             id="hearth.E002",
         )
-        for one in weak
+        for admin in weak
         if not settings.DEMO
     ]

@@ -47,7 +47,7 @@ class SiteCollector:
         began = time.perf_counter()
         yield _gauge("hearth_build", "The version of the code.", [({"version": code_version()}, 1)])
         yield from _disk_metrics()
-        checks = [({"check": one.name}, float(one.is_ok)) for one in recent_health()]
+        checks = [({"check": check.name}, float(check.is_ok)) for check in recent_health()]
         yield _gauge("hearth_check_ok", "1 if the check of /readyz passes, else 0.", checks)
         try:
             for read in (_queue_metrics, _job_metrics, _process_metrics, _backup_metrics):

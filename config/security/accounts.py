@@ -96,7 +96,9 @@ def second_factor(probe: Probe) -> str:
 @requirement("6.3.3", "All sign-ins use one page and one backend.")
 def one_sign_in(probe: Probe) -> str:
     checking = [
-        type(one).__name__ for one in get_backends() if hasattr(one, "user_can_authenticate")
+        type(backend).__name__
+        for backend in get_backends()
+        if hasattr(backend, "user_can_authenticate")
     ]
     if checking != ["SignInBackend"]:
         return f"Several backends check passwords: {', '.join(checking)}."
@@ -131,23 +133,23 @@ def session_age(probe: Probe) -> str:
 
 @requirement("7.4.2", "Sessions end when an account is deactivated.")
 def ended_sessions(probe: Probe) -> str:
-    hashes = {User(session_generation=one).get_session_auth_hash() for one in (0, 1)}
+    hashes = {User(session_generation=generation).get_session_auth_hash() for generation in (0, 1)}
     return "" if len(hashes) == 2 else "Sessions stay valid."
 
 
 @requirement("7.4.3", "Sessions end when the password changes.")
 def sessions_with_password(probe: Probe) -> str:
-    hashes = {User(password=one).get_session_auth_hash() for one in ("a", "b")}
+    hashes = {User(password=password).get_session_auth_hash() for password in ("a", "b")}
     return "" if len(hashes) == 2 else "Sessions stay valid."
 
 
 def api_views(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, Any]]:
     """Yield the classes of the API's views, with their addresses."""
-    for one in patterns:
-        if isinstance(one, URLResolver):
-            yield from api_views(one.url_patterns)
-        elif (view := getattr(one.callback, "cls", None)) is not None:
-            yield str(one.pattern), view
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from api_views(pattern.url_patterns)
+        elif (view := getattr(pattern.callback, "cls", None)) is not None:
+            yield str(pattern.pattern), view
 
 
 @requirement("8.2.1", "Every operation of the API requires a permission, and denies by default.")
@@ -159,7 +161,7 @@ def denied_by_default(probe: Probe) -> str:
         address
         for address, view in api_views(get_resolver("config.api_urls").url_patterns)
         if not view.permission_classes
-        or any(one.__name__ == "AllowAny" for one in view.permission_classes)
+        or any(permission.__name__ == "AllowAny" for permission in view.permission_classes)
     ]
     return f"Open to everyone: {', '.join(open_to)}." if open_to else ""
 
@@ -188,7 +190,7 @@ def recorded_sign_ins(probe: Probe) -> str:
     silent = [
         name
         for name, signal in (("sign-ins", user_logged_in), ("failed sign-ins", user_login_failed))
-        if not any("audit_receivers" in _module_of(one) for one in _receivers(signal))
+        if not any("audit_receivers" in _module_of(receiver) for receiver in _receivers(signal))
     ]
     return f"Not recorded: {', '.join(silent)}." if silent else ""
 

@@ -41,12 +41,12 @@ def imports_of(*names: str) -> list[str]:
     for path in _files(*PACKAGES, suffix=".py"):
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.Import):
-                modules = [one.name for one in node.names]
+                modules = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 modules = [node.module or ""]
             else:
                 continue
-            found += [f"{path.name}:{node.lineno}" for one in modules if one in names]
+            found += [f"{path.name}:{node.lineno}" for module in modules if module in names]
     return found
 
 

@@ -25,7 +25,7 @@ def body_size(probe: Probe) -> str:
 @requirement("5.3.1", "Uploaded files are outside the folders that the server sends.")
 def upload_folder(probe: Probe) -> str:
     folders = (settings.STATIC_ROOT, settings.MEDIA_ROOT)
-    inside = [one for one in folders if settings.UPLOAD_ROOT.is_relative_to(one)]
+    inside = [folder for folder in folders if settings.UPLOAD_ROOT.is_relative_to(folder)]
     return f"UPLOAD_ROOT is inside {inside[0]}." if inside else ""
 
 

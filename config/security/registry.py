@@ -66,9 +66,11 @@ def run_checks(*chosen: str) -> list[Verdict]:
         logging.disable(logging.NOTSET)
 
 
-def _verdict(one: Requirement, probe: Probe) -> Verdict:
-    problem = one.check(probe)
-    return Verdict(number=one.number, requirement=one.text, passed=not problem, problem=problem)
+def _verdict(required: Requirement, probe: Probe) -> Verdict:
+    problem = required.check(probe)
+    return Verdict(
+        number=required.number, requirement=required.text, passed=not problem, problem=problem
+    )
 
 
 class Probe:
@@ -85,7 +87,7 @@ class Probe:
     )
 
     def __init__(self) -> None:
-        self.host = next((one for one in settings.ALLOWED_HOSTS if one != "*"), "localhost")
+        self.host = next((host for host in settings.ALLOWED_HOSTS if host != "*"), "localhost")
         self.client = Client(enforce_csrf_checks=True, raise_request_exception=False)
 
     @cached_property

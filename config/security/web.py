@@ -69,7 +69,9 @@ def content_security_policy(probe: Probe) -> str:
     header = "Content-Security-Policy"
     problem = probe.without(header, "object-src 'none'", "base-uri 'none'")
     unsafe = [
-        name for name, one in probe.answers.items() if "unsafe-" in one.headers.get(header, "")
+        name
+        for name, answer in probe.answers.items()
+        if "unsafe-" in answer.headers.get(header, "")
     ]
     return problem or _named(unsafe, "The policy allows inline code")
 
@@ -112,7 +114,9 @@ def no_change_by_get(probe: Probe) -> str:
 @requirement("3.6.1", "Pages load no script, style or font from other hosts.")
 def own_assets(probe: Probe) -> str:
     loading = [
-        name for name, one in probe.answers.items() if EXTERNAL.search(getattr(one, "content", b""))
+        name
+        for name, answer in probe.answers.items()
+        if EXTERNAL.search(getattr(answer, "content", b""))
     ]
     return _named(loading, "Loads files of other hosts")
 
@@ -171,7 +175,7 @@ def no_debug(probe: Probe) -> str:
 @requirement("13.4.3", "No folder is listed.")
 def no_folders(probe: Probe) -> str:
     paths = ("/static/", "/media/", "/static/js/", "/media/videos/")
-    return _named([one for one in paths if probe.ask("GET", one).status_code != 404], "Listed")
+    return _named([path for path in paths if probe.ask("GET", path).status_code != 404], "Listed")
 
 
 @requirement("13.4.4", "TRACE is refused.")
@@ -191,8 +195,8 @@ def no_versions(probe: Probe) -> str:
     headers = ("Server", "X-Powered-By", "X-Version")
     naming = [
         name
-        for name, one in probe.answers.items()
-        if any(header in one.headers for header in headers)
+        for name, answer in probe.answers.items()
+        if any(header in answer.headers for header in headers)
     ]
     return _named(naming, "Names its software")
 
@@ -213,7 +217,7 @@ def plain_errors(probe: Probe) -> str:
     words = (b"Traceback", b"URLconf", b"django.core", b"settings.py")
     showing = [
         name
-        for name, one in probe.answers.items()
-        if any(word in getattr(one, "content", b"") for word in words)
+        for name, answer in probe.answers.items()
+        if any(word in getattr(answer, "content", b"") for word in words)
     ]
     return _named(showing, "Shows internals")

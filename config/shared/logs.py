@@ -86,7 +86,7 @@ class LineFormatter(_Formatter):
         request = f" [{about.id} user={about.user or '-'} {about.address}]" if about else ""
         message = escape(mask(record.getMessage()))
         line = f"{self.time(record)} {record.levelname} {record.name}{request}: {message}"
-        lines = [escape(mask(one)) for one in self.error(record).split("\n") if one]
+        lines = [escape(mask(part)) for part in self.error(record).split("\n") if part]
         return "\n    ".join([line, *lines])
 
 

@@ -179,7 +179,7 @@ def comparison_from_request(benchmark: Benchmark, request: Request) -> Compariso
     return compare_lists(benchmark, data)
 
 
-def _described(analysis: Analysis[Any]) -> dict[str, Any]:
+def _described(analysis: Analysis[Any, Any]) -> dict[str, Any]:
     return {
         "name": analysis.name,
         "title": analysis.title,

@@ -10,17 +10,18 @@ from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
 from config.shared.numbers import Figure, count, count_figure, ratio, undefined, with_percent
 from config.shared.words import counted
-from evaluation.core.people.pace import BREAK_MS, DAY, ONLY_BEGUN, TOO_FAST_MS
-from evaluation.monitor.charts import utc
-from evaluation.monitor.selectors import (
-    BothAgreements,
-    CampaignFigures,
+from evaluation.core.people.agreement_figures import AgreementFigures, LabelAgreement
+from evaluation.core.people.pace import (
+    BREAK_MS,
+    DAY,
+    ONLY_BEGUN,
+    TOO_FAST_MS,
     Forecast,
-    LabelAgreement,
-    LabelCount,
     LabelRound,
     Times,
 )
+from evaluation.monitor.charts import utc
+from evaluation.monitor.selectors import Agreement, CampaignFigures, LabelCount
 
 NamedFigure = tuple[str, Figure]
 
@@ -130,8 +131,8 @@ def label_round_rows(rounds: list[LabelRound]) -> list[LabelRoundRow]:
     An imported file may have hundreds of labels per pair.
     """
     rows = [
-        LabelRoundRow(f"{name} labels", count(one["given"]), count(one["wanted"]))
-        for name, one in zip(ROUNDS, rounds, strict=False)
+        LabelRoundRow(f"{name} labels", count(label_round["given"]), count(label_round["wanted"]))
+        for name, label_round in zip(ROUNDS, rounds, strict=False)
     ]
     if others := rounds[len(ROUNDS) :]:
         labels, needed = (
@@ -152,7 +153,7 @@ class AgreementRow:
     note: str = ""
 
 
-def agreement_rows(agreement: BothAgreements) -> list[AgreementRow]:
+def agreement_rows(agreement: Agreement | AgreementFigures) -> list[AgreementRow]:
     """Return the rows of the agreement table; an undefined figure has its reason."""
     first, every = agreement["first_labels"], agreement["all_labels"]
     n_people = first["sharing_annotators"]
@@ -197,7 +198,7 @@ def _agreement_figure(key: str, figures: LabelAgreement) -> Figure:
     return Figure(value, kind, reason=figures["undefined"].get(key, ""))
 
 
-def agreement_note(agreement: BothAgreements) -> str:
+def agreement_note(agreement: Agreement | AgreementFigures) -> str:
     """Return a sentence about the labels behind the two columns of the agreement table."""
     first = agreement["first_labels"]
     pairs = counted(first["multiply_labelled"], "pair")

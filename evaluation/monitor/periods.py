@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from config.shared.numbers import Figure, ratio
 from config.shared.tables import Column, csv_text
-from evaluation.core.people.pace import HOUR
+from evaluation.core.people.pace import HOUR, Period
 from evaluation.monitor.charts import NAMES, Chart, Series, column_chart, period_label, utc
-from evaluation.monitor.selectors import OwnFigures, Period
+from evaluation.monitor.selectors import OwnFigures
 
 PERIOD_COLUMNS = [
     Column("start", "From (UTC)"),

@@ -14,14 +14,12 @@ from config.shared.tables import Column, csv_text
 from config.shared.words import counted
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
-from evaluation.core.people.figures import Flag
+from evaluation.core.people.figures import Flag, PersonCounts, PersonFigures
 from evaluation.core.people.pace import NOT_TIMED
 from evaluation.monitor.charts import utc
 from evaluation.monitor.selectors import (
     CampaignFigures,
     CampaignPerson,
-    Counts,
-    PersonFigures,
     people_of,
 )
 
@@ -48,7 +46,7 @@ COLUMNS = [
     *NUMBERS,
     Column("seen", "Last answer", "time"),
 ]
-NO_COUNTS = Counts(
+NO_COUNTS = PersonCounts(
     answers=0,
     counted=0,
     relevant=0,

@@ -65,14 +65,14 @@ def test_deactivation_ends_all_access(campaign: Campaign, anna: Annotator) -> No
     token = token_of(user)
     by_token = APIClient(headers={"Authorization": f"Token {token}"})
     address = f"/campaigns/{campaign.pk}/judge/"
-    assert [one.get(address).status_code for one in browsers] == [200, 200]
+    assert [browser.get(address).status_code for browser in browsers] == [200, 200]
     assert by_token.get("/api/v1/campaigns/").status_code == 200
 
     after = deactivate_person(person=user, by=admin())
 
     assert (after.is_active, after.state, after.session_generation) == (False, "deactivated", 1)
     assert after.deactivated_at is not None
-    assert [one.get(address).status_code for one in browsers] == [302, 302]
+    assert [browser.get(address).status_code for browser in browsers] == [302, 302]
     assert by_token.get("/api/v1/campaigns/").status_code == 401
     assert ApiToken.objects.count() == 0
     assert not Client().login(username="anna", password=factories.PASSWORD)
@@ -118,8 +118,8 @@ def test_assigned_pairs_go_back_to_the_queue(campaign: Campaign, anna: Annotator
     assert list(states) == [("done", 0), ("expired", None), ("expired", None)]
     assert stored() == [(1, "live")]
     ben = factories.make_annotator("ben")
-    assert [one.task_id for one in factories.claim(campaign, ben, 9)] == [
-        one.task_id for one in held[1:]
+    assert [assignment.task_id for assignment in factories.claim(campaign, ben, 9)] == [
+        assignment.task_id for assignment in held[1:]
     ]
 
 

@@ -218,7 +218,7 @@ def test_without_an_invitation_there_is_no_account() -> None:
 
 def test_links_that_cannot_be_used_look_the_same() -> None:
     used, expired, revoked = invited(), invited(), invited()
-    too_late = [opened(one) for one in (used, expired, revoked)]
+    too_late = [opened(invitation) for invitation in (used, expired, revoked)]
     come_in(used)
     Invitation.objects.filter(pk=expired.invitation.pk).update(expires_at=Now())
     revoke_invitation(invitation=revoked.invitation, by=admin())
@@ -315,7 +315,10 @@ def test_of_two_simultaneous_uses_of_a_name_one_succeeds() -> None:
     results = factories.at_once(lambda: use(first, "anna"), lambda: use(second, "Anna"))
     assert sorted(results) == ["in", "taken"]
     assert User.objects.filter(username__iexact="anna").count() == 1
-    assert sorted(one.state for one in Invitation.objects.all()) == ["accepted", "open"]
+    assert sorted(invitation.state for invitation in Invitation.objects.all()) == [
+        "accepted",
+        "open",
+    ]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -96,10 +96,12 @@ def test_the_table_is_ordered_and_searched(anna: User) -> None:
     # People who never signed in are last in both orders.
     assert names(client, "?sort=login")[0] == names(client, "?sort=-login")[0] == "ada"
     pseudonyms = dict(Annotator.objects.values_list("pseudonym", "user__username"))
-    assert names(client, "?sort=pseudonym")[:2] == [pseudonyms[one] for one in sorted(pseudonyms)]
+    assert names(client, "?sort=pseudonym")[:2] == [
+        pseudonyms[pseudonym] for pseudonym in sorted(pseudonyms)
+    ]
     assert names(client, "?q=ast+ann") == ["anna"]
     assert names(client, "?q=BEN") == ["Ben"]
-    (theirs,) = [one for one, name in pseudonyms.items() if name == "Ben"]
+    (theirs,) = [pseudonym for pseudonym, name in pseudonyms.items() if name == "Ben"]
     assert names(client, f"?q={theirs.lower()}") == ["Ben"]
     assert names(client, "?q=nobody") == []
     assert names(client, "?q=" + "x" * 5000) == []
@@ -137,7 +139,7 @@ def test_the_table_by_state(anna: User) -> None:
     assert names(client, "?state=deactivated") == ["ben"]
     assert names(client, "?state=erased") == [erased]
     filters = client.get("/people/").context["filters"]
-    assert [(one.value, one.label, one.count) for one in filters] == [
+    assert [(choice.value, choice.label, choice.count) for choice in filters] == [
         ("", "All", 4),
         ("active", "Active", 2),
         ("deactivated", "Deactivated", 1),
@@ -340,7 +342,9 @@ def test_a_lead_sees_and_revokes_invitations_to_what_they_lead(campaign: Campaig
         answer = client.post(f"/people/invitations/{of_tiny.pk}/revoke/")
         assert answer["Location"] == "/people/invitations/"
     assert "The invitation is no longer open." in client.get("/people/").content.decode()
-    assert [one.state for one in Invitation.objects.order_by("pk")] == ["revoked"] + ["open"] * 3
+    assert [invitation.state for invitation in Invitation.objects.order_by("pk")] == ["revoked"] + [
+        "open"
+    ] * 3
 
 
 def test_a_lead_can_select_only_their_benchmarks(campaign: Campaign, tmp_path: Any) -> None:

@@ -263,9 +263,9 @@ def test_a_lead_deactivates_people_if_they_may_withdraw_all_their_roles() -> Non
     people = [anna, both, eva, rita, nobody, lea, admin(), root]
 
     def ended(by: User) -> list[str]:
-        for one in people:
-            forget_roles(one)
-        return [one.username for one in people if can_deactivate(by, one)]
+        for person in people:
+            forget_roles(person)
+        return [person.username for person in people if can_deactivate(by, person)]
 
     assert ended(tim) == ["anna"]
     assert ended(lea) == ["anna", "both", "eva"]

@@ -103,7 +103,9 @@ def test_secrets_are_encrypted(settings: Any) -> None:
     factories.make_user("anna", Role.ANNOTATOR)
     client, _ = sign_in("anna")
     set_up_app(client)
-    stored = {one.type: one.data for one in Authenticator.objects.all()}
+    stored = {
+        authenticator.type: authenticator.data for authenticator in Authenticator.objects.all()
+    }
     assert decrypt(stored["totp"]["secret"]) != stored["totp"]["secret"]
     assert len(decrypt(stored["totp"]["secret"])) == 32
     assert decrypt(stored["recovery_codes"]["seed"]) != stored["recovery_codes"]["seed"]
@@ -202,7 +204,7 @@ def test_without_the_setting_no_page_asks_for_second_factors() -> None:
     client.force_login(admin())
     with CaptureQueriesContext(connection) as queries:
         assert client.get("/people/").status_code == 200
-    assert not [one for one in queries.captured_queries if "mfa_" in one["sql"]]
+    assert not [query for query in queries.captured_queries if "mfa_" in query["sql"]]
 
 
 # --- A lost device --------------------------------------------------------------------------------

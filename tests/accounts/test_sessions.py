@@ -89,14 +89,14 @@ def test_a_new_password_ends_the_other_sessions(anna: User) -> None:
     new = {"password1": "another one at noon", "password2": "another one at noon"}
     form = new | {"oldpassword": factories.PASSWORD}
     assert client.post("/accounts/password/change/", form).status_code == 302
-    assert [is_signed_in(one) for one in (client, other, stolen)] == [True, False, False]
+    assert [is_signed_in(browser) for browser in (client, other, stolen)] == [True, False, False]
 
 
 def test_deactivation_ends_all_sessions(anna: User) -> None:
     """S7, deactivation."""
     clients = [signed_in(anna), signed_in(anna, PHONE)]
     deactivate_person(person=anna, by=admin())
-    assert [is_signed_in(one) for one in clients] == [False, False]
+    assert [is_signed_in(browser) for browser in clients] == [False, False]
     assert not UserSession.objects.exists()
 
 
@@ -122,7 +122,7 @@ def test_devices_are_listed_and_ended(anna: User) -> None:
     assert page.count("This device") == 1
     row = UserSession.objects.get(session_key=key_of(phone))
     assert client.post(PAGE, {"session": str(row.pk)})["Location"] == PAGE
-    assert [is_signed_in(one) for one in (client, phone)] == [True, False]
+    assert [is_signed_in(browser) for browser in (client, phone)] == [True, False]
     assert "Safari on iPhone" not in client.get(PAGE).content.decode()
 
 
@@ -132,7 +132,7 @@ def test_signing_out_elsewhere_ends_sessions_that_no_list_contains(anna: User) -
     unlisted.force_login(anna)
     UserSession.objects.all().delete()
     assert client.post(PAGE, {"session": "others"})["Location"] == PAGE
-    assert [is_signed_in(one) for one in (client, phone, unlisted)] == [True, False, False]
+    assert [is_signed_in(browser) for browser in (client, phone, unlisted)] == [True, False, False]
 
 
 def test_a_new_account_has_a_device() -> None:

@@ -106,12 +106,13 @@ def is_signed_in(visitor: Visitor) -> bool:
 
 def test_a_site_without_settings_signs_in_connected_accounts_only(tmp_path: Path) -> None:
     anna = with_email(make_user("anna", Role.ANNOTATOR), "anna")
-    with site(tmp_path) as one:
+    with site(tmp_path) as hearth:
         assert (
-            "Sign in with Example University" in Visitor(one.server).open("/accounts/login/").text
+            "Sign in with Example University"
+            in Visitor(hearth.server).open("/accounts/login/").text
         )
         # Neither a new account nor one with the same address, with the same words for both.
-        pages = [one.sign_in(person(name)) for name in ("nina", "anna")]
+        pages = [hearth.sign_in(person(name)) for name in ("nina", "anna")]
         assert [(page.status_code, NO_ACCOUNT in page.text) for _, page in pages] == [
             (403, True)
         ] * 2
@@ -119,30 +120,30 @@ def test_a_site_without_settings_signs_in_connected_accounts_only(tmp_path: Path
         assert (User.objects.count(), SocialAccount.objects.count()) == (1, 0)
 
         # The owner connects the account, and can then sign in with it.
-        visitor = Visitor(one.server)
+        visitor = Visitor(hearth.server)
         visitor.sign_in("anna", PASSWORD)
-        _, page = one.sign_in(person("anna"), visitor, "process=connect")
+        _, page = hearth.sign_in(person("anna"), visitor, "process=connect")
         assert "You can sign in with these accounts" in page.text
-        again, page = one.sign_in(person("anna"), query="process=login&next=/me/")
-        assert page.url == f"{one.server.url}/me/"
+        again, page = hearth.sign_in(person("anna"), query="process=login&next=/me/")
+        assert page.url == f"{hearth.server.url}/me/"
         assert is_signed_in(again)
         assert User.objects.get(pk=anna.pk).password == anna.password
 
         # The address to continue to stays on this site.
-        _, page = one.sign_in(person("anna"), query="process=login&next=//evil.example/")
-        assert page.url == f"{one.server.url}/"
+        _, page = hearth.sign_in(person("anna"), query="process=login&next=//evil.example/")
+        assert page.url == f"{hearth.server.url}/"
 
         # The account ends with its owner's.
         User.objects.update(is_active=False)
-        outside, page = one.sign_in(person("anna"))
+        outside, page = hearth.sign_in(person("anna"))
         assert "Your account is deactivated" in page.text
         assert not is_signed_in(outside)
 
-        cancelled, page = one.sign_in(None)
+        cancelled, page = hearth.sign_in(None)
         assert "You are not signed in" in page.text
         forged = cancelled.open("/accounts/oidc/sso/login/callback/?code=x&state=y")
         assert "Sign-in failed" in forged.text
-        log = one.server.log.read_text()
+        log = hearth.server.log.read_text()
     assert "canary" not in log
     assert SocialToken.objects.count() == 0
 
@@ -150,8 +151,8 @@ def test_a_site_without_settings_signs_in_connected_accounts_only(tmp_path: Path
 def test_new_accounts_get_the_configured_role(tmp_path: Path) -> None:
     with_email(make_user("taken", Role.LEAD), "taken")
     variables = {"OIDC_NEW_ACCOUNTS": "1", "OIDC_NEW_ACCOUNT_ROLE": "annotator"}
-    with site(tmp_path, **variables) as one:
-        visitor, page = one.sign_in(person("nina"))
+    with site(tmp_path, **variables) as hearth:
+        visitor, page = hearth.sign_in(person("nina"))
         assert page.status_code == 200
         assert is_signed_in(visitor)
         nina = User.objects.get(username="nina")
@@ -159,13 +160,13 @@ def test_new_accounts_get_the_configured_role(tmp_path: Path) -> None:
         assert (nina.email, nina.has_usable_password()) == ("nina@example.org", False)
         assert (nina.is_staff, nina.is_superuser) == (False, False)
         # A second sign-in finds the same account, also after the address has changed.
-        one.sign_in(person("nina") | {"email": "other@example.org"})
+        hearth.sign_in(person("nina") | {"email": "other@example.org"})
         assert User.objects.count() == 2
         # No second account for an address in use, and nothing reveals that it is.
-        _, page = one.sign_in(person("taken"))
+        _, page = hearth.sign_in(person("taken"))
         assert (page.status_code, NO_ACCOUNT in page.text) == (403, True)
         # The names of the provider do not collide with those of people.
-        one.sign_in(person("taken") | {"email": "free@example.org"})
+        hearth.sign_in(person("taken") | {"email": "free@example.org"})
         assert User.objects.filter(username__startswith="taken").count() == 2
 
 
@@ -176,22 +177,22 @@ def test_accounts_are_found_by_an_address_that_the_provider_verified(tmp_path: P
     TOTP.activate(ben, "A" * 32)
     for name in ("one", "two"):
         with_email(make_user(name), "shared")
-    with site(tmp_path, OIDC_MATCH_EMAIL="1") as one:
+    with site(tmp_path, OIDC_MATCH_EMAIL="1") as hearth:
         for stranger in (
             person("anna", verified=False),
             person("anna", verified="false"),
             person("ben"),  # has a second factor
             person("shared"),  # two accounts
         ):
-            visitor, page = one.sign_in(stranger)
+            visitor, page = hearth.sign_in(stranger)
             assert (page.status_code, is_signed_in(visitor)) == (403, False)
         assert SocialAccount.objects.count() == 0
 
         # Whoever knows the password could have entered the address of another person.
-        earlier = Visitor(one.server)
+        earlier = Visitor(hearth.server)
         earlier.sign_in("anna", PASSWORD)
         assert is_signed_in(earlier)
-        visitor, _ = one.sign_in(person("anna"))
+        visitor, _ = hearth.sign_in(person("anna"))
         assert (is_signed_in(visitor), is_signed_in(earlier)) == (True, False)
         anna.refresh_from_db()
         assert (anna.has_usable_password(), anna.api_tokens.count()) == (False, 0)

@@ -27,8 +27,8 @@ def test_the_number_of_judged_pairs_is_the_same_on_all_pages(ada: Client, tmp_pa
     )
     anna = make_annotator("anna")
     while held := claim(campaign, anna):
-        for one in held:
-            submit(one, 1)
+        for assignment in held:
+            submit(assignment, 1)
     membership = Membership.objects.get()
     assert (membership.judged, membership.gold_judged) == (8, 4)
     page = ada.get(f"/people/{anna.user_id}/")

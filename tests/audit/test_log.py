@@ -132,13 +132,15 @@ NOT_RECORDED = {
 
 def functions_of(package: ModuleType) -> Iterator[Callable[..., Any]]:
     """Yield the public functions of a package that take an actor."""
-    for module in {inspect.getmodule(one) for one in vars(package).values() if callable(one)}:
+    for module in {
+        inspect.getmodule(member) for member in vars(package).values() if callable(member)
+    }:
         if module is None or not module.__name__.startswith(package.__name__):
             continue
-        for name, one in vars(module).items():
-            is_own = inspect.isfunction(one) and one.__module__ == module.__name__
-            if is_own and not name.startswith("_") and "by" in inspect.signature(one).parameters:
-                yield one
+        for name, member in vars(module).items():
+            is_own = inspect.isfunction(member) and member.__module__ == module.__name__
+            if is_own and not name.startswith("_") and "by" in inspect.signature(member).parameters:
+                yield member
 
 
 def calls_of(function: Callable[..., Any]) -> set[str]:
@@ -152,8 +154,10 @@ def calls_of(function: Callable[..., Any]) -> set[str]:
 
 def test_every_service_with_an_actor_records_its_act() -> None:
     """A new service must call `record`, or be listed in NOT_RECORDED with the reason."""
-    found = {one for name in SERVICES for one in functions_of(importlib.import_module(name))}
-    silent = {one.__name__ for one in found if "record" not in calls_of(one)}
+    found = {
+        function for name in SERVICES for function in functions_of(importlib.import_module(name))
+    }
+    silent = {function.__name__ for function in found if "record" not in calls_of(function)}
     assert silent == set(NOT_RECORDED)
     assert len(found) - len(silent) >= 35
 
@@ -277,7 +281,7 @@ def test_before_and_after(campaign: Campaign) -> None:
         grant_role(person=lead, role=Role.LEAD, scope="tiny", by=admin())
     held = {"role": "lead", "scope": "tiny"}
     acts = facts("act", "before", "after", object_id=str(lead.pk), object_type="accounts.user")
-    assert [one for one in acts if held in one] == [
+    assert [act for act in acts if held in act] == [
         ("role_granted", None, held),
         *[("role_withdrawn", held, None), ("role_granted", None, held)] * 2,
     ]

@@ -138,7 +138,7 @@ def copy_tasks(campaign: Campaign, pairs: Any, planned: Any, counts: Any) -> Any
             "labels_live": outcome.n_labels,
             "seats_open": open_seats,
             "state": states.tolist(),
-            "label": [None if one == NO_LABEL else one for one in outcome.labels.tolist()],
+            "label": [None if label == NO_LABEL else label for label in outcome.labels.tolist()],
         },
     )
     return ids
@@ -148,14 +148,14 @@ def times(person: Any, rng: np.random.Generator) -> tuple[list[datetime], list[f
     """Return the time at which each answer arrived, in sessions of 150 answers, and its seconds."""
     seconds = np.exp(rng.normal(1.2, 0.5, len(person))).round(2)
     number = np.zeros(len(person), np.int64)
-    for one in np.unique(person):
-        mine = np.flatnonzero(person == one)
+    for annotator in np.unique(person):
+        mine = np.flatnonzero(person == annotator)
         number[mine] = np.arange(len(mine))
     session = number // SESSION_ANSWERS
     start = ((session * 7919 + person * 104_729) % (DAYS * 10)) * 2.4 * 3600
     begin = datetime.now(UTC) - timedelta(days=DAYS)
     offsets = start + number % SESSION_ANSWERS * 5
-    return [begin + timedelta(seconds=one) for one in offsets.tolist()], seconds.tolist()
+    return [begin + timedelta(seconds=offset) for offset in offsets.tolist()], seconds.tolist()
 
 
 def measure(campaign_pk: int) -> dict[str, Any]:

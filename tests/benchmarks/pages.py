@@ -121,7 +121,7 @@ def open_all(
         visitor = Visitor(port, prepared["session"])
         start, _ = visitor.visit("/")
         opened = {
-            kind: [visitor.visit_often(*one, requests) for one in addresses.items()]
+            kind: [visitor.visit_often(*address, requests) for address in addresses.items()]
             for kind, addresses in prepared["addresses"].items()
         }
     return round(start, 1), opened
@@ -152,10 +152,10 @@ def print_tables(computing: list[Row], start: float, opened: dict[str, list[Open
     for kind, rows in opened.items():
         heads = f"{'first ms':>10}{'median':>10}{'p95':>10}{'limit':>8}{'kB':>8}"
         print(f"\n{kind:42}{heads}")
-        for one in rows:
-            times = f"{one.first_ms:10,.1f}{one.median_ms:10,.1f}{one.p95_ms:10,.1f}"
-            mark = "" if one.holds else "  MISSED"
-            print(f"{one.name:42}{times}{PAGE_MS:8}{one.kilobytes:8,.1f}{mark}")
+        for row in rows:
+            times = f"{row.first_ms:10,.1f}{row.median_ms:10,.1f}{row.p95_ms:10,.1f}"
+            mark = "" if row.holds else "  MISSED"
+            print(f"{row.name:42}{times}{PAGE_MS:8}{row.kilobytes:8,.1f}{mark}")
     print(f"\nthe first request after the start: {start:,.1f} ms")
 
 
@@ -188,7 +188,7 @@ def main() -> int:
             start, opened = open_all(environment, home, options.requests, names)
     differences = [*filling.differences, *different_alphas(alphas)]
     if options.json:
-        kinds = {kind: [asdict(one) for one in rows] for kind, rows in opened.items()}
+        kinds = {kind: [asdict(row) for row in rows] for kind, rows in opened.items()}
         computing = [asdict(row) | {"limit": None} for row in bench.rows]
         answer = {
             "alpha": alphas,

@@ -204,7 +204,7 @@ def time_replays(report: ReplayReport, pool: PooledLabels) -> None:
             lambda run=often: run(rng=np.random.default_rng(1)),
             1,
         )
-        budgets = {one.strategy: one.enough(ERROR) for one in replays}
+        budgets = {replay.strategy: replay.enough(ERROR) for replay in replays}
         report.enough[name] = {
             strategy: None if budget is None else round(budget.share, 4)
             for strategy, budget in budgets.items()

@@ -489,9 +489,10 @@ def print_growth(report: Report) -> None:
     """Print the factors by which times grow with ten times the captions."""
     if report.growth:
         print(f"\n{'ten times the captions':<82}  {'times':>8}  {'limit':>8}")
-    for one in report.growth:
-        mark = "" if one.ratio <= GROWTH_LIMIT else "  MISSED"
-        print(f"{one.group + ': ' + one.name:<82}  {one.ratio:>8.1f}  {GROWTH_LIMIT:>8.0f}{mark}")
+    for growth in report.growth:
+        mark = "" if growth.ratio <= GROWTH_LIMIT else "  MISSED"
+        name = f"{growth.group}: {growth.name}"
+        print(f"{name:<82}  {growth.ratio:>8.1f}  {GROWTH_LIMIT:>8.0f}{mark}")
 
 
 def main() -> int:

@@ -65,9 +65,9 @@ def test_no_error_forges_a_line() -> None:
 
 
 def test_a_json_line_has_the_request(in_request: None) -> None:
-    one = record("name %s", HOSTILE)
-    one.status, one.path = 200, "/invitations/s3cret/"
-    line = JsonFormatter().format(one)
+    entry = record("name %s", HOSTILE)
+    entry.status, entry.path = 200, "/invitations/s3cret/"
+    line = JsonFormatter().format(entry)
     assert line.isascii()
     assert line.isprintable()
     values = json.loads(line)
@@ -127,7 +127,7 @@ def access_lines() -> Iterator[list[dict[str, Any]]]:
     lines: list[dict[str, Any]] = []
     handler = logging.Handler()
     formatter = JsonFormatter()
-    handler.emit = lambda one: lines.append(json.loads(formatter.format(one)))  # type: ignore[method-assign]
+    handler.emit = lambda entry: lines.append(json.loads(formatter.format(entry)))  # type: ignore[method-assign]
     logger = logging.getLogger("hearth.access")
     level = logger.level
     logger.setLevel(logging.INFO)

@@ -45,8 +45,8 @@ def test_a_connection_that_breaks_at_commit_may_have_stored() -> None:
     connection.close()
 
     nothing = "Please try again in a moment; nothing was stored."
-    assert [text_of(one.value) for one in (at_commit, before)] == [BROKE_AT_COMMIT, nothing]
-    assert [status_of(one.value) for one in (at_commit, before)] == [503, 503]
+    assert [text_of(error.value) for error in (at_commit, before)] == [BROKE_AT_COMMIT, nothing]
+    assert [status_of(error.value) for error in (at_commit, before)] == [503, 503]
 
 
 @transaction.atomic

@@ -181,7 +181,7 @@ def test_the_version_names_the_commit(fresh: None, setting: str) -> None:
 def test_an_unknown_commit_fails_the_check(fresh: None) -> None:
     with override_settings(HEARTH_COMMIT="main"):
         assert code_version() == "0.1.0+unknown"
-        assert [(one.id, one.level) for one in failures()] == [("hearth.E001", 40)]
+        assert [(failure.id, failure.level) for failure in failures()] == [("hearth.E001", 40)]
         assert "HEARTH_COMMIT is 'main', which is not the hash of a commit" in failures()[0].msg
 
 

@@ -14,9 +14,9 @@ def find_barriers(page: Page, *, but: str = "") -> list[str]:
     """Return the accessibility problems of the page, except in elements that match `but`."""
     context = {"exclude": [[but]]} if but else None
     return [
-        f"{one['id']}: {node['html']}"
-        for one in Axe().run(page, context).response["violations"]
-        for node in one["nodes"]
+        f"{violation['id']}: {node['html']}"
+        for violation in Axe().run(page, context).response["violations"]
+        for node in violation["nodes"]
     ]
 
 

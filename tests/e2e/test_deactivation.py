@@ -44,4 +44,4 @@ def test_the_answer_of_a_deactivated_annotator_is_stored(
     # The answer and the claim are rejected because no one is signed in. After the page is closed,
     # it reports no further errors.
     page.close()
-    page_problems[:] = [one for one in page_problems if "status of 40" not in one]
+    page_problems[:] = [problem for problem in page_problems if "status of 40" not in problem]

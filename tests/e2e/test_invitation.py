@@ -95,7 +95,9 @@ def test_an_invited_person_creates_an_account(
     is_sound(again)
     # The responses to the form with an error, and to the link that has been used.
     expected = ("status of 422", "status of 404")
-    page_problems[:] = [one for one in page_problems if not any(word in one for word in expected)]
+    page_problems[:] = [
+        problem for problem in page_problems if not any(word in problem for word in expected)
+    ]
 
 
 def test_deactivation_ends_a_session(campaign: Campaign, new_page: Callable[[], Page]) -> None:

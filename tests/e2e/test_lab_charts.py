@@ -182,7 +182,7 @@ def open_page(new_page: Callable[[], Page], url: str, problems: list[str]) -> Pa
 
 
 def count_charts(
-    analysis: Analysis[Any], benchmark: Benchmark, options: dict[str, str]
+    analysis: Analysis[Any, Any], benchmark: Benchmark, options: dict[str, str]
 ) -> int | str:
     """Return the number of charts of the result, or the reason why it is not available."""
     try:

@@ -113,10 +113,10 @@ def test_reduced_motion_plays_videos_on_request(
         page.get_by_role("button", name="One frame forward").click()
         rooms.press(page, "k", "k")
         rooms.until_sent(page)
-    watched = [one.viewing["watched"] for one in Judgment.objects.order_by("pk")]
+    watched = [judgment.viewing["watched"] for judgment in Judgment.objects.order_by("pk")]
     assert watched[0] == watched[2] == 0
     assert watched[1] > 0
-    assert all("first_frame" in one.viewing for one in Judgment.objects.all())
+    assert all("first_frame" in judgment.viewing for judgment in Judgment.objects.all())
 
 
 def test_own_keys_are_used_in_the_room(
@@ -177,7 +177,7 @@ def test_a_break_is_suggested_and_stops_nothing(
         rooms.press(page, "k")
         assert not rooms.shown(page, "break")
         rooms.until_sent(page)
-    assert [one.viewing["place"] for one in Judgment.objects.order_by("pk")] == [1, 2, 3]
+    assert [judgment.viewing["place"] for judgment in Judgment.objects.order_by("pk")] == [1, 2, 3]
 
 
 def test_the_room_is_accessible_in_every_state(
@@ -233,5 +233,7 @@ def test_the_room_is_accessible_in_every_state(
         page.locator("[data-keys-form]").get_by_role("button", name="Save").click()
         page.get_by_role("alert").wait_for()
         look("me")
-        page_problems[:] = [one for one in page_problems if "409" not in one and "422" not in one]
+        page_problems[:] = [
+            problem for problem in page_problems if "409" not in problem and "422" not in problem
+        ]
     assert found == {}

@@ -56,7 +56,7 @@ def anna(person: User, new_page: Callable[[], Page], live_server: Any) -> Page:
 
 def forget(problems: list[str], *words: str) -> None:
     """Remove the browser's messages about requests that are expected to fail."""
-    problems[:] = [one for one in problems if not any(word in one for word in words)]
+    problems[:] = [problem for problem in problems if not any(word in problem for word in words)]
 
 
 def guidelines() -> list[int | None]:

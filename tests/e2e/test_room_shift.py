@@ -133,18 +133,18 @@ def test_thirty_pairs_are_judged_by_keys(anna: Page, tmp_path: Path) -> None:
 
     assert Judgment.objects.filter(state="live").count() == 28
     slip, corrected, repeated, *others = Judgment.objects.order_by("pk")
-    assert [(one.label, one.state) for one in (slip, corrected, repeated)] == [
+    assert [(judgment.label, judgment.state) for judgment in (slip, corrected, repeated)] == [
         (1, "superseded"),
         (0, "superseded"),
         (0, "live"),
     ]
     assert corrected.missing == ["red", "circle"]
-    assert {tuple(one.missing) for one in others} == {()}
+    assert {tuple(judgment.missing) for judgment in others} == {()}
     assert sorted(Escalation.objects.values_list("kind", "reason")) == [
         ("cannot-play", "The page found no problem."),
         ("unsure", "jk: is this a star?"),
     ]
-    viewings = [one.viewing for one in Judgment.objects.order_by("pk")]
+    viewings = [judgment.viewing for judgment in Judgment.objects.order_by("pk")]
     assert [viewing["place"] for viewing in viewings] == list(range(1, 31))
     assert {(viewing["speed"], viewing["sheet"]) for viewing in viewings} == {(2, True)}
     for judgment in others:

@@ -103,7 +103,11 @@ def test_training_admits_the_annotator(
     rooms.until_ready(page)
     follow(page.get_by_role("link", name="Start judging", exact=True))
     rooms.until_ready(page)
-    assert [one.is_right for one in Judgment.objects.order_by("pk")] == [False, True, True]
+    assert [judgment.is_right for judgment in Judgment.objects.order_by("pk")] == [
+        False,
+        True,
+        True,
+    ]
 
     # The annotator reads the lead's comment on their own page.
     wrong = Judgment.objects.get(is_right=False)
@@ -116,7 +120,7 @@ def test_training_admits_the_annotator(
     assert page.locator(".comments .state").count() == 0
     assert ReviewComment.objects.filter(read_at=None).count() == 0
     page_problems[:] = [
-        one for one in page_problems if "ERR_FAILED" not in one and "403" not in one
+        problem for problem in page_problems if "ERR_FAILED" not in problem and "403" not in problem
     ]
 
 
@@ -135,4 +139,4 @@ def test_a_pause_shows_the_reason_of_the_lead(
     assert page.inner_text("[data-part=refusal]") == "Please call me: <b>Lea</b>"
     assert page.evaluate("document.activeElement.dataset.part") == "empty"
     rooms.until_sent(page)
-    page_problems[:] = [one for one in page_problems if "403" not in one]
+    page_problems[:] = [problem for problem in page_problems if "403" not in problem]

@@ -102,4 +102,4 @@ def test_a_paused_campaign_shows_a_message_and_a_link_home(
     is_sound(page)
     follow(page.locator("main").get_by_role("link", name="Home"))
     page.get_by_role("heading", name="Judging").wait_for()
-    page_problems[:] = [one for one in page_problems if "409" not in one]
+    page_problems[:] = [problem for problem in page_problems if "409" not in problem]

@@ -36,7 +36,7 @@ def test_a_refused_upload_shows_the_reason_and_can_be_repeated(
         "The disk is full. Nothing was stored. Tell an admin, and try again later."
     )
     assert Job.objects.count() == 0
-    page_problems[:] = [one for one in page_problems if "507" not in one]
+    page_problems[:] = [problem for problem in page_problems if "507" not in problem]
 
     settings.DISK_RESERVE_BYTES = 1
     page.get_by_role("button", name="Upload").click()

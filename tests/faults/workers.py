@@ -19,7 +19,7 @@ REASON = "The worker died 3 times during this job."
 
 def children_of(pid: int) -> list[int]:
     threads = Path(f"/proc/{pid}/task").iterdir()
-    return [int(one) for thread in threads for one in (thread / "children").read_text().split()]
+    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
 
 
 def kill_main(worker: subprocess.Popen[bytes]) -> None:

@@ -77,7 +77,7 @@ def test_a_backup_while_people_judge_is_restored_elsewhere(
     stopped = threading.Event()
     before = Judgment.objects.count()
     with ThreadPoolExecutor(JUDGES) as pool:
-        judging = [pool.submit(judge_until, stopped, campaign, one) for one in judges]
+        judging = [pool.submit(judge_until, stopped, campaign, judge) for judge in judges]
         try:
             for number in range(2):
                 path = tmp_path / f"{number}.tar"
@@ -85,7 +85,7 @@ def test_a_backup_while_people_judge_is_restored_elsewhere(
                 archives.append(path)
         finally:
             stopped.set()
-    acknowledged = sum(one.result() for one in judging)
+    acknowledged = sum(future.result() for future in judging)
     assert acknowledged > 0
     after = Judgment.objects.count()
     assert after == before + acknowledged
@@ -229,7 +229,9 @@ def with_manifest(path: Path, change: Any, rename: str = "") -> Path:
             if info.name == MANIFEST:
                 manifest = json.loads(content)
                 change(manifest)
-                for name in [one for one in manifest["files"] if rename and "files/default" in one]:
+                for name in [
+                    name for name in manifest["files"] if rename and "files/default" in name
+                ]:
                     manifest["files"][rename] = manifest["files"].pop(name)
                 content = json.dumps(manifest).encode()
             info.name, info.size = rename if video else info.name, len(content)
@@ -250,7 +252,7 @@ def test_an_outdated_or_missing_program_is_named(
     assert (failed.kind, failed.error[:7]) == (OperationKind.BACKUP, "pg_dump")
     # Nothing half written is left.
     assert [
-        one.name for one in tmp_path.iterdir() if "tar" in one.name or "hearth" in one.name
+        path.name for path in tmp_path.iterdir() if "tar" in path.name or "hearth" in path.name
     ] == []
 
 
@@ -260,7 +262,7 @@ def test_the_newest_backups_are_kept(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     (tmp_path / names[2]).rename(tmp_path / f"{names[2]}.age")
     assert delete_old_backups(tmp_path, 2) == 3
-    left = sorted(one.name for one in tmp_path.iterdir())
+    left = sorted(path.name for path in tmp_path.iterdir())
     assert left == [names[3], names[4], "hearth-own-copy.tar", "notes.txt"]
 
 

@@ -152,7 +152,7 @@ def test_the_deployment_check_finds_a_known_password(password: str, problems: in
     lead.set_password("admin")
     lead.save()
     found = check_admins()
-    assert [one.id for one in found] == ["hearth.E002"] * problems
+    assert [problem.id for problem in found] == ["hearth.E002"] * problems
 
 
 @pytest.mark.django_db

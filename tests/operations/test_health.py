@@ -43,7 +43,7 @@ def alive(db: None) -> None:
 
 
 def failed() -> dict[str, str]:
-    return {one.name: one.text for one in check_health() if not one.is_ok}
+    return {check.name: check.text for check in check_health() if not check.is_ok}
 
 
 def readyz(query: str = "") -> tuple[int, list[str]]:
@@ -163,7 +163,7 @@ def test_the_command_prints_what_mends_a_failure(alive: None, capsys: Any) -> No
     assert stopped.value.returncode == 1
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert result["ready"] is False
-    (found,) = [one for one in result["checks"] if not one["is_ok"]]
+    (found,) = [check for check in result["checks"] if not check["is_ok"]]
     assert found["name"] == "sweeper"
     assert found["fix"].startswith("Start a worker (celery -A config.celery worker")
 
@@ -206,7 +206,7 @@ def test_a_site_catches_up_after_an_hour_without_its_sweeper(
     campaign = factories.make_campaign(tmp_path, captions=2, videos=3)
     anna, ben = factories.make_annotator("anna"), factories.make_annotator("ben")
     left = factories.claim(campaign, anna, 3)
-    Assignment.objects.filter(pk__in=[one.pk for one in left]).update(
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in left]).update(
         lease_expires_at=F("lease_expires_at") - HOUR
     )
     answered = [factories.submit(held, 1).judgment for held in factories.claim(campaign, ben, 6)]

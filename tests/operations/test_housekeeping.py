@@ -133,7 +133,9 @@ def test_housekeeping_removes_only_what_nothing_needs(untidy: dict[str, Any], ca
     assert set(figures(run_housekeeping(by=OPERATOR)).values()) == {(0, 0)}
 
     done = Operation.objects.filter(kind=OperationKind.HOUSEKEEPING)
-    assert [(one.error, figures(one.facts["steps"])) for one in done.order_by("pk")] == [
+    assert [
+        (operation.error, figures(operation.facts["steps"])) for operation in done.order_by("pk")
+    ] == [
         ("", FIGURES),
         ("", dict.fromkeys(FIGURES, (0, 0))),
     ]

@@ -195,7 +195,7 @@ def test_the_metrics_of_all_processes_are_added_up(server: tuple[str, int], tmp_
     assert wait_for(lambda: len(now := children_of(pid)) == 2 and now != before)
     visit(20)
     assert count() == 60
-    files = sorted(one.name for one in (tmp_path / "metrics").iterdir())
+    files = sorted(path.name for path in (tmp_path / "metrics").iterdir())
     assert files == ["counter_0.db", "counter_1.db", "histogram_0.db", "histogram_1.db"]
     lines = (tmp_path / "log").read_text().splitlines()
     assert all(line.startswith('{"time": "') for line in lines), lines

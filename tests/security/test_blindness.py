@@ -176,7 +176,7 @@ def test_no_answer_depends_on_the_correct_answers_of_control_pairs(
 
         return change
 
-    yes, no = (in_world(gold(one), bert, campaign, caplog) for one in (True, False))
+    yes, no = (in_world(gold(is_relevant), bert, campaign, caplog) for is_relevant in (True, False))
     assert differences(yes, no) == {}
 
 

@@ -25,7 +25,11 @@ def test_a_production_site_meets_the_requirements(tmp_path: Path) -> None:
     assert start(tmp_path, "migrate", "--verbosity=0", **variables).stderr == ""
     done = start(tmp_path, "check_security", "--json", **variables)
     result = json.loads(done.stdout)
-    failed = {one["number"]: one["problem"] for one in result["requirements"] if not one["passed"]}
+    failed = {
+        verdict["number"]: verdict["problem"]
+        for verdict in result["requirements"]
+        if not verdict["passed"]
+    }
     assert set(failed) == UNDECIDED
     assert (done.returncode, done.stderr) == (1, "")
     assert result["passed"] + result["failed"] == len(result["requirements"]) == len(numbers())
@@ -62,8 +66,12 @@ def test_a_weak_setting_is_found(
 
 
 def test_a_missing_header_is_found(db: None, settings: Any) -> None:
-    settings.MIDDLEWARE = [one for one in settings.MIDDLEWARE if "csp" not in one]
-    assert [one["passed"] for one in run_checks("3.4.3", "3.4.6", "3.4.4")] == [False, False, True]
+    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if "csp" not in name]
+    assert [verdict["passed"] for verdict in run_checks("3.4.3", "3.4.6", "3.4.4")] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_missing_triggers_are_found(db: None) -> None:

@@ -84,7 +84,9 @@ def test_visitors_get_nothing_but_the_open_pages(db: None) -> None:
 def test_the_django_admin_is_closed_to_all_but_admins(db: None, role: Role) -> None:
     client = Client(raise_request_exception=False)
     client.force_login(factories.make_user("otto", role))
-    admin = {route: one for route, one in addresses().items() if one.startswith("/admin/")}
+    admin = {
+        route: address for route, address in addresses().items() if address.startswith("/admin/")
+    }
     del admin["/admin/logout/"]
     entered = [
         (route, method, answer.status_code)
@@ -238,7 +240,7 @@ def test_other_sites_and_other_types_cannot_write(
         status = client.post(path, {}, headers=foreign).status_code
         if status != 403:
             wrong[path] = status
-    for path in [API + one for one, method, *_ in OPERATIONS if method == "post"]:
+    for path in [API + address for address, method, *_ in OPERATIONS if method == "post"]:
         if (status := client.post(path, {}, headers=foreign).status_code) != 403:
             wrong[path] = status
         sent = client.post(path, '{"a": 1}', content_type="text/plain", headers=plain)
@@ -282,12 +284,12 @@ def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
     client.force_login(rosa)
     api = APIClient()
     api.force_authenticate(rosa)
-    links = [f"/benchmarks/tiny/labels/1/{one}/" for one in ("csv", "judgments", "qrels", "fire")]
+    links = [f"/benchmarks/tiny/labels/1/{file}/" for file in ("csv", "judgments", "qrels", "fire")]
     links += ["/benchmarks/tiny/results/csv/", f"/campaigns/{campaign.pk}/csv/"]
     assert {client.get(link).status_code for link in links} == {200}
     withdraw_role(person=rosa, role=Role.RESEARCHER, scope="tiny", by=client_user())
     assert {client.get(link).status_code for link in links} == {404}
-    files = [f"{API}benchmarks/tiny/label-sets/1/{one}/" for one in ("csv", "judgments")]
+    files = [f"{API}benchmarks/tiny/label-sets/1/{file}/" for file in ("csv", "judgments")]
     fresh = client_for(Role.ANNOTATOR, name="late")
     assert {fresh.get(link).status_code for link in files} == {403}
 

@@ -30,10 +30,10 @@ def addresses() -> dict[str, str]:
 
 
 def _routes(patterns: Iterable[URLPattern | URLResolver], prefix: str = "/") -> Iterator[str]:
-    for one in patterns:
-        route = prefix + str(one.pattern)
-        if isinstance(one, URLResolver):
-            yield from _routes(one.url_patterns, route)
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _routes(pattern.url_patterns, route)
         else:
             yield route
 
@@ -68,4 +68,4 @@ def changes(before: Snapshot, after: Snapshot) -> list[tuple[str, Row]]:
     """Return the rows that were added or changed, with their table, in a fixed order."""
     changed = [(key[0], row) for key, row in after.items() if before.get(key) != row]
     removed = [(f"{key[0]} removed", {}) for key in before if key not in after]
-    return sorted(changed + removed, key=lambda one: one[0])
+    return sorted(changed + removed, key=lambda entry: entry[0])

@@ -101,8 +101,12 @@ def sessions(request: HttpRequest) -> HttpResponse:
     # A session that began before an upgrade is not in the list yet.
     UserSession.objects.create_from_request(request)
     rows = [
-        (one, device_name(one.user_agent), one.session_key == request.session.session_key)
-        for one in UserSession.objects.purge_and_list(person)
+        (
+            session,
+            device_name(session.user_agent),
+            session.session_key == request.session.session_key,
+        )
+        for session in UserSession.objects.purge_and_list(person)
     ]
     rows.sort(key=lambda row: (not row[2], -row[0].pk))
     return render(request, "usersessions/sessions.html", {"rows": rows})

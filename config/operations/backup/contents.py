@@ -72,7 +72,11 @@ def applied_migrations(query: Query) -> list[str]:
 
 def named_files(query: Query) -> list[StoredFile]:
     """Return the files that the rows name, without repetition."""
-    found = {StoredFile(one.storage, name) for one in file_columns() for name in one.names(query)}
+    found = {
+        StoredFile(column.storage, name)
+        for column in file_columns()
+        for name in column.names(query)
+    }
     found |= {StoredFile("uploads", name) for name in _waiting_uploads(query)}
     return sorted(found, key=lambda file: file.member)
 

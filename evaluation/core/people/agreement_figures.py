@@ -7,8 +7,9 @@ of two steps. Figures of the first labels, which were planned, do not have this 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NotRequired, TypeAlias, TypedDict, cast
 
 import numpy as np
 
@@ -29,15 +30,57 @@ CONFIDENCE: Final = 0.95
 # The same labels must always give the same interval.
 SEED: Final = 0
 
-# Agreement figures by name, as JSON. `figures_of` lists the names.
-Figures = dict[str, Any]
+Ends: TypeAlias = list[float] | None
+"""The lower and the upper end of an interval as JSON; null if it is undefined."""
+
+
+class LabelAgreement(TypedDict):
+    """Agreement figures as JSON; null if undefined. Only longer scales have those not required.
+
+    `undefined`: the reason for each figure that is null, by its name.
+    """
+
+    labels: int
+    multiply_labelled: int
+    alpha_level: Level
+    agreement: float | None
+    pairwise_agreement: float | None
+    alpha: float | None
+    alpha_interval: Ends
+    ac1: float | None
+    ac1_interval: Ends
+    alpha_nominal: NotRequired[float | None]
+    alpha_nominal_interval: NotRequired[Ends]
+    ac2: NotRequired[float | None]
+    ac2_interval: NotRequired[Ends]
+    relevance_agreement: NotRequired[float | None]
+    relevance_alpha: NotRequired[float | None]
+    undefined: dict[str, str]
+
+
+class FirstLabelAgreement(LabelAgreement):
+    """Agreement of first labels, also with annotators resampled.
+
+    `sharing_annotators`: number of annotators who share a pair with another one.
+    """
+
+    sharing_annotators: int
+    alpha_annotator_interval: Ends
 
 
 class AgreementFigures(TypedDict):
-    """The figures of the first labels and of all labels, as JSON."""
+    """Agreement of the first labels of each pair, and of all labels."""
 
-    first_labels: Figures
-    all_labels: Figures
+    first_labels: FirstLabelAgreement
+    all_labels: LabelAgreement
+
+
+class AnnotatorInterval(TypedDict):
+    """The figures of first labels with annotators resampled."""
+
+    sharing_annotators: int
+    alpha_annotator_interval: Ends
+    undefined: dict[str, str]
 
 
 class StoredCounts(TypedDict):
@@ -57,7 +100,7 @@ class StoredAgreement(TypedDict):
     n_grades: int
     first_labels: StoredCounts
     all_labels: StoredCounts
-    annotators: Figures
+    annotators: AnnotatorInterval
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +151,7 @@ class Opinions:
         return count_labels(self.pairs, self.labels, n_pairs)
 
 
-def figures_of(counts: ValueCounts, n_grades: int, settings: Resampling) -> Figures:
+def figures_of(counts: ValueCounts, n_grades: int, settings: Resampling) -> LabelAgreement:
     """Return the agreement figures of some labels as a JSON object. Intervals resample pairs.
 
     n_grades: number of steps of the scale. `alpha` is nominal on a scale of two steps and ordinal
@@ -131,12 +174,13 @@ def figures_of(counts: ValueCounts, n_grades: int, settings: Resampling) -> Figu
             "relevance_agreement": percent_agreement(relevance),
             "relevance_alpha": krippendorff_alpha(relevance),
         }
-    return {
+    found = {
         "labels": counts.n_labels,
         "multiply_labelled": counts.n_multiply_labelled,
         "alpha_level": level,
-        **as_json(figures),
+        **_as_json(figures),
     }
+    return cast(LabelAgreement, found)
 
 
 def figures_of_both(opinions: Opinions, n_grades: int, settings: Resampling) -> AgreementFigures:
@@ -145,25 +189,30 @@ def figures_of_both(opinions: Opinions, n_grades: int, settings: Resampling) -> 
     The figures of the first labels also contain the interval of alpha with annotators resampled.
     """
     first = opinions.first
-    figures, annotators = (
-        figures_of(first.counts, n_grades, settings),
-        _by_people(first, n_grades, settings),
-    )
-    undefined = figures["undefined"] | annotators["undefined"]
     return {
-        "first_labels": {**figures, **annotators, "undefined": undefined},
+        "first_labels": _with_annotators(
+            figures_of(first.counts, n_grades, settings), _by_people(first, n_grades, settings)
+        ),
         "all_labels": figures_of(opinions.counts, n_grades, settings),
     }
 
 
-def _by_people(first: Opinions, n_grades: int, settings: Resampling) -> Figures:
+def _with_annotators(figures: LabelAgreement, annotators: AnnotatorInterval) -> FirstLabelAgreement:
+    undefined = figures["undefined"] | annotators["undefined"]
+    return {**figures, **annotators, "undefined": undefined}
+
+
+def _by_people(first: Opinions, n_grades: int, settings: Resampling) -> AnnotatorInterval:
     pairs = label_pairs(first.pairs, first.annotators, first.labels)
     level: Level = "ordinal" if n_grades > 2 else "nominal"
     interval = annotator_interval(
         pairs, settings.resamples, rng=settings.rng(), confidence=settings.confidence, level=level
     )
-    figures = as_json({"alpha_annotator_interval": interval})
-    return {"sharing_annotators": pairs.n_annotators, **figures}
+    return {
+        "sharing_annotators": pairs.n_annotators,
+        "alpha_annotator_interval": _ends(interval),
+        "undefined": _reasons({"alpha_annotator_interval": interval}),
+    }
 
 
 def agreement_to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
@@ -186,13 +235,11 @@ def figures_from_store(stored: StoredAgreement, settings: Resampling) -> Agreeme
 
     The interval with annotators resampled is the stored one. It does not depend on the settings.
     """
-    n_grades, annotators = stored["n_grades"], stored["annotators"]
+    n_grades = stored["n_grades"]
     first = figures_of(_counts_of(stored["first_labels"]), n_grades, settings)
-    all_labels = figures_of(_counts_of(stored["all_labels"]), n_grades, settings)
-    undefined = first["undefined"] | annotators["undefined"]
     return {
-        "first_labels": {**first, **annotators, "undefined": undefined},
-        "all_labels": all_labels,
+        "first_labels": _with_annotators(first, stored["annotators"]),
+        "all_labels": figures_of(_counts_of(stored["all_labels"]), n_grades, settings),
     }
 
 
@@ -210,17 +257,18 @@ def _counts_of(stored: StoredCounts) -> ValueCounts:
     return ValueCounts(values, patterns, np.array(stored["weights"], np.int64))
 
 
-def as_json(figures: dict[str, Estimate | Interval]) -> Figures:
-    """Return each figure's value, or the two ends of its interval, by name; null if undefined.
-
-    `undefined` contains the reason for each figure that is null.
-    """
-    return {
-        **{name: _value(figure) for name, figure in figures.items()},
-        "undefined": {
-            name: figure.undefined for name, figure in figures.items() if figure.undefined
-        },
+def _as_json(figures: Mapping[str, Estimate | Interval]) -> dict[str, Any]:
+    """Return each figure's value, or the two ends of its interval, by name; null if undefined."""
+    values = {
+        name: figure.value if isinstance(figure, Estimate) else _ends(figure)
+        for name, figure in figures.items()
     }
+    return {**values, "undefined": _reasons(figures)}
+
+
+def _reasons(figures: Mapping[str, Estimate | Interval]) -> dict[str, str]:
+    """Return the reason for each figure that is undefined."""
+    return {name: figure.undefined for name, figure in figures.items() if figure.undefined}
 
 
 def as_relevance(counts: ValueCounts) -> ValueCounts:
@@ -232,12 +280,10 @@ def as_relevance(counts: ValueCounts) -> ValueCounts:
     )
 
 
-def _value(figure: Estimate | Interval) -> float | list[float] | None:
-    if isinstance(figure, Estimate):
-        return figure.value
-    if figure.low is None or figure.high is None:
+def _ends(interval: Interval) -> Ends:
+    if interval.low is None or interval.high is None:
         return None
-    return [figure.low, figure.high]
+    return [interval.low, interval.high]
 
 
 def _alphas(

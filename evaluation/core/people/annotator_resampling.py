@@ -140,11 +140,11 @@ def _alphas(pairs: LabelPairs, times: FloatArray, level: Level) -> FloatArray:
     """
     n_values = len(pairs.values)
     observed = np.zeros((len(times), n_values, n_values))
-    for one in range(n_values):
+    for value in range(n_values):
         for other in range(n_values):
-            weights = _drawn_weights(pairs, (pairs.labels == [one, other]).all(axis=1), times)
-            observed[:, one, other] += weights
-            observed[:, other, one] += weights
+            weights = _drawn_weights(pairs, (pairs.labels == [value, other]).all(axis=1), times)
+            observed[:, value, other] += weights
+            observed[:, other, value] += weights
     n_value = observed.sum(axis=2)
     varied = (n_value > 0).sum(axis=1) >= 2
     observed, n_value = observed[varied], n_value[varied]

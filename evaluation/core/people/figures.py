@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final, TypedDict, cast
 
 import numpy as np
 
@@ -46,23 +46,18 @@ class Flag(StrEnum):
     MANY_RELEVANT = "many relevant"
 
 
-@dataclass(frozen=True, slots=True)
-class PersonFigures:
-    """Numbers of one annotator. Shares are not computed here.
+class PersonCounts(TypedDict):
+    """Numbers of an annotator's answers, which have sums over annotators.
 
-    person: the annotator's number in `Answers`. answers: number of current answers. counted: number
-    of these that are labels of pairs. relevant: number of these labels that are relevant. surplus:
-    number of surplus answers. gold, right: number of answers to gold items that are not retired,
-    and number of correct ones. compared: number of first labels of other annotators on the pairs of
-    the annotator's own first labels. equal: number of these that equal the own label. compared_all,
-    equal_all: the same for all labels instead of first labels. timed: number of answers with a
-    time. too_fast: number of these below `TOO_FAST_MS`. hours: time spent judging. seconds: median
-    time of an answer, without breaks. accuracy: probability of a correct label by the model of
-    Dawid and Skene, estimated from `accuracy_labels` labels. accuracy_low, accuracy_high: its 95 %
-    interval. last_at: time of the last answer, in seconds since 1970.
+    answers: number of current answers. counted: number of these that are labels of pairs. relevant:
+    number of these labels that are relevant. surplus: number of surplus answers. gold, right:
+    number of answers to gold items that are not retired, and number of correct ones. compared:
+    number of first labels of other annotators on the pairs of the annotator's own first labels.
+    equal: number of these that equal the own label. compared_all, equal_all: the same for all
+    labels instead of first labels. timed: number of answers with a time. too_fast: number of these
+    below `TOO_FAST_MS`. hours: time spent judging.
     """
 
-    person: int
     answers: int
     counted: int
     relevant: int
@@ -76,6 +71,16 @@ class PersonFigures:
     timed: int
     too_fast: int
     hours: float
+
+
+class PersonFigures(PersonCounts):
+    """Numbers of one annotator, as JSON. Shares are not computed here.
+
+    seconds: median time of an answer, without breaks. accuracy: probability of a correct label by
+    the model of Dawid and Skene, estimated from `accuracy_labels` labels. accuracy_low,
+    accuracy_high: its 95 % interval. last_at: time of the last answer, in seconds since 1970.
+    """
+
     seconds: float | None
     accuracy: float | None
     accuracy_low: float | None
@@ -99,7 +104,7 @@ def people_figures(answers: Answers, n_people: int, *, n_steps: int) -> tuple[Pe
         n_people,
         n_steps,
     )
-    columns = {
+    columns: dict[str, Sequence[float | None]] = {
         **_counts(answers, n_people),
         "compared": [row.compared for row in agreed],
         "equal": [_part(row.agreement.value, row.compared) for row in agreed],
@@ -114,7 +119,7 @@ def people_figures(answers: Answers, n_people: int, *, n_steps: int) -> tuple[Pe
         "last_at": _last(answers, n_people).tolist(),
     }
     return tuple(
-        PersonFigures(person=person, **{name: column[person] for name, column in columns.items()})
+        cast(PersonFigures, {name: columns[name][person] for name in PersonFigures.__annotations__})
         for person in range(n_people)
     )
 
@@ -156,15 +161,15 @@ def flags(rows: Sequence[PersonFigures], *, min_accuracy: float = 0.0) -> list[t
     min_accuracy: share of correct answers to gold items that the campaign requires, 0 to 1. If it
     is 0, the campaign requires none, and `MIN_ACCURACY` is used.
     """
-    labels, relevant = sum(row.counted for row in rows), sum(row.relevant for row in rows)
-    compared, equal = sum(row.compared for row in rows), sum(row.equal for row in rows)
-    accuracies = [row.accuracy for row in rows if row.accuracy is not None]
+    labels, relevant = sum(row["counted"] for row in rows), sum(row["relevant"] for row in rows)
+    compared, equal = sum(row["compared"] for row in rows), sum(row["equal"] for row in rows)
+    accuracies = [row["accuracy"] for row in rows if row["accuracy"] is not None]
     median = float(np.median(accuracies)) if accuracies else None
     all_flags = []
     for row in rows:
         usual = _Usual(
-            relevant=share_of(relevant - row.relevant, labels - row.counted, NO_LABELS).value,
-            equal=share_of(equal - row.equal, compared - row.compared, NOTHING_SHARED).value,
+            relevant=share_of(relevant - row["relevant"], labels - row["counted"], NO_LABELS).value,
+            equal=share_of(equal - row["equal"], compared - row["compared"], NOTHING_SHARED).value,
             accuracy=median,
             gold=min_accuracy or MIN_ACCURACY,
         )
@@ -187,14 +192,15 @@ class _Usual:
 
 
 def _flags(row: PersonFigures, usual: _Usual) -> Iterator[Flag]:
-    if row.timed >= TIMED_ANSWERS and row.too_fast >= FAST_SHARE * row.timed:
+    if row["timed"] >= TIMED_ANSWERS and row["too_fast"] >= FAST_SHARE * row["timed"]:
         yield Flag.TOO_FAST
-    gold = _difference(row.right, row.gold, usual.gold, 0, GOLD_DEVIATIONS)
-    if row.gold >= GOLD_ANSWERS and gold < 0:
+    gold = _difference(row["right"], row["gold"], usual.gold, 0, GOLD_DEVIATIONS)
+    if row["gold"] >= GOLD_ANSWERS and gold < 0:
         yield Flag.LOW_GOLD
-    if _difference(row.equal, row.compared, usual.equal) < 0 and _is_less_accurate(row, usual):
+    equal = _difference(row["equal"], row["compared"], usual.equal)
+    if equal < 0 and _is_less_accurate(row, usual):
         yield Flag.LOW_AGREEMENT
-    relevant = _difference(row.relevant, row.counted, usual.relevant)
+    relevant = _difference(row["relevant"], row["counted"], usual.relevant)
     if relevant:
         yield Flag.FEW_RELEVANT if relevant < 0 else Flag.MANY_RELEVANT
 
@@ -205,9 +211,9 @@ def _is_less_accurate(row: PersonFigures, usual: _Usual) -> bool:
     An accurate annotator who shares many pairs with an annotator who answers at random has low
     agreement, too, but a normal accuracy. If the model is undefined, return True.
     """
-    if row.accuracy is None or usual.accuracy is None:
+    if row["accuracy"] is None or usual.accuracy is None:
         return True
-    return usual.accuracy - row.accuracy >= MIN_DIFFERENCE / 2
+    return usual.accuracy - row["accuracy"] >= MIN_DIFFERENCE / 2
 
 
 def _difference(
@@ -225,7 +231,7 @@ def _difference(
     return difference if abs(difference) > max(min_difference, by_chance) else 0.0
 
 
-def _counts(answers: Answers, n_people: int) -> dict[str, list[Any]]:
+def _counts(answers: Answers, n_people: int) -> dict[str, list[int]]:
     """Return the columns of `PersonFigures` that count answers, [n_people] each."""
 
     def count(selected: BoolArray) -> list[int]:

@@ -1,4 +1,4 @@
-"""Speed of judging: answer times, answers per period, and a forecast of the end.
+"""Speed of judging as JSON: answer times, answers per period, and a forecast of the end.
 
 The time of an answer is the time from showing a pair to its answer, in whole milliseconds. It is
 negative if it is unknown. Points in time are whole seconds since 1970 (UTC).
@@ -7,7 +7,7 @@ negative if it is unknown. Points in time are whole seconds since 1970 (UTC).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypedDict, cast
 
 import numpy as np
 
@@ -39,8 +39,7 @@ STOPPED: Final = "no answers for two days"
 ONLY_BEGUN: Final = "judging has only begun"
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
+class Times(TypedDict):
     """Times of answers.
 
     known, unknown: number of answers with and without a time. breaks: number of times above
@@ -52,20 +51,15 @@ class Times:
     unknown: int
     breaks: int
     too_fast: int
-    quantiles: tuple[float, float, float, float] | None
+    quantiles: list[float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(TypedDict):
     """A sequence of `count` periods of `width` seconds each. The first begins at `start`."""
 
     start: int
     width: int
     count: int
-
-    def place(self, at: IntArray) -> IntArray:
-        """Return the number of the period, from 0, for each point in time."""
-        return (at - self.start) // self.width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,8 +92,7 @@ class Answers:
         return len(self.people)
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(TypedDict):
     """Numbers of one period of time.
 
     start: in seconds since 1970. answers: number of current answers. counted: number of these that
@@ -118,8 +111,7 @@ class Period:
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class LabelRound:
+class LabelRound(TypedDict):
     """The first labels of all tasks, or the second labels, and so on.
 
     number: from 1. given: number of labels that exist. wanted: number of labels that are missing.
@@ -130,8 +122,7 @@ class LabelRound:
     wanted: int
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(TypedDict):
     """When the last label is expected at the current speed, or the reason why this is undefined.
 
     wanted: number of missing labels. per_hour: labels per hour, as a mean over `hours` hours with
@@ -140,11 +131,11 @@ class Forecast:
     """
 
     wanted: int
-    per_hour: float | None = None
-    hours: int = 0
-    earliest: int | None = None
-    latest: int | None = None
-    undefined: str | None = None
+    per_hour: float | None
+    hours: int
+    earliest: int | None
+    latest: int | None
+    undefined: str | None
 
 
 def answer_times(ms: IntArray) -> Times:
@@ -160,9 +151,9 @@ def answer_times(ms: IntArray) -> Times:
     )
 
 
-def _quantiles(ms: IntArray) -> tuple[float, float, float, float]:
-    quarter, half, three_quarters, most = (np.quantile(ms, [0.25, 0.5, 0.75, 0.9]) / 1000).tolist()
-    return quarter, half, three_quarters, most
+def _quantiles(ms: IntArray) -> list[float]:
+    quantiles: list[float] = (np.quantile(ms, [0.25, 0.5, 0.75, 0.9]) / 1000).tolist()
+    return quantiles
 
 
 def hours_at_work(answers: Answers, n_people: int) -> FloatArray:
@@ -209,7 +200,7 @@ def timeline_of(at: IntArray) -> Timeline | None:
     widths = (HOUR, DAY, WEEK, 4 * WEEK)
     timelines = [_covering(first, last, width) for width in widths]
     return next(
-        (timeline for timeline in timelines if timeline.count <= PERIODS_MAX), timelines[-1]
+        (timeline for timeline in timelines if timeline["count"] <= PERIODS_MAX), timelines[-1]
     )
 
 
@@ -217,33 +208,34 @@ def _covering(first: int, last: int, width: int) -> Timeline:
     """Return the timeline from `first` to `last`. Weeks begin on Monday, days and hours in UTC."""
     origin = MONDAY if width >= WEEK else 0
     start = (first - origin) // width * width + origin
-    return Timeline(start, width, (last - start) // width + 1)
+    return Timeline(start=start, width=width, count=(last - start) // width + 1)
 
 
-def over_time(answers: Answers, timeline: Timeline) -> tuple[Period, ...]:
+def over_time(answers: Answers, timeline: Timeline) -> list[Period]:
     """Return one row for each period of the timeline, also for periods without answers."""
-    place = timeline.place(answers.at)
+    start, width, n_periods = timeline["start"], timeline["width"], timeline["count"]
+    place = (answers.at - start) // width
 
     def count(selected: BoolArray) -> list[int]:
-        counts: list[int] = np.bincount(place[selected], minlength=timeline.count).tolist()
+        counts: list[int] = np.bincount(place[selected], minlength=n_periods).tolist()
         return counts
 
     timed = (answers.ms >= 0) & (answers.ms <= BREAK_MS)
-    seconds = medians(place[timed], answers.ms[timed], timeline.count) / 1000
-    columns = zip(
-        count(np.ones(len(answers), dtype=np.bool_)),
-        count(answers.is_counted),
-        count(answers.is_counted & answers.is_relevant),
-        count(answers.gold >= 0),
-        count(answers.gold == 1),
-        _count_distinct(place, answers.people, timeline.count),
-        [None if np.isnan(value) else value for value in seconds.tolist()],
-        strict=True,
-    )
-    return tuple(
-        Period(timeline.start + number * timeline.width, *values)
-        for number, values in enumerate(columns)
-    )
+    seconds = medians(place[timed], answers.ms[timed], n_periods) / 1000
+    columns = {
+        "start": [start + number * width for number in range(n_periods)],
+        "answers": count(np.ones(len(answers), dtype=np.bool_)),
+        "counted": count(answers.is_counted),
+        "relevant": count(answers.is_counted & answers.is_relevant),
+        "gold": count(answers.gold >= 0),
+        "right": count(answers.gold == 1),
+        "people": _count_distinct(place, answers.people, n_periods),
+        "seconds": [None if np.isnan(value) else value for value in seconds.tolist()],
+    }
+    return [
+        cast(Period, dict(zip(columns, values, strict=True)))
+        for values in zip(*columns.values(), strict=True)
+    ]
 
 
 def _count_distinct(groups: IntArray, values: IntArray, n_groups: int) -> list[int]:
@@ -266,7 +258,7 @@ def label_rounds(
     last = int(max(live.max(initial=0), required[is_open].max(initial=0)))
     return [
         LabelRound(
-            number,
+            number=number,
             given=int(tasks[live >= number].sum()),
             wanted=int(tasks[is_open & (live < number) & (number <= required)].sum()),
         )
@@ -288,17 +280,17 @@ def forecast(at: IntArray, *, now: int, labels_needed: int) -> Forecast:
     days.
     """
     if labels_needed == 0:
-        return Forecast(0, undefined=ALL_THERE)
+        return _undefined(0, ALL_THERE)
     ago = now - at
     if len(ago) == 0:
-        return Forecast(labels_needed, undefined=ONLY_BEGUN)
+        return _undefined(labels_needed, ONLY_BEGUN)
     if ago.min() > STOPPED_AFTER:
-        return Forecast(labels_needed, undefined=STOPPED)
+        return _undefined(labels_needed, STOPPED)
     hours = np.maximum(ago, 0) // HOUR
     counts = np.bincount(hours[hours < RECENT_HOURS])
     active = np.flatnonzero(counts)[:ACTIVE_HOURS]
     if len(active) < 3:
-        return Forecast(labels_needed, undefined=ONLY_BEGUN)
+        return _undefined(labels_needed, ONLY_BEGUN)
     rates = counts[active]
     mean, next_hours = float(rates.mean()), max(1.0, labels_needed / float(rates.mean()))
     spread = EIGHT_IN_TEN * float(rates.std(ddof=1)) * (1 / len(rates) + 1 / next_hours) ** 0.5
@@ -309,9 +301,16 @@ def forecast(at: IntArray, *, now: int, labels_needed: int) -> Forecast:
 
     slowest = mean - spread
     return Forecast(
-        labels_needed,
+        wanted=labels_needed,
         per_hour=mean,
         hours=len(active),
         earliest=end(mean + spread),
         latest=end(slowest) if slowest > mean / 4 else None,
+        undefined=None,
+    )
+
+
+def _undefined(labels_needed: int, reason: str) -> Forecast:
+    return Forecast(
+        wanted=labels_needed, per_hour=None, hours=0, earliest=None, latest=None, undefined=reason
     )

@@ -90,7 +90,7 @@ def replay(
 ) -> tuple[Replay, ...]:
     """Replay each strategy once. Arguments and errors as in `replay_seeds`."""
     replays = replay_seeds(pool, measure, strategies, shares, seeds=1, rng=rng, rel=rel)
-    return tuple(one for (one,) in replays)
+    return tuple(replay for (replay,) in replays)
 
 
 def replay_seeds(

@@ -31,7 +31,7 @@ from evaluation.lab.analyses.train_overlap import TRAIN_OVERLAP
 from evaluation.lab.analyses.wording import WORDING
 
 # The order of the list of analyses.
-SECTIONS: dict[str, tuple[Analysis[Any], ...]] = {
+SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
     "Comparing systems": (OVERLAP, LENGTH),
     "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),
@@ -45,12 +45,12 @@ SECTIONS: dict[str, tuple[Analysis[Any], ...]] = {
     ),
     "Planning": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
 }
-ANALYSES: dict[str, Analysis[Any]] = {
+ANALYSES: dict[str, Analysis[Any, Any]] = {
     analysis.name: analysis for section in SECTIONS.values() for analysis in section
 }
 
 
-def get_analysis(name: str) -> Analysis[Any]:
+def get_analysis(name: str) -> Analysis[Any, Any]:
     """Return the analysis with this name. Raises `InvalidInput` if there is none."""
     if name not in ANALYSES:
         raise InvalidInput(f"unknown analysis {name!r}; known analyses: {', '.join(ANALYSES)}")

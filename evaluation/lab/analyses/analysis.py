@@ -21,22 +21,21 @@ CUT = (
 )
 
 
-# The result of an analysis, a `TypedDict`.
-R = TypeVar("R", bound=Mapping[str, Any])
+# The options and the result of an analysis, each a `TypedDict`.
+Options = TypeVar("Options", bound=Mapping[str, Any])
+Result = TypeVar("Result", bound=Mapping[str, Any])
 
 
-FillDefaults = Callable[[Inputs, dict[str, Any]], dict[str, Any]]
-
-
-def _unchanged(_inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+def _unchanged(_inputs: Inputs, options: Any) -> Any:
     return options
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis(Generic[R]):
+class Analysis(Generic[Options, Result]):
     """One analysis of the lab.
 
-    `fill_defaults` replaces empty options by values, so that a result names all its inputs.
+    `form` has the fields of the options, for page, command and API. `fill_defaults` returns the
+    options with their values. It replaces empty ones, so that a result names all its inputs.
     `source` is the part of the FIRE study that the analysis reproduces.
     """
 
@@ -44,12 +43,12 @@ class Analysis(Generic[R]):
     title: str
     question: str
     form: type[AnalysisForm]
-    compute: Callable[[Inputs, dict[str, Any], Progress], R]
-    tables: Callable[[R], list[Table]]
-    charts: Callable[[R], list[Chart]] = lambda _: []
+    compute: Callable[[Inputs, Options, Progress], Result]
+    tables: Callable[[Result], list[Table]]
+    charts: Callable[[Result], list[Chart]] = lambda _: []
     # Warnings shown above the result, one sentence each.
-    warnings: Callable[[R], list[str]] = lambda _: []
-    fill_defaults: FillDefaults = _unchanged
+    warnings: Callable[[Result], list[str]] = lambda _: []
+    fill_defaults: Callable[[Inputs, Any], Options] = _unchanged
     source: str = ""
     # Notes on how to read the result, one paragraph each.
     notes: tuple[str, ...] = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from evaluation.core.statistics.sub_samples import (
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     NumbersField,
+    ResamplingOptions,
     ShareMeasureField,
     confidence_field,
     resamples_field,
@@ -57,10 +57,15 @@ class BootstrapForm(AnalysisForm):
     seed = seed_field()
 
 
+class BootstrapOptions(ResamplingOptions):
+    measure: str
+    sizes: list[int]
+
+
 Pair = tuple[str, str]
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> SubSamplesResult:
+def _compute(inputs: Inputs, options: BootstrapOptions, progress: Progress) -> SubSamplesResult:
     rows: list[SampleRow] = []
     pairs: list[PairRow] = []
     rng = np.random.default_rng(options["seed"])
@@ -126,7 +131,7 @@ def _draw(
     return runs, {pair: paired_sub_samples(runs[pair[0]], runs[pair[1]]) for pair in pairs}
 
 
-def _sampled(drawn: SubSamples, options: dict[str, Any]) -> SampleFigures:
+def _sampled(drawn: SubSamples, options: BootstrapOptions) -> SampleFigures:
     tail = (1 - options["confidence"]) / 2
     return {
         "mean": drawn.mean,
@@ -151,7 +156,7 @@ def _histogram(drawn: SubSamples) -> Histogram:
     return {"first": first * width, "width": width, "counts": np.bincount(places - first).tolist()}
 
 
-def _pair(differences: FloatArray, drawn: SubSamples, options: dict[str, Any]) -> PairFigures:
+def _pair(differences: FloatArray, drawn: SubSamples, options: BootstrapOptions) -> PairFigures:
     smallest = smallest_tested_difference(drawn, differences, confidence=options["confidence"])
     return {"difference": float(differences.mean()), "smallest": smallest}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from evaluation.lab.analyses.fields import (
 )
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
+from evaluation.lab.analyses.intervals import Drawing, few_units_warnings, resampled_by
 from evaluation.lab.analyses.layouts import bounds as layout
 from evaluation.lab.analyses.layouts.bounds import (
     BoundsResult,
@@ -52,13 +52,28 @@ class BoundsForm(AnalysisForm):
     seed = seed_field()
 
 
-def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+class BoundsFields(TypedDict):
+    measures: list[str]
+    depth: int
+    unit: str
+    confidence: float
+    seed: int
+
+
+class BoundsOptions(BoundsFields):
+    """With the scale, and the SHA-256 of each run of the benchmark by its name."""
+
+    pool: dict[str, str]
+    highest_grade: int
+
+
+def _fill_defaults(inputs: Inputs, options: BoundsFields) -> BoundsOptions:
     """Add the scale and all runs, because the estimate depends on the runs that contain a pair."""
     pool = {run.name: run.sha256 for run in find_runs(inputs.benchmark)}
-    return options | {"pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
+    return {**options, "pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> BoundsResult:
+def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> BoundsResult:
     depth = options["depth"]
     # A run may have been added since the request.
     names = sorted({*options["pool"], *(run.name for run in inputs.runs)})
@@ -133,7 +148,7 @@ def _expect(
     runs: dict[str, Ranked],
     pool: PooledLabels,
     inputs: Inputs,
-    options: dict[str, Any],
+    options: BoundsOptions,
 ) -> None:
     """Add an estimate to each row if the pool shows how often comparable pairs are relevant."""
     measures = {row["measure"]: parse_measure(row["measure"]) for row in rows}
@@ -141,14 +156,17 @@ def _expect(
     chances = _chances(pool)
     if chances is None or not estimated:
         return
-    rng = np.random.default_rng(options["seed"])
-    drawn = {"confidence": options["confidence"], "clusters": inputs.clusters(options["unit"])}
+    drawn: Drawing = {
+        "confidence": options["confidence"],
+        "clusters": inputs.clusters(options["unit"]),
+        "rng": np.random.default_rng(options["seed"]),
+    }
     for name, ranked in runs.items():
         found = expect_scores(ranked, pool.labels, chances, estimated)
         for row in rows:
             values = found.get(measures[row["measure"]])
             if row["run"] == name and values is not None:
-                interval = mean_interval(values, rng=rng, **drawn)
+                interval = mean_interval(values, **drawn)
                 row["expected"], row["expected_interval"] = float(values.mean()), ends(interval)
 
 

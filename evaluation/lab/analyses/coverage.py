@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from config.shared.progress import Progress
 from evaluation.core.pools.coverage import PoolDepth, cover_ranks, judged_shares, pool_depths
@@ -55,7 +55,11 @@ class CoverageForm(AnalysisForm):
     depth = depth_field(20)
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> CoverageResult:
+class CoverageOptions(TypedDict):
+    depth: int
+
+
+def _compute(inputs: Inputs, options: CoverageOptions, progress: Progress) -> CoverageResult:
     runs = {name: ranked[:, : options["depth"]] for name, ranked in inputs.ranked.items()}
     rows: list[RankRow] = []
     for number, (name, ranked) in enumerate(runs.items()):

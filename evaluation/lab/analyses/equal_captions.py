@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from django import forms
 
@@ -14,6 +12,7 @@ from evaluation.core.texts.equal_captions import added_codes, captions_with_equa
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,
+    ResamplingOptions,
     confidence_field,
     resamples_field,
     resampling_unit_field,
@@ -50,11 +49,11 @@ def rule_field() -> forms.ChoiceField:
     )
 
 
-def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+def _fill_defaults(inputs: Inputs, options: EqualCaptionsOptions) -> EqualCaptionsOptions:
     """Set the rule to that of the benchmark, so that a result names the rule that it used."""
     own = inputs.benchmark.equal_texts
     default = EqualTexts.FOLDED.value if own == EqualTexts.OFF else own
-    return options | {"rule": options["rule"] or default}
+    return {**options, "rule": options["rule"] or default}
 
 
 def equal_captions_field() -> forms.ChoiceField:
@@ -104,7 +103,15 @@ class EqualCaptionsForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> EqualCaptionsResult:
+class EqualCaptionsOptions(ResamplingOptions):
+    rule: str
+    measures: list[str]
+    texts: int
+
+
+def _compute(
+    inputs: Inputs, options: EqualCaptionsOptions, progress: Progress
+) -> EqualCaptionsResult:
     progress(0, 3, "comparing texts")
     before = {"original": inputs.original, "labelled": inputs.judged}
     after = dict(zip(BY, add_equal_captions(inputs, options["rule"]), strict=True))
@@ -129,7 +136,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Equ
 
 
 def _rows(
-    by: str, before: Judged, after: Judged, inputs: Inputs, options: dict[str, Any]
+    by: str, before: Judged, after: Judged, inputs: Inputs, options: EqualCaptionsOptions
 ) -> list[GainRow]:
     """Return the scores of each run with and without the positives of equal captions."""
     plain = inputs.values_of(before, options["measures"])
@@ -175,7 +182,7 @@ def _judged(inputs: Inputs, shared: Judged) -> AddedLabels:
     }
 
 
-def _texts(inputs: Inputs, shared: Judged, options: dict[str, Any]) -> list[TextRow]:
+def _texts(inputs: Inputs, shared: Judged, options: EqualCaptionsOptions) -> list[TextRow]:
     groups = first_equal(inputs.captions, options["rule"])
     return [
         {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from evaluation.core.relevance.noisy_labels import (
     annotator_rates,
     estimate_of_annotators,
 )
+from evaluation.lab.analyses.fields import ResamplingOptions
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.layouts.label_noise import (
     ANNOTATORS,
@@ -36,6 +36,14 @@ from evaluation.lab.selectors import gold_answers
 AUTO = "auto"
 # `AUTO` uses the first source that has an estimate.
 PREFERENCE = (DOUBLE, GOLD)
+
+
+class RatesOptions(ResamplingOptions):
+    """rates: the source of the error rates. false_alarms, misses: entered rates in %."""
+
+    rates: str
+    false_alarms: float | None
+    misses: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,16 +65,17 @@ def estimate_rates(
     labels: NoisyLabels,
     strata: IntArray,
     resamples: Resamples,
-    options: dict[str, Any],
+    options: RatesOptions,
 ) -> Estimates:
     """Return the error rates of all sources, or only the entered rates if the options have them.
 
     strata: int64 [n_pairs], the stratum of each pair of `labels`.
     """
     number = options["resamples"]
-    if options["rates"] == TYPED:
-        rates = (options["false_alarms"] / 100, options["misses"] / 100)
-        return Estimates({TYPED: typed_rates(*rates, number)}, None, TYPED)
+    false_alarms, misses = options["false_alarms"], options["misses"]
+    if false_alarms is not None and misses is not None:
+        rates = typed_rates(false_alarms / 100, misses / 100, number)
+        return Estimates({TYPED: rates}, None, TYPED)
     of_pairs = resamples.clusters[labels.space.queries(labels.codes)]
     table = labels.table(strata, of_pairs, resamples.n_clusters)
     by_labels = rates_from_labels(table, resamples.sums(table.counts))

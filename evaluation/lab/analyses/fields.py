@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from django import forms
 
@@ -28,6 +28,15 @@ MEASURES_HELP = (
 
 
 RANK_MEASURES = ("MedR", "MeanR")
+
+
+class ResamplingOptions(TypedDict):
+    """Values of the fields for resampling. confidence: 0 to 1."""
+
+    unit: str
+    confidence: float
+    resamples: int
+    seed: int
 
 
 class MeasureField(forms.CharField):

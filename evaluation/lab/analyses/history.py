@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from django import forms
@@ -40,7 +39,7 @@ from evaluation.lab.analyses.layouts.history import (
     SettledRow,
 )
 from evaluation.lab.analyses.results import ends
-from evaluation.lab.analyses.stopping import arrived_labels, stopping_rule
+from evaluation.lab.analyses.stopping import StoppingOptions, arrived_labels, stopping_rule
 
 # Distance of scores from their last values.
 NEAR = {"within 5 points": 0.05, "within 2 points": 0.02, "within 1 point": 0.01}
@@ -73,7 +72,12 @@ class HistoryForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> HistoryResult:
+class HistoryOptions(StoppingOptions):
+    measure: str
+    moments: int
+
+
+def _compute(inputs: Inputs, options: HistoryOptions, progress: Progress) -> HistoryResult:
     judgments, labels = inputs.judgments, arrived_labels(inputs)
     total = len(judgments.ids)
     checkpoints = np.unique(np.linspace(0, total, options["moments"] + 1).round().astype(np.int64))
@@ -139,7 +143,7 @@ def _scores(
     checkpoint: Checkpoint,
     values: dict[str, FloatArray],
     inputs: Inputs,
-    options: dict[str, Any],
+    options: HistoryOptions,
     rng: np.random.Generator,
 ) -> list[ScoreRow]:
     rows: list[ScoreRow] = []
@@ -159,7 +163,7 @@ def _scores(
 
 
 def _agreement(
-    checkpoint: Checkpoint, options: dict[str, Any], rng: np.random.Generator
+    checkpoint: Checkpoint, options: HistoryOptions, rng: np.random.Generator
 ) -> AgreementRow:
     interval = alpha_interval(
         checkpoint.opinions, options["resamples"], rng=rng, confidence=options["confidence"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypedDict
 
 import numpy as np
 
@@ -29,6 +30,14 @@ INTERVALS_NOTE = (
     "are widened by the quantile of t, and with fewer than six videos they are t intervals. "
     "Intervals show how a score varies with the captions or videos, not with the annotators."
 )
+
+
+class Drawing(TypedDict):
+    """How samples are drawn: the keyword arguments of all functions of the core that resample."""
+
+    confidence: float
+    clusters: IntArray | None
+    rng: np.random.Generator
 
 
 def resampled_by(inputs: Inputs, unit: str) -> Resampled:

@@ -20,7 +20,14 @@ from evaluation.core.relevance.noisy_labels import (
     rank_strata,
 )
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.error_rates import AUTO, Estimates, ends_of, estimate_rates, rates_row
+from evaluation.lab.analyses.error_rates import (
+    AUTO,
+    Estimates,
+    RatesOptions,
+    ends_of,
+    estimate_rates,
+    rates_row,
+)
 from evaluation.lab.analyses.fields import (
     MeasuresField,
     confidence_field,
@@ -106,7 +113,11 @@ class LabelNoiseForm(AnalysisForm):
         return cleaned
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> NoiseResult:
+class LabelNoiseOptions(RatesOptions):
+    measures: list[str]
+
+
+def _compute(inputs: Inputs, options: LabelNoiseOptions, progress: Progress) -> NoiseResult:
     assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     progress(0, 4, "reading judgments")
     labels = noisy_labels(

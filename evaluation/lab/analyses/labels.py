@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -35,7 +35,13 @@ class LabelsForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> LabelsResult:
+class LabelsOptions(TypedDict):
+    confidence: float
+    resamples: int
+    seed: int
+
+
+def _compute(inputs: Inputs, options: LabelsOptions, progress: Progress) -> LabelsResult:
     assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     counted = label_set_labels(inputs.label_set)
     labels, judgments, relevant = counted.labels, counted.judgments, counted.relevant
@@ -106,7 +112,7 @@ def _figures(label_set: LabelSource, counts: ValueCounts, how: Resampling) -> Qu
 
 
 def _agreement(
-    counts: ValueCounts, options: dict[str, Any], rng: np.random.Generator
+    counts: ValueCounts, options: LabelsOptions, rng: np.random.Generator
 ) -> AgreementFigures:
     agreement = percent_agreement(counts).value
     interval = alpha_interval(

@@ -17,6 +17,7 @@ from evaluation.core.statistics.rank_stability import RankStability, rank_stabil
 from evaluation.core.statistics.ties import rank_systems
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
+    ResamplingOptions,
     ShareMeasureField,
     confidence_field,
     resamples_field,
@@ -50,7 +51,18 @@ class LeaderboardForm(AnalysisForm):
     seed = seed_field()
 
 
-def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+class LeaderboardFields(ResamplingOptions):
+    measure: str
+
+
+class LeaderboardOptions(LeaderboardFields):
+    """With the scale, and the version and SHA-256 of each label set, oldest first."""
+
+    releases: list[list[int | str]]
+    highest_grade: int
+
+
+def _fill_defaults(inputs: Inputs, options: LeaderboardFields) -> LeaderboardOptions:
     """Add the version and the hash of each label set, oldest first.
 
     So a new label set makes a new question. A draft is not added: if it is selected, the inputs
@@ -58,13 +70,14 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     """
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
     newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
-    return options | {
+    return {
+        **options,
         "releases": [list(release) for release in reversed(newest)],
         "highest_grade": highest_grade(inputs.benchmark),
     }
 
 
-def _releases(inputs: Inputs, options: dict[str, Any]) -> list[LabelSource]:
+def _releases(inputs: Inputs, options: LeaderboardOptions) -> list[LabelSource]:
     """Return the label sets in the options, and the draft if it is selected."""
     versions = [version for version, _ in options["releases"]]
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark, version__in=versions)
@@ -72,7 +85,7 @@ def _releases(inputs: Inputs, options: dict[str, Any]) -> list[LabelSource]:
     return [*sets.order_by("version"), *draft]
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> LeaderboardResult:
+def _compute(inputs: Inputs, options: LeaderboardOptions, progress: Progress) -> LeaderboardResult:
     releases = _releases(inputs, options)
     steps = len(releases) + 2
     names: list[str | int] = [ORIGINAL]
@@ -99,13 +112,13 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Lea
     }
 
 
-def _values(inputs: Inputs, judged: Judged, options: dict[str, Any]) -> FloatArray:
+def _values(inputs: Inputs, judged: Judged, options: LeaderboardOptions) -> FloatArray:
     """Return values of a measure, float64 [n_runs, n_queries]."""
     return np.stack(list(inputs.values(judged, options["measure"]).values()))
 
 
 def _stability(
-    before: FloatArray, after: FloatArray, inputs: Inputs, options: dict[str, Any]
+    before: FloatArray, after: FloatArray, inputs: Inputs, options: LeaderboardOptions
 ) -> RankStability:
     return rank_stability(
         before,
@@ -135,7 +148,7 @@ def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[R
     ]
 
 
-def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> list[BoardRow]:
+def _board(inputs: Inputs, original: FloatArray, options: LeaderboardOptions) -> list[BoardRow]:
     """Return one row per run, ordered by rank under the selected labels."""
     labelled = _values(inputs, inputs.judged, options)
     ranks = _stability(original, labelled, inputs, options).ranks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -30,7 +30,13 @@ class LeaveOneOutForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> LeaveOneOutResult:
+class LeaveOneOutOptions(TypedDict):
+    measures: list[str]
+    depth: int
+    seed: int
+
+
+def _compute(inputs: Inputs, options: LeaveOneOutOptions, progress: Progress) -> LeaveOneOutResult:
     depth = options["depth"]
     # Ranks below the pooled ones are not judged completely for any system.
     runs = {name: ranked[:, :depth] for name, ranked in inputs.ranked.items()}

@@ -56,7 +56,11 @@ class LengthForm(AnalysisForm):
     )
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> LengthResult:
+class LengthOptions(TypedDict):
+    cutoff: int
+
+
+def _compute(inputs: Inputs, options: LengthOptions, progress: Progress) -> LengthResult:
     names = list(inputs.ranked)[:RUNS_MAX]
     right = {
         by: {name: finds_one(inputs.ranked[name], judged, options["cutoff"]) for name in names}

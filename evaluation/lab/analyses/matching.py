@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from django import forms
@@ -48,7 +48,13 @@ class MatchingForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> MatchingResult:
+class MatchingOptions(TypedDict):
+    measures: list[str]
+    threshold: float | None
+    seed: int
+
+
+def _compute(inputs: Inputs, options: MatchingOptions, progress: Progress) -> MatchingResult:
     # Importing sparse matrices takes a tenth of a second, so they are imported only here.
     from evaluation.core.texts.similarity import match_captions
 
@@ -70,7 +76,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Mat
 
 
 def _on_halves(
-    inputs: Inputs, options: dict[str, Any], codes: IntArray, similarity: FloatArray
+    inputs: Inputs, options: MatchingOptions, codes: IntArray, similarity: FloatArray
 ) -> MatchingResult | None:
     """Choose the threshold on half of the videos, and report on the other half.
 
@@ -155,7 +161,7 @@ def _scores(
     codes: IntArray,
     matches: BoolArray,
     captions: BoolArray,
-    options: dict[str, Any],
+    options: MatchingOptions,
 ) -> list[MatchingScore]:
     """Return the mean scores of some captions. captions: bool [n_queries].
 

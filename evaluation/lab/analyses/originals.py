@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from django import forms
 
@@ -17,6 +15,7 @@ from evaluation.core.statistics.resampling import difference_interval, mean_inte
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,
+    ResamplingOptions,
     confidence_field,
     resamples_field,
     resampling_unit_field,
@@ -53,7 +52,12 @@ class OriginalsForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> OriginalsResult:
+class OriginalsOptions(ResamplingOptions):
+    measures: list[str]
+    examples: int
+
+
+def _compute(inputs: Inputs, options: OriginalsOptions, progress: Progress) -> OriginalsResult:
     assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     progress(0, 2, "comparing labels")
     labels, original = label_set_judged(inputs.label_set), inputs.graded_original
@@ -84,7 +88,7 @@ def _counts(labels: IntArray) -> PositiveCounts:
 
 
 def _rejected_share(
-    found: Labels, judged: IntArray, inputs: Inputs, options: dict[str, Any]
+    found: Labels, judged: IntArray, inputs: Inputs, options: OriginalsOptions
 ) -> RejectedShare:
     """Return the share of rejected pairs among those that are settled, with its interval."""
     settled = judged[found.labels[judged] != NO_LABEL]
@@ -112,7 +116,7 @@ def _count_without_positive(judged: Judged) -> int:
     return judged.n_queries - len(np.unique(judged.space.queries(codes)))
 
 
-def _rows(inputs: Inputs, dropped: Judged, options: dict[str, Any]) -> list[OriginalsRow]:
+def _rows(inputs: Inputs, dropped: Judged, options: OriginalsOptions) -> list[OriginalsRow]:
     kept = inputs.values_of(inputs.judged, options["measures"])
     without_rejected = inputs.values_of(dropped, options["measures"])
     rng = np.random.default_rng(options["seed"])

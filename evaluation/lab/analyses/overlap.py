@@ -50,7 +50,12 @@ class OverlapForm(AnalysisForm):
     )
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> OverlapResult:
+class OverlapOptions(TypedDict):
+    depth: int
+    p: float
+
+
+def _compute(inputs: Inputs, options: OverlapOptions, progress: Progress) -> OverlapResult:
     pairs = compare_all_runs(inputs.ranked, options["depth"], options["p"])
     return {"depth": options["depth"], "pairs": [_pair(pair, options["p"]) for pair in pairs]}
 

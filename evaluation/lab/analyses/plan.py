@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
+from typing import TypedDict, cast
 
 from django import forms
 
@@ -104,19 +104,44 @@ class PlanForm(AnalysisForm):
     money = forms.FloatField(label="Cost per hour", initial=15, min_value=0, max_value=1_000_000)
 
 
-def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+class _EnteredOptions(TypedDict):
+    """Values of the fields that are never empty."""
+
+    measure: str
+    unit: str
+    difference: float
+    confidence: float
+    power: float
+    double: float
+    money: float
+
+
+class PlanFields(_EnteredOptions):
+    pairs: float | None
+    disagreement: float | None
+    seconds: float | None
+
+
+class PlanOptions(_EnteredOptions):
+    pairs: float
+    disagreement: float
+    seconds: float
+    sources: dict[str, str]
+
+
+def _fill_defaults(inputs: Inputs, options: PlanFields) -> PlanOptions:
     """Fill empty fields with the rates measured on this benchmark, or with usual rates.
 
     `sources` contains the origin of each rate.
     """
     measured = measured_rates(inputs.benchmark)
-    rates = {name: options[name] for name in USUAL if options[name] is not None}
+    rates = {name: value for name, value in options.items() if name in USUAL and value is not None}
     sources = dict.fromkeys(USUAL, ASSUMED) | dict.fromkeys(measured, MEASURED)
     sources |= dict.fromkeys(rates, SPECIFIED)
-    return options | USUAL | measured | rates | {"sources": sources}
+    return cast(PlanOptions, {**options, **USUAL, **measured, **rates, "sources": sources})
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> PlanResult:
+def _compute(inputs: Inputs, options: PlanOptions, progress: Progress) -> PlanResult:
     rate_figures: RateFigures = {
         "pairs_per_caption": options["pairs"],
         "double_share": options["double"],
@@ -186,7 +211,7 @@ def _measured(pilot: Pilot) -> PilotFigures:
     }
 
 
-def _step(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]) -> PlanFigures:
+def _step(pilot: Pilot, difference: float, rates: Rates, options: PlanOptions) -> PlanFigures:
     """Return two plans: one with all captions of each video, one with one caption of each."""
     alone = _effort(one_per_cluster(pilot), difference, rates, options)
     return {
@@ -196,9 +221,7 @@ def _step(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]
     }
 
 
-def _effort(
-    pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]
-) -> EffortFigures:
+def _effort(pilot: Pilot, difference: float, rates: Rates, options: PlanOptions) -> EffortFigures:
     captions = captions_needed(
         pilot, difference, confidence=options["confidence"], power=options["power"]
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from django import forms
@@ -28,7 +28,11 @@ class PositivesForm(AnalysisForm):
     )
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> PositivesResult:
+class PositivesOptions(TypedDict):
+    examples: int
+
+
+def _compute(inputs: Inputs, options: PositivesOptions, progress: Progress) -> PositivesResult:
     counts = {
         "original": positives_per_query(inputs.original),
         "labelled": positives_per_query(inputs.judged),

@@ -49,7 +49,7 @@ class Provenance(TypedDict):
 class Question:
     """An analysis, its inputs, and the values of its own form fields."""
 
-    analysis: Analysis[Any]
+    analysis: Analysis[Any, Any]
     inputs: Inputs
     options: dict[str, Any]
 
@@ -175,7 +175,7 @@ def get_label_source(benchmark: Benchmark, labels: str) -> LabelSource | None:
 
 
 def build_question(
-    analysis: Analysis[Any], benchmark: Benchmark, data: Mapping[str, Any]
+    analysis: Analysis[Any, Any], benchmark: Benchmark, data: Mapping[str, Any]
 ) -> Question:
     """Return the question with these values of form fields.
 
@@ -185,7 +185,7 @@ def build_question(
 
 
 def question_from_form(
-    analysis: Analysis[Any], benchmark: Benchmark, form: AnalysisForm
+    analysis: Analysis[Any, Any], benchmark: Benchmark, form: AnalysisForm
 ) -> Question:
     """Return the question of a filled form; see `build_question`."""
     check_form(form)

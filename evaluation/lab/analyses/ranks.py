@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from config.shared.progress import Progress
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
@@ -33,7 +33,11 @@ class RanksForm(AnalysisForm):
     depth = depth_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> RanksResult:
+class RanksOptions(TypedDict):
+    depth: int
+
+
+def _compute(inputs: Inputs, options: RanksOptions, progress: Progress) -> RanksResult:
     runs: dict[str, RankCounts] = {}
     for number, (name, ranked) in enumerate(inputs.ranked.items()):
         progress(number, len(inputs.runs), "looking up positives")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from django import forms
@@ -53,7 +53,15 @@ class ReplayForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> ReplayResult:
+class ReplayOptions(TypedDict):
+    measure: str
+    depth: int
+    error: float
+    seeds: int
+    seed: int
+
+
+def _compute(inputs: Inputs, options: ReplayOptions, progress: Progress) -> ReplayResult:
     pool = gather_pool(inputs.ranked, options["depth"], inputs.judged, inputs.counted_originals)
     measure = parse_measure(options["measure"])
     rows: list[BudgetRow] = []
@@ -83,7 +91,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Rep
     }
 
 
-def _enough(found: Replay, options: dict[str, Any]) -> Budget:
+def _enough(found: Replay, options: ReplayOptions) -> Budget:
     """Return the smallest sufficient budget. With all labels, every score is exact."""
     return found.enough(options["error"] / 100) or found.budgets[-1]
 

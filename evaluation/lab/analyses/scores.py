@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from config.shared.progress import Progress
@@ -17,6 +15,7 @@ from evaluation.lab.analyses.equal_captions import (
 )
 from evaluation.lab.analyses.fields import (
     MeasuresField,
+    ResamplingOptions,
     confidence_field,
     resamples_field,
     resampling_unit_field,
@@ -26,6 +25,7 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
+    Drawing,
     method_of,
     resampled_by,
 )
@@ -48,7 +48,12 @@ class ScoresForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> ScoresResult:
+class ScoresOptions(ResamplingOptions):
+    measures: list[str]
+    twins: str
+
+
+def _compute(inputs: Inputs, options: ScoresOptions, progress: Progress) -> ScoresResult:
     rows: list[ScoreRow] = []
     by_original, by_labels = add_equal_captions(inputs, options["twins"])
     labelled = inputs.values_of(by_labels, options["measures"])
@@ -80,7 +85,7 @@ def _row(
     labelled: FloatArray,
     original: FloatArray,
     inputs: Inputs,
-    options: dict[str, Any],
+    options: ScoresOptions,
     noise: float | None,
 ) -> ScoreFigures:
     """Return the mean scores of one run by one measure, with their intervals.
@@ -88,18 +93,18 @@ def _row(
     The interval of the difference is paired, because both scores are of the same captions. With
     the original positives only, there is no difference to estimate.
     """
-    drawn = {
+    resamples = options["resamples"]
+    drawn: Drawing = {
         "confidence": options["confidence"],
-        "resamples": options["resamples"],
         "clusters": inputs.clusters(options["unit"]),
+        "rng": np.random.default_rng(options["seed"]),
     }
-    rng = np.random.default_rng(options["seed"])
-    mean, interval = mean_of(labelled), mean_interval(labelled, rng=rng, **drawn)
-    by_original = mean_interval(original, rng=rng, **drawn)
+    mean, interval = mean_of(labelled), mean_interval(labelled, resamples, **drawn)
+    by_original = mean_interval(original, resamples, **drawn)
     change = (
         None
         if inputs.label_set is None
-        else difference_interval(labelled, original, rng=rng, **drawn)
+        else difference_interval(labelled, original, resamples, **drawn)
     )
     saturation = None if mean is None else judge_saturation(mean, interval, noise)
     return {

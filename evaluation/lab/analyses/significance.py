@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from config.shared.progress import Progress
@@ -14,6 +12,7 @@ from evaluation.core.statistics.significance import Comparison, adjust_together,
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,
+    ResamplingOptions,
     ShareMeasureField,
     confidence_field,
     resamples_field,
@@ -24,6 +23,7 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
+    Drawing,
     method_of,
     resampled_by,
 )
@@ -58,7 +58,14 @@ class SignificanceForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> SignificanceResult:
+class SignificanceOptions(ResamplingOptions):
+    measure: str
+    further: list[str]
+
+
+def _compute(
+    inputs: Inputs, options: SignificanceOptions, progress: Progress
+) -> SignificanceResult:
     names = list(inputs.ranked)
     measures = list(dict.fromkeys([options["measure"], *options["further"]]))
     by_measure = {
@@ -67,11 +74,10 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Sig
     }
     labelled = by_measure[options["measure"]]
     original = np.stack(list(inputs.values(inputs.original, options["measure"]).values()))
-    rng = np.random.default_rng(options["seed"])
-    drawn = {
+    drawn: Drawing = {
         "confidence": options["confidence"],
         "clusters": inputs.varied_clusters(options["unit"]),
-        "rng": rng,
+        "rng": np.random.default_rng(options["seed"]),
     }
     progress(0, 3, "comparing systems")
     compared = [
@@ -89,8 +95,10 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Sig
         "measures": measures,
         **resampled_by(inputs, options["unit"]),
         "comparisons": [
-            {"measure": measure, **_comparison(one, names)}
-            for measure, one in zip(np.repeat(measures, len(compared[0])), adjusted, strict=True)
+            {"measure": measure, **_comparison(comparison, names)}
+            for measure, comparison in zip(
+                np.repeat(measures, len(compared[0])), adjusted, strict=True
+            )
         ],
         "holm": len(adjusted),
         "ranking": {
@@ -115,11 +123,11 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Sig
     }
 
 
-def _comparison(one: Comparison, names: list[str]) -> DifferenceFigures:
-    found = one.difference
+def _comparison(comparison: Comparison, names: list[str]) -> DifferenceFigures:
+    found = comparison.difference
     return {
-        "first": names[one.system],
-        "second": names[one.other],
+        "first": names[comparison.system],
+        "second": names[comparison.other],
         "difference": found.mean,
         "interval": ends(found.interval),
         "method": method_of(found.interval),
@@ -129,12 +137,12 @@ def _comparison(one: Comparison, names: list[str]) -> DifferenceFigures:
         "losses": found.losses,
         "p_randomisation": found.randomisation.p,
         "p_bootstrap": found.bootstrap.p,
-        "p_holm": one.adjusted,
+        "p_holm": comparison.adjusted,
     }
 
 
 def _saturation(
-    values: FloatArray, options: dict[str, Any], drawn: dict[str, Any], noise: float | None
+    values: FloatArray, options: SignificanceOptions, drawn: Drawing, noise: float | None
 ) -> ScoreFigures:
     found = check_saturation(values, options["resamples"], noise=noise, **drawn)
     return {

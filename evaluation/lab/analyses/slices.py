@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired
 
 import numpy as np
 from django import forms
@@ -25,6 +25,7 @@ from evaluation.core.statistics.slices import (
 )
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
+    ResamplingOptions,
     ShareMeasureField,
     confidence_field,
     resamples_field,
@@ -77,6 +78,15 @@ class SlicesForm(AnalysisForm):
     seed = seed_field()
 
 
+class SlicesOptions(ResamplingOptions):
+    """`tags_sha256` is there if the captions are sliced by tags."""
+
+    measure: str
+    by: str
+    bins: int
+    tags_sha256: NotRequired[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Slicing:
     """The slices of captions, and the attribute by which they are cut, if any: [n_queries].
@@ -88,7 +98,7 @@ class Slicing:
     attribute: IntArray | None = None
 
 
-def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+def _fill_defaults(inputs: Inputs, options: SlicesOptions) -> SlicesOptions:
     """Add the hash of the tags if the captions are sliced by tags."""
     if options["by"] == AGREEMENT and inputs.label_set is None:
         raise InvalidInput("Agreement needs a label set. Select one under “Labels”.")
@@ -99,10 +109,10 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
             f"{inputs.benchmark.key} has no tags. A lead can import them on the page of the "
             "benchmark, or with import_tags."
         )
-    return options | {"tags_sha256": tags_sha256(inputs.benchmark)}
+    return {**options, "tags_sha256": tags_sha256(inputs.benchmark)}
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> SlicesResult:
+def _compute(inputs: Inputs, options: SlicesOptions, progress: Progress) -> SlicesResult:
     slicing = _slicing(inputs, options)
     tagged, attribute = slicing.tagged, slicing.attribute
     clusters = inputs.clusters(options["unit"])
@@ -158,7 +168,7 @@ def _differences(
     values_by_run: dict[str, FloatArray],
     tagged: Tagged,
     clusters: IntArray | None,
-    options: dict[str, Any],
+    options: SlicesOptions,
     rng: np.random.Generator,
 ) -> list[SliceDifference]:
     """Compare every two of the first runs in each slice, with p corrected over all comparisons."""
@@ -194,7 +204,7 @@ def _differences(
     ]
 
 
-def _slicing(inputs: Inputs, options: dict[str, Any]) -> Slicing:
+def _slicing(inputs: Inputs, options: SlicesOptions) -> Slicing:
     """Return the slices. Raises `Conflict` if the tags have been replaced since the request."""
     by, n_queries = options["by"], inputs.benchmark.n_queries
     if by == TAGS:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from evaluation.core.statistics.sequential import (
     difference_sequence,
     first_stop,
 )
+from evaluation.lab.analyses.fields import ResamplingOptions
 from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
 from evaluation.lab.analyses.layouts.history import (
     DRAWN,
@@ -33,6 +33,13 @@ from pooling.selectors import first_equal_captions
 
 # Enough points for a smooth band.
 PATH_POINTS = 60
+
+
+class StoppingOptions(ResamplingOptions):
+    """width: in points. order: empty for the order of judging if it is random, else a drawn one."""
+
+    width: float
+    order: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +73,7 @@ def arrived_labels(inputs: Inputs) -> ArrivedLabels:
 
 
 def stopping_rule(
-    inputs: Inputs, options: dict[str, Any], values: dict[str, FloatArray], labels: ArrivedLabels
+    inputs: Inputs, options: StoppingOptions, values: dict[str, FloatArray], labels: ArrivedLabels
 ) -> Stopping:
     """Return after how many labels judging could have stopped, for each score and difference.
 
@@ -108,7 +115,7 @@ def _order_warnings(inputs: Inputs) -> list[str]:
 
 def _ordered(
     inputs: Inputs,
-    options: dict[str, Any],
+    options: StoppingOptions,
     order: str,
     unit_of_query: IntArray,
     labels: ArrivedLabels,
@@ -156,7 +163,7 @@ class StoppingSequences:
         values: dict[str, FloatArray],
         unit_of_query: IntArray,
         order: GroupOrder,
-        options: dict[str, Any],
+        options: StoppingOptions,
     ) -> None:
         self._order, self._width = order, options["width"] / 100
         self._values = values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from evaluation.core.statistics.resampling import mean_interval
 from evaluation.core.statistics.slices import NO_GROUP, cut_at, kendall_tau_b, spearman
 from evaluation.lab.analyses.charts import PERCENT, Chart, dots, quantity, step
 from evaluation.lab.analyses.fields import (
+    ResamplingOptions,
     ShareMeasureField,
     confidence_field,
     resamples_field,
@@ -94,8 +95,12 @@ class TextOverlapForm(AnalysisForm):
     seed = seed_field()
 
 
+class TextOverlapOptions(ResamplingOptions):
+    measure: str
+
+
 def scores_by_overlap(
-    inputs: Inputs, options: dict[str, Any], overlap: FloatArray, cuts: Sequence[float]
+    inputs: Inputs, options: TextOverlapOptions, overlap: FloatArray, cuts: Sequence[float]
 ) -> OverlapScores:
     """Return the scores of each run by bins of overlap [n_queries], and the correlations."""
     bins = cut_at(overlap, cuts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
@@ -14,6 +13,7 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
+    TextOverlapOptions,
     TextOverlapResult,
     examples,
     overlap_charts,
@@ -38,25 +38,36 @@ class TrainOverlapForm(TextOverlapForm):
     field_order = (*AnalysisForm.base_fields, SPLIT)
 
 
-def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+class TrainOverlapFields(TextOverlapOptions):
+    split: str
+
+
+class TrainOverlapOptions(TrainOverlapFields):
+    split_sha256: str
+
+
+def _fill_defaults(inputs: Inputs, options: TrainOverlapFields) -> TrainOverlapOptions:
     """Add the hash of the split, because its name does not identify its content."""
-    if not options[SPLIT]:
+    if not options["split"]:
         raise InvalidInput(
             f"{inputs.benchmark.key} has no train captions. A lead can import them on the page of "
             "the benchmark, or with import_train_captions."
         )
-    return options | {"split_sha256": get_train_split(inputs.benchmark, options[SPLIT]).sha256}
+    split = get_train_split(inputs.benchmark, options["split"])
+    return {**options, "split_sha256": split.sha256}
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> TrainOverlapResult:
+def _compute(
+    inputs: Inputs, options: TrainOverlapOptions, progress: Progress
+) -> TrainOverlapResult:
     # As in `matching`, sparse matrices are imported only when needed.
     from evaluation.core.texts.similarity import overlap_with_train
 
-    train = train_texts(get_train_split(inputs.benchmark, options[SPLIT]))
+    train = train_texts(get_train_split(inputs.benchmark, options["split"]))
     overlap = overlap_with_train(inputs.captions, train, progress=with_phase(progress))
     progress(0, None, "scoring runs")
     return {
-        "split": options[SPLIT],
+        "split": options["split"],
         "train_captions": len(train),
         **scores_by_overlap(inputs, options, overlap.mean, CUTS),
         "examples": examples(inputs, overlap, train),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
@@ -12,6 +11,7 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
+    TextOverlapOptions,
     TextOverlapResult,
     examples,
     overlap_charts,
@@ -25,7 +25,7 @@ CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 OTHERS = "captions of other videos"
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> TextOverlapResult:
+def _compute(inputs: Inputs, options: TextOverlapOptions, progress: Progress) -> TextOverlapResult:
     # As in `matching`, sparse matrices are imported only when needed.
     from evaluation.core.texts.similarity import overlap_with_others
 

@@ -48,5 +48,5 @@ def _median_seconds(benchmark: Benchmark) -> float:
         task__campaign__benchmark=benchmark, state=JudgmentState.LIVE, seconds__isnull=False
     )
     newest = timed.annotate(ms=WholeThousandths("seconds")).order_by("-pk")[:NEWEST]
-    quantiles = answer_times(read_columns(newest, "ms")[0]).quantiles
+    quantiles = answer_times(read_columns(newest, "ms")[0])["quantiles"]
     return quantiles[1] if quantiles else 0.0

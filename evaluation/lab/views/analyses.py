@@ -119,7 +119,9 @@ def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> Http
     return download_json(spec, f"{_file_stem(stored)}-{part}.vl")
 
 
-def _get_analysis(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Analysis[Any]]:
+def _get_analysis(
+    request: HttpRequest, key: str, name: str
+) -> tuple[Benchmark, Analysis[Any, Any]]:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     if name not in ANALYSES:
         raise Http404
@@ -149,7 +151,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _result_context(
-    analysis: Analysis[Any], stored: AnalysisResult, query: QueryDict
+    analysis: Analysis[Any, Any], stored: AnalysisResult, query: QueryDict
 ) -> dict[str, Any]:
     # Charts and files must belong to this result, even if a newer one has replaced it meanwhile.
     query["result"] = stored.key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,14 +35,11 @@ from evaluation.models import CampaignReport
 from evaluation.monitor.selectors.results import (
     Agreement,
     AnnotatorFigures,
-    BothAgreements,
     CampaignFigures,
+    Outcomes,
     OwnFigures,
     TaskCounts,
 )
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 IntArray = npt.NDArray[np.int64]
 
@@ -131,9 +128,9 @@ def measure_campaign(campaign: Campaign) -> CampaignFigures:
         "labels": int(is_counted.sum()),
         "relevant_labels": int(answers.is_relevant[is_counted].sum()),
         "surplus": int((~is_counted & ~answers.is_gold).sum()),
-        "times": _as_json(answer_times(answers.ms)),
+        "times": answer_times(answers.ms),
         **figures_over_time(answers),
-        "forecast": _as_json(forecast(answers.at[is_counted], now=now, labels_needed=needed)),
+        "forecast": forecast(answers.at[is_counted], now=now, labels_needed=needed),
         "agreement": _agreement(campaign, answers),
         "gold": int((answers.gold >= 0).sum()),
         "right": int((answers.gold == 1).sum()),
@@ -144,16 +141,7 @@ def measure_campaign(campaign: Campaign) -> CampaignFigures:
 def figures_over_time(answers: Answers) -> OwnFigures:
     """Return the periods of the answers; none without answers."""
     span = timeline_of(answers.at)
-    periods = over_time(answers, span) if span else ()
-    return {
-        "span": _as_json(span) if span else None,
-        "stretches": [_as_json(period) for period in periods],
-    }
-
-
-def _as_json(figures: DataclassInstance) -> Any:
-    """Return a dataclass of the core as the object that is stored."""
-    return asdict(figures)
+    return {"span": span, "stretches": over_time(answers, span) if span else []}
 
 
 def current_answers(campaign: Campaign, annotator: int | None = None) -> tuple[Answers, IntArray]:
@@ -228,14 +216,11 @@ def _task_counts(campaign: Campaign) -> TaskCounts:
     return {
         "tasks": progress.tasks,
         "pairs": progress.pairs,
-        "outcomes": _as_json(progress.outcomes),
+        "outcomes": cast(Outcomes, asdict(progress.outcomes)),
         "unplayable": progress.unplayable,
         "relevant": progress.relevant,
         "labels_required": progress.labels_required,
-        "turns": [
-            _as_json(label_round)
-            for label_round in label_rounds(live, required, is_open == 1, n_tasks)
-        ],
+        "turns": label_rounds(live, required, is_open == 1, n_tasks),
     }
 
 
@@ -253,7 +238,7 @@ def _agreement(campaign: Campaign, answers: Answers) -> Agreement:
         is_first=answers.is_planned[counted],
     )
     n_grades = len(campaign.labels) - lowest
-    both = cast(BothAgreements, figures_of_both(opinions, n_grades, Resampling()))
+    both = figures_of_both(opinions, n_grades, Resampling())
     every, first = opinions.counts, opinions.first.counts
     most = int(first.patterns.sum(axis=1).max(initial=0))
     return {
@@ -283,6 +268,13 @@ def _people(
 ) -> list[AnnotatorFigures]:
     all_flags = flags(rows, min_accuracy=float(campaign.gold_bar))
     return [
-        _as_json(row) | {"annotator": key, "flags": [str(flag) for flag in row_flags]}
-        for key, row, row_flags in zip(annotators.tolist(), rows, all_flags, strict=True)
+        {
+            "person": person,
+            **row,
+            "annotator": key,
+            "flags": [str(flag) for flag in row_flags],
+        }
+        for person, (key, row, row_flags) in enumerate(
+            zip(annotators.tolist(), rows, all_flags, strict=True)
+        )
     ]

@@ -1,11 +1,18 @@
-"""Shapes of the computed figures, as they are stored and served in JSON."""
+"""Shapes of the computed figures, as they are stored and served in JSON, with those of the core."""
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import TypedDict
 
-# The two ends of an interval, and None if the interval is undefined.
-Ends = list[float] | None
+from evaluation.core.people.agreement_figures import (
+    AgreementFigures,
+    Ends,
+    FirstLabelAgreement,
+    LabelAgreement,
+)
+from evaluation.core.people.alpha import Level
+from evaluation.core.people.figures import PersonFigures
+from evaluation.core.people.pace import Forecast, LabelRound, Period, Timeline, Times
 
 
 class Outcomes(TypedDict):
@@ -13,56 +20,6 @@ class Outcomes(TypedDict):
     pending: int
     conflicted: int
     adjudicated: int
-
-
-class LabelRound(TypedDict):
-    """First, second, third … labels: how many exist (`given`) and how many are missing."""
-
-    number: int
-    given: int
-    wanted: int
-
-
-class Times(TypedDict):
-    """Seconds per answer. `quantiles`: 25, 50, 75 and 90 %, without breaks, or None."""
-
-    known: int
-    unknown: int
-    breaks: int
-    too_fast: int
-    quantiles: list[float] | None
-
-
-class Timeline(TypedDict):
-    """`count` periods of `width` seconds. `start`: seconds since 1970."""
-
-    start: int
-    width: int
-    count: int
-
-
-class Period(TypedDict):
-    """The answers in one period. `seconds`: median time of an answer, or None."""
-
-    start: int
-    answers: int
-    counted: int
-    relevant: int
-    gold: int
-    right: int
-    people: int
-    seconds: float | None
-
-
-class Forecast(TypedDict):
-    """When the campaign will have all labels, in seconds since 1970, or the reason for None."""
-
-    wanted: int
-    per_hour: float | None
-    hours: int
-    earliest: int | None
-    latest: int | None
-    undefined: str | None
 
 
 class LabelCount(TypedDict):
@@ -74,89 +31,26 @@ class LabelCount(TypedDict):
     undefined: str | None
 
 
-class LabelAgreement(TypedDict):
-    """Agreement figures, as `evaluation.core.people.agreement_figures.figures_of` returns them.
+class FirstLabels(FirstLabelAgreement):
+    """Agreement of first labels in a campaign. `most`: largest number of them for a pair."""
 
-    `undefined`: the reasons for figures that are None, by their names. Only scales of more than two
-    steps have the figures that are not required.
-    """
-
-    labels: int
-    multiply_labelled: int
-    alpha_level: Literal["nominal", "ordinal"]
-    agreement: float | None
-    pairwise_agreement: float | None
-    alpha: float | None
-    alpha_interval: Ends
-    ac1: float | None
-    ac1_interval: Ends
-    alpha_nominal: NotRequired[float | None]
-    alpha_nominal_interval: NotRequired[Ends]
-    ac2: NotRequired[float | None]
-    ac2_interval: NotRequired[Ends]
-    relevance_agreement: NotRequired[float | None]
-    relevance_alpha: NotRequired[float | None]
-    undefined: dict[str, str]
+    most: int
 
 
-class FirstLabelAgreement(LabelAgreement):
-    """Agreement of first labels. `most`: largest number of first labels of a pair, in a campaign.
-
-    `sharing_annotators`: number of annotators who share a pair with another one.
-    """
-
-    sharing_annotators: int
-    alpha_annotator_interval: Ends
-    most: NotRequired[int]
-
-
-class BothAgreements(TypedDict):
-    """Agreement of the first labels of each pair, and of all labels."""
-
-    first_labels: FirstLabelAgreement
-    all_labels: LabelAgreement
-
-
-class Agreement(BothAgreements):
+class Agreement(TypedDict):
     """Agreement in a campaign. `asked_later`: number of labels that are no first labels."""
 
+    first_labels: FirstLabels
+    all_labels: LabelAgreement
     asked_later: int
     by_label_count: list[LabelCount]
-
-
-class Counts(TypedDict):
-    """Numbers of an annotator's answers, which have sums over annotators."""
-
-    answers: int
-    counted: int
-    relevant: int
-    surplus: int
-    gold: int
-    right: int
-    compared: int
-    equal: int
-    compared_all: int
-    equal_all: int
-    timed: int
-    too_fast: int
-    hours: float
-
-
-class PersonFigures(Counts):
-    """Figures of one annotator: see `evaluation.core.people.figures.PersonFigures`."""
-
-    seconds: float | None
-    accuracy: float | None
-    accuracy_low: float | None
-    accuracy_high: float | None
-    accuracy_labels: int
-    last_at: int
 
 
 class AnnotatorFigures(PersonFigures):
     """The figures of one annotator in a campaign.
 
-    `annotator`: primary key. `flags`: see `evaluation.core.people.figures.Flag`.
+    `person`: number from 0, in the order of `annotator`, the primary key. `flags`: see
+    `evaluation.core.people.figures.Flag`.
     """
 
     person: int
@@ -218,11 +112,11 @@ class AgreementSummary(TypedDict):
     ac1: float | None
     ac1_interval: Ends
     alpha_annotator_interval: Ends
-    alpha_level: Literal["nominal", "ordinal"]
+    alpha_level: Level
     undefined: dict[str, str]
 
 
-class AgreementResult(AgreementSummary, BothAgreements):
+class AgreementResult(AgreementSummary, AgreementFigures):
     """A stored agreement report: `AgreementReport.result`."""
 
     pairs: int

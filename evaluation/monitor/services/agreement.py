@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from config.accounts.actors import Actor
@@ -17,6 +15,8 @@ from evaluation.core.people.agreement import (
 )
 from evaluation.core.people.agreement_figures import (
     RESAMPLES,
+    AgreementFigures,
+    LabelAgreement,
     Opinions,
     Resampling,
 )
@@ -25,8 +25,6 @@ from evaluation.monitor.selectors import (
     AgreementResult,
     AgreementSummary,
     AnnotatorShare,
-    BothAgreements,
-    LabelAgreement,
 )
 from evaluation.release.policies import check_can_evaluate
 from evaluation.release.selectors import agreement_figures, live_labels, opinions_of
@@ -55,7 +53,7 @@ def compute_agreement(
     outcomes = labels.outcomes
     progress(1, 3, "agreement")
     opinions = opinions_of(judgments)
-    figures = cast(BothAgreements, agreement_figures(judgments, Resampling(resamples)))
+    figures = agreement_figures(judgments, Resampling(resamples))
     result: AgreementResult = {
         # Counted as in label sets. A pair may have a ruling and no label.
         "pairs": len(labels.codes),
@@ -80,7 +78,7 @@ def compute_agreement(
     )
 
 
-def _summary(figures: BothAgreements) -> AgreementSummary:
+def _summary(figures: AgreementFigures) -> AgreementSummary:
     """Return the figures at the top of a report, and the reasons for those that are null."""
     first, every = figures["first_labels"], figures["all_labels"]
     return {
@@ -102,7 +100,7 @@ def _summary(figures: BothAgreements) -> AgreementSummary:
     }
 
 
-def _sources(figures: BothAgreements) -> dict[str, tuple[LabelAgreement, str]]:
+def _sources(figures: AgreementFigures) -> dict[str, tuple[LabelAgreement, str]]:
     """Return for each figure of the summary the labels and the name that it is taken from."""
     first, every = figures["first_labels"], figures["all_labels"]
     return {

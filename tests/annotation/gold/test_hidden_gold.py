@@ -74,8 +74,8 @@ def judge_all(
     assigned: list[Assignment] = []
     while batch := claim(campaign, annotator, count):
         assigned += batch
-        for one in batch:
-            submit(one, label)
+        for assignment in batch:
+            submit(assignment, label)
     return assigned
 
 
@@ -167,7 +167,7 @@ def test_two_annotators_get_different_gold_at_different_positions(db: None, tmp_
     for name in ("anna", "ben"):
         assigned = judge_all(campaign, make_annotator(name))
         orders.append([assignment.task_id for assignment in assigned if is_gold(assignment)])
-        places.append([place for place, one in enumerate(assigned) if is_gold(one)])
+        places.append([place for place, assignment in enumerate(assigned) if is_gold(assignment)])
     assert min(map(len, orders)) > 10
     assert orders[0][:10] != orders[1][:10]
     assert places[0] != places[1]
@@ -178,7 +178,7 @@ def test_grouped_gold_is_never_within_another_caption(db: None, tmp_path: Path) 
     assigned = judge_all(campaign, make_annotator("anna"), count=5)
     runs = [
         (caption, [is_gold(assignment) for assignment in run])
-        for caption, run in groupby(assigned, key=lambda one: one.task.query.key)
+        for caption, run in groupby(assigned, key=lambda assignment: assignment.task.query.key)
     ]
     # A caption whose pairs were split by gold would be in two groups.
     pooled = Counter(caption for caption, gold in runs if not any(gold))
@@ -196,12 +196,12 @@ def test_gold_of_a_claimed_caption_is_next_to_its_pairs(db: None, tmp_path: Path
     while batch := claim(campaign, anna, 8):
         captions = [assignment.task.query.key for assignment in batch]
         pooled = {assignment.task.query.key for assignment in batch if not is_gold(assignment)}
-        for place, one in enumerate(batch):
-            if is_gold(one) and captions[place] in pooled:
+        for place, assignment in enumerate(batch):
+            if is_gold(assignment) and captions[place] in pooled:
                 neighbours = captions[max(0, place - 1) : place] + captions[place + 1 : place + 2]
                 assert captions[place] in neighbours
                 beside += 1
-            submit(one, 1)
+            submit(assignment, 1)
     # The draw depends on the keys of the rows, so only its existence is certain.
     assert beside > 0
 
@@ -225,8 +225,10 @@ def test_a_single_released_item_is_not_assigned_again(db: None, tmp_path: Path) 
         tmp_path, captions=2, videos=5, gold=20, gold_share=0.5, order=Order.SHUFFLED
     )
     anna = make_annotator("anna")
-    for one in claim(campaign, anna, 10):
-        released = release_assignments(campaign=campaign, annotator=anna, assignment_id=one.pk)
+    for assignment in claim(campaign, anna, 10):
+        released = release_assignments(
+            campaign=campaign, annotator=anna, assignment_id=assignment.pk
+        )
         assert released == 1
     assigned = {assignment.pk for assignment in judge_all(campaign, anna)}
     assert not assigned & set(
@@ -356,8 +358,8 @@ def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> Non
 def test_no_page_of_an_annotator_names_gold(campaign: Campaign) -> None:
     GoldItem.objects.update(explanation="the explanation of a lead")
     anna = make_annotator("anna")
-    for one in claim(campaign, anna, 20):
-        submit(one, 1)
+    for assignment in claim(campaign, anna, 20):
+        submit(assignment, 1)
     client = Client()
     assert anna.user is not None
     client.force_login(anna.user)
@@ -379,8 +381,8 @@ def test_the_keys_of_assignments_follow_the_order_on_the_screen(campaign: Campai
 def test_the_last_answers_contain_gold(campaign: Campaign) -> None:
     anna = make_annotator("anna")
     assigned = claim(campaign, anna, 10)
-    for one in assigned:
-        submit(one, 1)
+    for assignment in assigned:
+        submit(assignment, 1)
     assert [assignment.pk for assignment in last_judged(campaign, anna, 10)] == [
         assignment.pk for assignment in assigned
     ][::-1]
@@ -534,9 +536,11 @@ def test_only_labels_of_the_scale_are_accepted_and_the_threshold_decides_if_corr
     assert len(gold) >= 4
     with pytest.raises(InvalidInput):
         submit(gold[0], 4)
-    for label, one in zip(range(4), gold, strict=False):
-        submit(one, label)
-        assert answers_to(one.task_id) == [("gold", (label >= 2) == bool(correct_label_of(one)))]
+    for label, assignment in zip(range(4), gold, strict=False):
+        submit(assignment, label)
+        assert answers_to(assignment.task_id) == [
+            ("gold", (label >= 2) == bool(correct_label_of(assignment)))
+        ]
 
 
 def test_a_second_answer_that_is_not_marked_as_a_correction_is_refused(campaign: Campaign) -> None:

@@ -287,8 +287,8 @@ def test_assignments_of_a_paused_annotator_are_released(watched: Campaign, anna:
     gold = [assignment for assignment in held if assignment.task.gold is not None]
     pairs = [assignment for assignment in held if assignment.task.gold is None]
     assert len(gold) > 2
-    for one in gold[:2]:
-        submit(one, 1 - int(one.task.gold.is_relevant))
+    for assignment in gold[:2]:
+        submit(assignment, 1 - int(assignment.task.gold.is_relevant))
     assert Membership.objects.get().state == MembershipState.PAUSED
     assert not Assignment.objects.filter(state="held").exists()
     open_pairs = JudgmentTask.objects.filter(pk__in=[pair.task_id for pair in pairs])

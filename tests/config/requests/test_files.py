@@ -147,7 +147,7 @@ def test_a_refused_form_leaves_no_file(benchmark: Benchmark) -> None:
     refused = send(lead, UPLOAD, Body(multipart({**FIELDS, "system": ""}, LARGE)))
     other_type = send(lead, UPLOAD, Body(multipart(FIELDS, b"\x89PNG\r\n\x1a\n" + LARGE)))
     by_api = send(lead, API_UPLOAD, Body(multipart({}, LARGE)))
-    assert [one.status_code for one in (refused, other_type, by_api)] == [422, 422, 400]
+    assert [response.status_code for response in (refused, other_type, by_api)] == [422, 422, 400]
     assert (incoming(), stored()) == ([], [])
 
 

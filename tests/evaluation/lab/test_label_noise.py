@@ -257,8 +257,8 @@ def test_gold_counts_answers_to_control_pairs_of_people_whose_labels_count(tmp_p
     campaign = make_campaign_with_gold(tmp_path, gold_share=0.3)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     while assignments := claim(campaign, anna):
-        for one in assignments:
-            submit(one, 1)
+        for assignment in assignments:
+            submit(assignment, 1)
     answers = Judgment.objects.filter(state=JudgmentState.GOLD)
     n, wrong = answers.count(), answers.filter(is_right=False).count()
     assert 0 < wrong < n

@@ -235,8 +235,8 @@ def test_gold_answers_are_correct_wrong_or_retired(tmp_path: Path, lead: User) -
     )
     anna = make_annotator("anna")
     while held := claim(campaign, anna):
-        for one in held:
-            submit(one, 1)
+        for assignment in held:
+            submit(assignment, 1)
     gold = Judgment.objects.filter(state=JudgmentState.GOLD)
     assert gold.count() == 4
     found = measure_campaign(campaign)
@@ -586,9 +586,9 @@ def test_leads_read_their_own_text_about_an_automatic_pause(tmp_path: Path, desk
     )
     anna = make_annotator("anna")
     while (membership := watched.members.first()) is None or membership.state == "active":
-        for one in claim(watched, anna):
-            if one.task.gold_id and watched.members.get().state == "active":
-                submit(one, 1)
+        for assignment in claim(watched, anna):
+            if assignment.task.gold_id and watched.members.get().state == "active":
+                submit(assignment, 1)
     assert membership.pause_cause == "accuracy"
     # The control pairs, and how many of the last two answers are correct, depend on the draw.
     answers = Judgment.objects.filter(state=JudgmentState.GOLD).order_by("-pk")
@@ -623,8 +623,8 @@ def test_escalated_and_excluded_pairs_are_shown(
     campaign: Campaign, desk: Client, lead: User
 ) -> None:
     kinds = (EscalationKind.UNSURE, EscalationKind.CANNOT_PLAY)
-    for one, kind in zip(claim(campaign, person("cara")), kinds, strict=False):
-        escalate_task(assignment_id=one.pk, annotator=person("cara"), kind=kind)
+    for assignment, kind in zip(claim(campaign, person("cara")), kinds, strict=False):
+        escalate_task(assignment_id=assignment.pk, annotator=person("cara"), kind=kind)
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     assert "Cannot play 1" in page
     assert "Escalated 1 a lead rules on them at the desk" in page

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.enums import CampaignState
 from config.shared.numbers import Figure, short, undefined
-from evaluation.core.people.pace import DAY, HOUR
+from evaluation.core.people.pace import DAY, HOUR, Forecast, LabelRound, Times
 from evaluation.monitor.charts import Series, column_chart, round_up
 from evaluation.monitor.figures import (
     LabelRoundRow,
@@ -16,7 +16,6 @@ from evaluation.monitor.figures import (
     label_round_rows,
     speed_figures,
 )
-from evaluation.monitor.selectors import Forecast, LabelRound, Times
 
 NOON = int(datetime(2025, 11, 21, 12, tzinfo=UTC).timestamp())
 TIMES = Times(known=0, unknown=3, breaks=0, too_fast=0, quantiles=None)

@@ -66,8 +66,8 @@ def label_more(folder: Path, benchmark: Benchmark, annotator: str = "ben") -> No
 def make_older(by: datetime.timedelta) -> None:
     """Move all judgments and drafts into the past."""
     for model in (Judgment, Draft):
-        for one in model._default_manager.all():
-            model._default_manager.filter(pk=one.pk).update(created_at=one.created_at - by)
+        for row in model._default_manager.all():
+            model._default_manager.filter(pk=row.pk).update(created_at=row.created_at - by)
 
 
 def test_a_draft_has_the_labels_of_a_label_set(benchmark: Benchmark, tmp_path: Path) -> None:

@@ -382,8 +382,8 @@ def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
     build_pool(benchmark=equal, depth=2)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     held = claim(campaign, make_annotator("anna"))
-    for one in held:
-        submit(one, int(one.task.video.key in ("v0", "v2")))
+    for assignment in held:
+        submit(assignment, int(assignment.task.video.key in ("v0", "v2")))
     publish_label_set(benchmark=equal, by=OPERATOR)
     (scored,) = evaluate_runs(benchmark=equal, measures=["P@2"], by=OPERATOR).runs
     found = analyse(

@@ -69,5 +69,5 @@ def link_for(person: User) -> str:
     key = f"{user_pk_to_url_str(person)}-{default_token_generator.make_token(person)}"
     uid, _, token = key.partition("-")
     path = reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": token})
-    host = next((one.lstrip(".") for one in settings.ALLOWED_HOSTS if one != "*"), "localhost")
+    host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
     return f"{'https' if settings.HTTPS else 'http'}://{host}{path}"

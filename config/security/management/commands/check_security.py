@@ -25,7 +25,7 @@ class Command(HearthCommand):
 
     def run(self, **options: Any) -> dict[str, Any]:
         verdicts = run_checks()
-        self.failed = sum(not one["passed"] for one in verdicts)
+        self.failed = sum(not verdict["passed"] for verdict in verdicts)
         return {
             "passed": len(verdicts) - self.failed,
             "failed": self.failed,
@@ -33,9 +33,8 @@ class Command(HearthCommand):
         }
 
     def report(self, result: dict[str, Any]) -> None:
-        for one in result["requirements"]:
-            mark = "pass" if one["passed"] else "FAIL"
-            self.stdout.write(
-                f"{mark}  {one['number']:7} {one['requirement']} {one['problem']}".rstrip()
-            )
+        for verdict in result["requirements"]:
+            mark = "pass" if verdict["passed"] else "FAIL"
+            line = "{number:7} {requirement} {problem}".format(**verdict)
+            self.stdout.write(f"{mark}  {line}".rstrip())
         self.stdout.write("{passed} requirements are met, {failed} are not.".format(**result))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from evaluation.core.people.agreement_figures import Figures
+from evaluation.core.people.agreement_figures import FirstLabelAgreement, LabelAgreement
 from evaluation.lab.analyses.charts import (
     BARS,
     Chart,
@@ -73,8 +73,8 @@ class QuotedFigures(AgreementFigures):
     ac1: float | None
     ac1_interval: Ends | None
     alpha_annotator_interval: Ends | None
-    first_labels: Figures | None
-    all_labels: Figures
+    first_labels: FirstLabelAgreement | None
+    all_labels: LabelAgreement
 
 
 class LabelsResult(OutcomeCounts, QuotedFigures):

@@ -86,8 +86,8 @@ def test_first_labels_cover_the_true_alpha_and_all_labels_do_not() -> None:
     inside = np.zeros(2)
     for number in range(times):
         found = judged_with_thirds(rng, 3000)
-        for place, one in enumerate((found.first, found)):
-            figures = figures_of(one.counts, 2, Resampling(how.resamples, seed=number))
+        for place, opinions in enumerate((found.first, found)):
+            figures = figures_of(opinions.counts, 2, Resampling(how.resamples, seed=number))
             low, high = figures["alpha_interval"]
             inside[place] += low <= truth <= high
     first, every = inside / times

@@ -45,17 +45,20 @@ def plain_alpha(pairs: Ints, people: Ints, labels: Ints, times: Ints) -> float:
     of_value: dict[int, float] = {}
     for pair in set(pairs.tolist()):
         own = np.flatnonzero(pairs == pair)
-        for one in own:
+        for place in own:
             for other in own:
-                if one == other:
+                if place == other:
                     continue
-                weight = times[people[one]] * times[people[other]] / (len(own) - 1)
+                weight = times[people[place]] * times[people[other]] / (len(own) - 1)
                 total += weight
-                differing += weight * (labels[one] != labels[other])
-                value = int(labels[one])
+                differing += weight * (labels[place] != labels[other])
+                value = int(labels[place])
                 of_value[value] = of_value.get(value, 0.0) + weight
     expected = sum(
-        of_value[one] * of_value[other] for one in of_value for other in of_value if one != other
+        of_value[value] * of_value[other]
+        for value in of_value
+        for other in of_value
+        if value != other
     )
     return 1 - (total - 1) * differing / expected
 
@@ -133,11 +136,11 @@ def coverages(*, differ: bool, times: int) -> tuple[float, float, float]:
             alpha_interval(count_labels(pairs, labels, 2000), 300, rng=rng),
             annotator_interval(label_pairs(pairs, people, labels), 300, rng=rng),
         )
-        for place, one in enumerate(found):
-            assert one.low is not None
-            assert one.high is not None
-            inside[place] += one.low <= true_alpha() <= one.high
-            width[place] += one.high - one.low
+        for place, interval in enumerate(found):
+            assert interval.low is not None
+            assert interval.high is not None
+            inside[place] += interval.low <= true_alpha() <= interval.high
+            width[place] += interval.high - interval.low
     return float(inside[0] / times), float(inside[1] / times), float(width[1] / width[0])
 
 

@@ -254,7 +254,7 @@ def test_collapsing_loses_nothing(data: st.DataObject) -> None:
     assert [found[number] for number in patterns.of_item] == own
     assert len({tuple(pattern) for pattern in found}) == len(found)
     assert patterns.weights.tolist() == [own.count(pattern) for pattern in found]
-    assert patterns.owner.tolist() == [n for n, one in enumerate(found) for _ in one]
+    assert patterns.owner.tolist() == [n for n, pattern in enumerate(found) for _ in pattern]
 
 
 # --- Properties -----------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from evaluation.core.people.pace import HOUR
 from tests.evaluation.core.people.test_pace import NOON, make_answers
 
 TYPICAL = PersonFigures(
-    person=0,
     answers=1000,
     counted=1000,
     relevant=100,
@@ -60,8 +58,7 @@ def test_figures_by_hand() -> None:
         {"person": 0, "task": 6, "label": 1, "kind": "gold", "gold": -1, "at": NOON + 30},
     )
     anna, ben, cara = people_figures(answers, 3, n_steps=2)
-    assert replace(anna, accuracy=None, accuracy_low=None, accuracy_high=None) == PersonFigures(
-        person=0,
+    assert anna | dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high")) == PersonFigures(
         answers=7,
         counted=3,
         relevant=2,
@@ -83,11 +80,12 @@ def test_figures_by_hand() -> None:
         accuracy_labels=2,
         last_at=NOON + 30,
     )
-    assert (ben.counted, ben.relevant, ben.compared, ben.equal) == (2, 1, 2, 1)
-    assert (ben.timed, ben.too_fast, ben.seconds) == (2, 1, 0.6)
+    assert (ben["counted"], ben["relevant"], ben["compared"], ben["equal"]) == (2, 1, 2, 1)
+    assert (ben["timed"], ben["too_fast"], ben["seconds"]) == (2, 1, 0.6)
     # Third labels do not count for agreement.
-    assert (cara.counted, cara.compared, cara.equal, cara.accuracy_labels) == (1, 0, 0, 1)
-    assert (cara.timed, cara.seconds, cara.hours) == (0, None, 0)
+    assert (cara["counted"], cara["compared"], cara["equal"]) == (1, 0, 0)
+    assert cara["accuracy_labels"] == 1
+    assert (cara["timed"], cara["seconds"], cara["hours"]) == (0, None, 0)
 
 
 def test_no_annotators() -> None:
@@ -147,22 +145,22 @@ def test_accuracy_is_that_of_the_model_over_shared_pairs() -> None:
     ],
 )
 def test_flags_of_one_annotator(change: dict[str, Any], expected: tuple[Flag, ...]) -> None:
-    rows = [replace(TYPICAL, **change), *[TYPICAL] * 9]
+    rows = [TYPICAL | change, *[TYPICAL] * 9]
     assert flags(rows) == [expected, *[()] * 9]
 
 
 def test_few_relevant_among_many() -> None:
-    others = replace(TYPICAL, relevant=300)
-    rows = [replace(TYPICAL, relevant=199), *[others] * 9]
+    others = TYPICAL | {"relevant": 300}
+    rows = [TYPICAL | {"relevant": 199}, *[others] * 9]
     assert flags(rows)[0] == (Flag.FEW_RELEVANT,)
 
 
 def test_the_campaigns_accuracy_requirement_is_used() -> None:
-    rows = [replace(TYPICAL, gold=20, right=14)]
+    rows = [TYPICAL | {"gold": 20, "right": 14}]
     assert flags(rows) == [()]
     assert flags(rows, min_accuracy=0.95) == [(Flag.LOW_GOLD,)]
 
 
 def test_a_single_annotator_has_no_flags() -> None:
-    assert flags([replace(TYPICAL, compared=0, equal=0)]) == [()]
+    assert flags([TYPICAL | {"compared": 0, "equal": 0}]) == [()]
     assert flags([]) == []

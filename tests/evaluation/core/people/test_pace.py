@@ -68,14 +68,24 @@ def make_answers(*rows: dict[str, Any]) -> Answers:
 def test_breaks_are_counted_and_not_in_the_quantiles() -> None:
     ms = np.array([-1, 699, 700, 1000, 2000, 3000, 120_000, 120_001, -1])
     assert answer_times(ms) == Times(
-        known=7, unknown=2, breaks=1, too_fast=1, quantiles=(0.775, 1.5, 2.75, 61.5)
+        known=7, unknown=2, breaks=1, too_fast=1, quantiles=[0.775, 1.5, 2.75, 61.5]
     )
 
 
+def no_times(unknown: int, *, breaks: int = 0) -> Times:
+    return Times(known=breaks, unknown=unknown, breaks=breaks, too_fast=0, quantiles=None)
+
+
 def test_no_times() -> None:
-    assert answer_times(np.array([-1, -1])) == Times(0, 2, 0, 0, None)
-    assert answer_times(np.empty(0, np.int64)) == Times(0, 0, 0, 0, None)
-    assert answer_times(np.array([200_000])) == Times(1, 0, 1, 0, None)
+    assert answer_times(np.array([-1, -1])) == Times(
+        known=0, unknown=2, breaks=0, too_fast=0, quantiles=None
+    )
+    assert answer_times(np.empty(0, np.int64)) == Times(
+        known=0, unknown=0, breaks=0, too_fast=0, quantiles=None
+    )
+    assert answer_times(np.array([200_000])) == Times(
+        known=1, unknown=0, breaks=1, too_fast=0, quantiles=None
+    )
 
 
 def test_hours_at_work() -> None:
@@ -108,11 +118,11 @@ def test_medians_are_those_of_each_group(pairs: list[tuple[int, int]]) -> None:
 @pytest.mark.parametrize(
     ("last", "timeline"),
     [
-        (NOON + 59 * 60, Timeline(NOON, HOUR, 1)),
-        (NOON + 59 * HOUR, Timeline(NOON, HOUR, 60)),
-        (NOON + 60 * HOUR, Timeline(NOON - 12 * HOUR, DAY, 4)),
+        (NOON + 59 * 60, Timeline(start=NOON, width=HOUR, count=1)),
+        (NOON + 59 * HOUR, Timeline(start=NOON, width=HOUR, count=60)),
+        (NOON + 60 * HOUR, Timeline(start=NOON - 12 * HOUR, width=DAY, count=4)),
         # Weeks begin on Monday.
-        (NOON + 60 * DAY, Timeline(NOON - 12 * HOUR - 4 * DAY, WEEK, 10)),
+        (NOON + 60 * DAY, Timeline(start=NOON - 12 * HOUR - 4 * DAY, width=WEEK, count=10)),
     ],
 )
 def test_periods_are_the_shortest_possible(last: int, timeline: Timeline) -> None:
@@ -122,8 +132,8 @@ def test_periods_are_the_shortest_possible(last: int, timeline: Timeline) -> Non
 def test_years_have_periods_of_four_weeks() -> None:
     timeline = timeline_of(np.array([NOON, NOON + 3000 * DAY]))
     assert timeline is not None
-    assert (timeline.width, timeline.count) == (4 * WEEK, 109)
-    assert datetime.fromtimestamp(timeline.start, UTC).weekday() == 0
+    assert (timeline["width"], timeline["count"]) == (4 * WEEK, 109)
+    assert datetime.fromtimestamp(timeline["start"], UTC).weekday() == 0
     assert timeline_of(np.empty(0, np.int64)) is None
 
 
@@ -137,11 +147,15 @@ def test_answers_over_time() -> None:
         {"person": 0, "kind": "gold", "gold": -1},
         {"person": 3, "kind": "gold", "gold": 0, "at": NOON + 2 * HOUR},
     )
-    assert over_time(answers, Timeline(NOON, HOUR, 3)) == (
-        Period(NOON, 5, counted=2, relevant=1, gold=1, right=1, people=2, seconds=3.0),
-        Period(NOON + HOUR, 0, counted=0, relevant=0, gold=0, right=0, people=0, seconds=None),
-        Period(NOON + 2 * HOUR, 1, counted=0, relevant=0, gold=1, right=0, people=1, seconds=None),
+    empty = Period(
+        start=NOON, answers=0, counted=0, relevant=0, gold=0, right=0, people=0, seconds=None
     )
+    first = {"answers": 5, "counted": 2, "relevant": 1, "gold": 1, "right": 1, "people": 2}
+    assert over_time(answers, Timeline(start=NOON, width=HOUR, count=3)) == [
+        {**empty, **first, "seconds": 3.0},
+        {**empty, "start": NOON + HOUR},
+        {**empty, "start": NOON + 2 * HOUR, "answers": 1, "gold": 1, "people": 1},
+    ]
 
 
 def test_rounds_count_existing_and_missing_labels() -> None:
@@ -149,9 +163,9 @@ def test_rounds_count_existing_and_missing_labels() -> None:
     live, required = np.array([0, 2, 3, 1]), np.array([2, 3, 3, 1])
     is_open, tasks = np.array([True, True, False, False]), np.array([3, 2, 1, 10])
     assert label_rounds(live, required, is_open, tasks) == [
-        LabelRound(1, given=13, wanted=3),
-        LabelRound(2, given=3, wanted=3),
-        LabelRound(3, given=1, wanted=2),
+        LabelRound(number=1, given=13, wanted=3),
+        LabelRound(number=2, given=3, wanted=3),
+        LabelRound(number=3, given=1, wanted=2),
     ]
     none = np.empty(0, np.int64)
     assert label_rounds(none, none, none == 1, none) == []
@@ -168,14 +182,16 @@ def at_hours_ago(*counts: int) -> Any:
 def test_a_constant_speed_has_an_exact_end() -> None:
     found = forecast(at_hours_ago(10, 10, 10, 10), now=NOON, labels_needed=50)
     end = NOON + 5 * HOUR
-    assert found == Forecast(50, per_hour=10, hours=4, earliest=end, latest=end)
+    assert found == Forecast(
+        wanted=50, per_hour=10, hours=4, earliest=end, latest=end, undefined=None
+    )
 
 
 def test_the_share_of_hours_without_answers_stays() -> None:
     found = forecast(at_hours_ago(10, 0, 0, 10, 10, 0), now=NOON, labels_needed=30)
     # Three of five hours have answers. The sixth hour is before the first of them.
-    assert (found.per_hour, found.hours) == (10, 3)
-    assert found.earliest == found.latest == NOON + round(30 / 10 * 5 / 3 * HOUR)
+    assert (found["per_hour"], found["hours"]) == (10, 3)
+    assert found["earliest"] == found["latest"] == NOON + round(30 / 10 * 5 / 3 * HOUR)
 
 
 def test_a_varying_speed_has_a_range() -> None:
@@ -183,23 +199,24 @@ def test_a_varying_speed_has_a_range() -> None:
     found = forecast(at_hours_ago(*counts), now=NOON, labels_needed=100)
     spread = 1.2816 * stdev(counts) * (1 / 6 + 1 / 10) ** 0.5
     assert found == Forecast(
-        100,
+        wanted=100,
         per_hour=10,
         hours=6,
         earliest=NOON + round(100 / (10 + spread) * HOUR),
         latest=NOON + round(100 / (10 - spread) * HOUR),
+        undefined=None,
     )
 
 
 def test_a_speed_that_varies_too_much_has_no_latest_end() -> None:
     found = forecast(at_hours_ago(1, 100, 1, 1), now=NOON, labels_needed=10)
-    assert found.latest is None
-    assert found.earliest is not None
+    assert found["latest"] is None
+    assert found["earliest"] is not None
 
 
 def test_only_the_last_active_hours_count() -> None:
     found = forecast(at_hours_ago(*[10] * 24, *[1000] * 10), now=NOON, labels_needed=10)
-    assert (found.per_hour, found.hours) == (10, 24)
+    assert (found["per_hour"], found["hours"]) == (10, 24)
 
 
 @pytest.mark.parametrize(
@@ -212,4 +229,6 @@ def test_only_the_last_active_hours_count() -> None:
     ],
 )
 def test_forecast_is_undefined_with_a_reason(at: Any, wanted: int, reason: str) -> None:
-    assert forecast(at, now=NOON, labels_needed=wanted) == Forecast(wanted, undefined=reason)
+    assert forecast(at, now=NOON, labels_needed=wanted) == Forecast(
+        wanted=wanted, per_hour=None, hours=0, earliest=None, latest=None, undefined=reason
+    )

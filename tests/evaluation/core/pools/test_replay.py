@@ -420,9 +420,10 @@ def test_every_budget_of_every_seed_is_scored_by_revealed_labels(
     shares = [share / 7 for share in range(8)]
     rng = np.random.default_rng(5)
     (found,) = replay_seeds(pool, measure, selected, shares, seeds=4, rng=rng)
-    for seed, one in zip(np.random.default_rng(5).integers(1 << 62, size=4), found, strict=True):
+    seeds = np.random.default_rng(5).integers(1 << 62, size=4)
+    for seed, replayed in zip(seeds, found, strict=True):
         rows = rows_of(strategy, pool, int(seed))
-        for budget in one.budgets:
+        for budget in replayed.budgets:
             known = rows[: budget.pairs]
             assert budget.scores == scores_by_hand(pool, known, measure)
             assert budget.positives == np.count_nonzero(pool.labels.gains[known] >= 1)
@@ -436,7 +437,7 @@ def test_seeds_are_independent_and_reproducible() -> None:
         for _ in range(2)
     )
     assert first == again
-    assert len({tuple(budget.positives for budget in one.budgets) for one in first[0]}) == 5
+    assert len({tuple(budget.positives for budget in replay.budgets) for replay in first[0]}) == 5
     (single,) = replay(pool, CORRECT_AT_1, selected, rng=np.random.default_rng(2))
     assert single == first[0][0]
     with pytest.raises(ValueError, match="at least 1"):

@@ -45,7 +45,9 @@ def test_probabilities_give_the_mean_over_all_outcomes() -> None:
         for measure in MEASURES:
             expected[measure] += weight * float(scores.per_query(measure)[0])
     found = score_relevance(locate(ranked, codes, 9), chances, MEASURES)
-    assert {one: found[one][0] for one in MEASURES} == pytest.approx(expected, abs=1e-12)
+    assert {measure: found[measure][0] for measure in MEASURES} == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_many_different_numbers_are_multiplied_one_by_one() -> None:

@@ -96,7 +96,7 @@ def test_groups_are_calibrated_separately() -> None:
         np.full(60_000, 2), labels.sum(axis=0, dtype=np.int64), false_alarm, 0.1
     )
     number = unbiased_relevance(evidence, group)
-    for one in (0, 1):
+    for label in (0, 1):
         for value in (False, True):
-            mean = number[(group == one) & (truth == value)].mean()
+            mean = number[(group == label) & (truth == value)].mean()
             assert mean == pytest.approx(float(value), abs=0.015)

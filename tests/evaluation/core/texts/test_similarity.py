@@ -318,9 +318,9 @@ def test_similarity_is_symmetric_and_bounded(texts: list[str]) -> None:
     matches = all_matches(texts, original_positives(pairs, len(texts), len(texts)))
     assert matches.tolist() == matches.T.tolist()
     assert np.all((matches >= 0) & (matches <= 1))
-    for first, one in enumerate(texts):
+    for first, text in enumerate(texts):
         for second, other in enumerate(texts):
-            assert matches[first, second] == 1 or one != other or one == "" or first == second
+            assert matches[first, second] == 1 or text != other or text == "" or first == second
 
 
 def test_blocks_of_pairs_change_nothing(

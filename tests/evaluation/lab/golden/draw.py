@@ -66,7 +66,7 @@ def _lists(demo: DemoBenchmark, scores: Any, rng: random.Random) -> Lists:
     for caption, row in zip(demo.captions, scores.tolist(), strict=True):
         rounded = [(key, round(score, 1)) for key, score in zip(demo.video_keys, row, strict=True)]
         rng.shuffle(rounded)
-        rounded.sort(key=lambda one: -one[1])
+        rounded.sort(key=lambda entry: -entry[1])
         length = rng.choice([0, 1, 3]) if rng.random() < 0.1 else DEPTH
         if length:
             lists[caption.key] = rounded[:length]

@@ -94,8 +94,8 @@ def significance(world: World, measure: str, *, by_videos: bool = False) -> dict
         "comparisons": rows,
         "ranking": {"tau": float(stats.kendalltau(before, after).statistic)},
         "ranks": [
-            {"run": name, "original": one, "labelled": other, "mean": mean, "gap": 1 - mean}
-            for name, one, other, mean in zip(
+            {"run": name, "original": original, "labelled": other, "mean": mean, "gap": 1 - mean}
+            for name, original, other, mean in zip(
                 values, _ranked(before), _ranked(after), after, strict=True
             )
         ],
@@ -106,11 +106,11 @@ def _signed_sums(change: list[float], videos: list[str]) -> float:
     """Return the share of sign assignments to videos with a sum at least as far from 0."""
     sums, _ = resampled.cluster_totals(change, videos)
     ways = Counter({0: 1})
-    for one in map(round, sums):
+    for total in map(round, sums):
         ways = Counter(
             {
-                reached: ways[reached - one] + ways[reached + one]
-                for reached in {so_far + sign * one for so_far in ways for sign in (-1, 1)}
+                reached: ways[reached - total] + ways[reached + total]
+                for reached in {so_far + sign * total for so_far in ways for sign in (-1, 1)}
             }
         )
     far = sum(number for reached, number in ways.items() if abs(reached) >= abs(sum(sums)))
