@@ -154,8 +154,9 @@ def remove_drafts(dry_run: bool) -> Removed:
 def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:
     return Outcome(
         text=f"The draft has {counted(made['pairs'], 'pair')}.",
-        url=f"{reverse('analyses', args=[job.benchmark_key])}?labels=draft",
-        link="To the analyses of the draft",
+        url=f"{reverse('benchmark-labels', args=[job.benchmark_key])}#draft",
+        link="To the draft",
+        also_on=(reverse("analyses", args=[job.benchmark_key]),),
     )
 
 

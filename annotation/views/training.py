@@ -54,7 +54,6 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
         "at_desk": tasks_at_desk(queue).count() if queue else 0,
         "available": gold_counts(benchmark).get((GoldUse.TRAINING, False), 0),
         "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
-        "last": people[0].last if people else 0,
         "with_requirement": [
             campaign for campaign in running_campaigns(benchmark) if campaign.has_entry_requirement
         ],

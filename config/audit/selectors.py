@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,11 +12,15 @@ from typing import Any
 from django.apps import apps
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 from config.audit.acts import label_of_act
 from config.audit.models import AuditEntry
 from config.audit.origins import Interface
+from config.shared.words import short_sha
 
+SHA256 = re.compile("[0-9a-f]{64}")
 OPERATOR, VISITOR = "operator", "visitor"
 
 
@@ -28,8 +33,8 @@ class LogRow:
     actor: str
     object: str
     object_name: str
-    before: str
-    after: str
+    before: SafeString
+    after: SafeString
     address: str
 
 
@@ -86,8 +91,8 @@ def log_rows(entries: Iterable[AuditEntry]) -> list[LogRow]:
             actor=actor_of_entry(entry),
             object=" ".join(filter(None, [entry.object_type.partition(".")[2], entry.object_id])),
             object_name=names.get((entry.object_type, entry.object_id), ""),
-            before=facts_text(entry.before),
-            after=facts_text(entry.after),
+            before=facts_html(entry.before),
+            after=facts_html(entry.after),
             address=address_of(entry),
         )
         for entry in listed
@@ -106,10 +111,10 @@ def address_of(entry: AuditEntry) -> str:
     return entry.address.address if hasattr(entry, "address") else ""
 
 
-def facts_text(facts: Mapping[str, Any] | None) -> str:
-    """Return facts as text: `role: lead; scope: tiny`."""
-    pairs = (facts or {}).items()
-    return "; ".join(f"{name.replace('_', ' ')}: {_fact(value)}" for name, value in pairs)
+def facts_html(facts: Mapping[str, Any] | None) -> SafeString:
+    """Return facts as HTML: `role: lead; scope: tiny`. Hashes are shortened."""
+    pairs = ((name.replace("_", " "), _fact(value)) for name, value in (facts or {}).items())
+    return format_html_join("; ", "{}: {}", pairs)
 
 
 def _fact(value: Any) -> str:
@@ -117,7 +122,8 @@ def _fact(value: Any) -> str:
         return ", ".join(map(str, value)) or "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value) if value not in ("", None) else "–"
+    text = str(value) if value not in ("", None) else "–"
+    return short_sha(text) if SHA256.fullmatch(text) else text
 
 
 def _names_of(entries: list[AuditEntry]) -> dict[tuple[str, str], str]:

@@ -25,14 +25,15 @@ JobFunction = Callable[[dict[str, Any], Progress], dict[str, Any]]
 class Outcome:
     """What a finished job produced, in words.
 
-    `url` is the page that shows the result and `link` the text of the link to it. `notes` are
-    warnings, one sentence each.
+    `url` is the page that shows the result and `link` the text of the link to it. `also_on` are the
+    paths of other pages that show it. `notes` are warnings, one sentence each.
     """
 
     text: str
     url: str
     link: str
     notes: tuple[str, ...] = ()
+    also_on: tuple[str, ...] = ()
 
 
 # Takes a finished job and its result.

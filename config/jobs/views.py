@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import timedelta
 from typing import Any, cast
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -159,8 +159,8 @@ def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
     messages.success(request, outcome.text)
     for note in outcome.notes:
         messages.info(request, note)
-    # The browser would only scroll, and not load the page, if nothing but the fragment differs.
-    if urldefrag(outcome.url).url == urldefrag(here).url:
+    # This page shows the result. The browser would only scroll if nothing but the fragment differs.
+    if urldefrag(outcome.url).url == urldefrag(here).url or urlsplit(here).path in outcome.also_on:
         return HttpResponseClientRefresh()
     return HttpResponseClientRedirect(outcome.url)
 

@@ -1,8 +1,9 @@
 """Tables that are sorted by a click on a head, split into pages and downloaded as CSV.
 
 All pages use this model. A view declares its columns once, reads the requested `Order` from the
-address and sorts its rows, in Python or in the database. The templates `_table_heads.html` and
-`_page_links.html` show the heads, and the links to other pages with the number of rows.
+address and sorts its rows, in Python or in the database. The block tag `table` of
+`config.shared.table_tags` writes the table, and `_page_links.html` the links to other pages with
+the number of rows.
 """
 
 from __future__ import annotations
@@ -54,15 +55,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column, for the template `_table_heads.html`.
+    """The head of a column, for the template `_table.html`.
 
     next_sort: the `sort` parameter that a click requests; empty if the column is not sortable.
-    order: the value of `aria-sort`; empty if the table is sorted by another column.
+    order: the value of `aria-sort`; empty if the table is sorted by another column. is_visible:
+    whether the title is shown, and not only announced by screen readers.
     """
 
     column: Column
     next_sort: str
     order: str = ""
+    is_visible: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from config.shared.numbers import format_value
+from config.shared.tables import Column
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.question import COMMON_FIELDS
@@ -72,8 +73,10 @@ class Originals:
         return f"{100 * self._computed['confidence']:g}"
 
     @property
-    def measures(self) -> list[str]:
-        return list(dict.fromkeys(row["measure"] for row in self._computed["rows"]))
+    def columns(self) -> list[Column]:
+        measures = dict.fromkeys(row["measure"] for row in self._computed["rows"])
+        scores = [Column(name, f"{name}, % kept → dropped", "percent") for name in measures]
+        return [Column("run", "Run"), *scores]
 
     @property
     def runs(self) -> list[RunScores]:

@@ -357,6 +357,17 @@ def test_the_page_filters_by_person_act_object_and_day(campaign: Campaign, reade
     assert reader.get(f"{LOG}?until=9999-12-31&since=0001-01-01").status_code == 200
 
 
+def test_the_page_shortens_hashes(reader: Client) -> None:
+    sha256 = "0123456789abcdef" * 4
+    AuditEntry.objects.create(
+        act="run_imported", interface="command", after={"sha256": sha256, "name": "<b>"}
+    )
+    page = reader.get("/people/audit/").content.decode()
+    short = f'<code class="sha" title="{sha256}">0123456789ab</code>'
+    assert f"<bdi>sha256: {short}; name: &lt;b&gt;</bdi>" in page
+    assert f'""sha256"": ""{sha256}""' in reader.get("/people/audit/csv/").content.decode()
+
+
 def test_the_number_of_queries_does_not_grow_with_the_rows(
     campaign: Campaign, reader: Client
 ) -> None:

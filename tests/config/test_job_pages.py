@@ -78,7 +78,7 @@ def test_every_kind_of_job_has_a_result_line(benchmark: Benchmark) -> None:
             "draft_labels",
             {},
             {"pairs": 2, "analyses": 0, "sha256": "0"},
-            ("/benchmarks/tiny/analyses/?labels=draft", "To the analyses of the draft"),
+            ("/benchmarks/tiny/labels/#draft", "To the draft"),
         ),
     ],
 )
@@ -127,6 +127,26 @@ def test_the_browser_goes_to_the_result(client: Client, tmp_path: Path) -> None:
     # On the page of the result, a new fragment would only scroll.
     again = poll(client, job, "/benchmarks/tiny/campaigns/")
     assert (again["HX-Refresh"], "HX-Redirect" in again) == ("true", False)
+
+
+@pytest.mark.parametrize(
+    ("page", "header"),
+    [
+        ("/benchmarks/tiny/labels/", ("HX-Refresh", "true")),
+        ("/benchmarks/tiny/analyses/?labels=draft", ("HX-Refresh", "true")),
+        ("/benchmarks/tiny/", ("HX-Redirect", "/benchmarks/tiny/labels/#draft")),
+    ],
+)
+def test_a_draft_ends_on_the_page_that_shows_it(
+    client: Client, page: str, header: tuple[str, str]
+) -> None:
+    result = {"pairs": 2, "analyses": 0, "sha256": "0"}
+    job = Job.objects.create(
+        kind="draft_labels", result=result, state=JobState.DONE, benchmark_key="tiny"
+    )
+    done = poll(client, job, page)
+    found = [(name, done[name]) for name in ("HX-Refresh", "HX-Redirect") if name in done]
+    assert found == [header]
 
 
 def test_a_failed_job_shows_its_reason_and_the_way_to_try_again(client: Client) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.template import RequestContext, Template
+from django.test import RequestFactory
 
 from config.shared import numbers
 from config.shared.errors import InvalidInput
@@ -95,3 +99,50 @@ def test_a_figure_shows_its_value_or_its_reason() -> None:
     missing = numbers.undefined("no labels")
     assert (missing.text, missing.text_or_reason, missing.remark) == ("–", "no labels", "no labels")
     assert (share.is_undefined, missing.is_undefined) == (False, True)
+
+
+def frame(tag: str, **values: object) -> str:
+    """Return the HTML of a table with one row, without spaces between elements."""
+    request = RequestFactory().get("/people/?state=active&page=3")
+    text = "{% table " + tag + " %}<tr><td>{{ name }}</td></tr>{% endtable %}"
+    html = Template(text).render(RequestContext(request, {"name": "<b>", **values}))
+    return re.sub(r"\s*(<[^>]*>)\s*", r"\1", html)
+
+
+def test_a_table_has_a_box_a_caption_and_heads() -> None:
+    titles = '"Step" "Removed"|number "Size"|number|only_if:has_size "Undo"|unseen'
+    assert frame(f'"Steps" {titles}', has_size=False) == (
+        '<div class="table-box" role="region" aria-label="Steps" tabindex="0">'
+        '<table class="table table-list"><caption class="visually-hidden">Steps</caption>'
+        "<thead><tr>"
+        '<th scope="col" data-title="Step">Step</th>'
+        '<th scope="col" data-title="Removed" class="num">Removed</th>'
+        '<th scope="col"><span class="visually-hidden">Undo</span></th>'
+        "</tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table></div>"
+    )
+
+
+def test_a_table_of_numbers_is_no_list_on_a_phone() -> None:
+    html = frame(
+        "title columns=columns css='table-narrow' shows_caption=True",
+        title="Scores",
+        columns=COLUMNS,
+    )
+    assert re.findall("<(?:table|caption).*?>", html) == [
+        '<table class="table table-narrow">',
+        "<caption>",
+    ]
+
+
+def test_heads_of_a_sorted_table_are_links_that_keep_the_filter() -> None:
+    heads = Order.requested("-score", COLUMNS, "name").heads
+    html = frame('"People" heads=heads anchor="list"', heads=heads)
+    name, score = re.findall("<th .*?</th>", html)
+    assert name == (
+        '<th scope="col" data-title="Name"><a href="?state=active&amp;sort=name#list">Name</a></th>'
+    )
+    assert score == (
+        '<th scope="col" data-title="Score" class="num" aria-sort="descending">'
+        '<a href="?state=active&amp;sort=score#list">Score<span aria-hidden="true">▾</span></a>'
+        "</th>"
+    )

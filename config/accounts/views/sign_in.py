@@ -87,7 +87,7 @@ def password_reset(request: HttpRequest) -> HttpResponseBase:
     except (SMTPException, OSError) as error:
         # An e-mail is sent whether or not the account exists, so the error reveals nothing.
         logger.error("An e-mail could not be sent: %s", type(error).__name__)
-        return render(request, "account/password_reset_failed.html", status=503)
+        return render(request, "account/password_reset_unavailable.html", status=503)
     return answer
 
 

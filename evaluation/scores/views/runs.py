@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.policies import can_lead
 from config.jobs.models import UNFINISHED, Job
-from config.jobs.views import start_job
+from config.jobs.views import in_place_context, start_job
 from config.shared.numbers import Figure
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
@@ -52,6 +52,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     )
     row = next(row for row in rows if row.run.pk == found.pk)
     lines = [_line(row, rows, measure) for measure in TABLE_MEASURES]
+    job = _scoring(found)
     context = {
         "benchmark": benchmark,
         "run": found,
@@ -65,7 +66,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "depth": min(POOLED_DEPTH, found.depth),
         "is_pooled": _is_pooled(found, min(POOLED_DEPTH, found.depth)),
         "can_lead": can_lead(request.user, benchmark),
-        "scoring": _scoring(found),
+        **({} if job is None else in_place_context(request, job)),
         "sole_positives": sole_positive_counts(found, label_set) if label_set else [],
         "export_formats": FORMATS,
         "code_versions": sorted(row.code_versions),

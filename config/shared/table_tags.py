@@ -1,0 +1,78 @@
+"""The block tag that writes the frame of every table, in templates without `{% load %}`.
+
+{% table "Steps of the last housekeeping" "Step" "Removed"|number %}
+  {% for step in steps %}<tr>…</tr>{% endfor %}
+{% endtable %}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django import template
+from django.template import Engine, RequestContext
+from django.utils.safestring import SafeString
+
+from config.shared.tables import Column, Head
+
+register = template.Library()
+
+
+@register.filter
+def number(title: str) -> Head:
+    """The head of a column of numbers."""
+    return Head(Column("", title, "count"), "")
+
+
+@register.filter
+def unseen(title: str) -> Head:
+    """A head that only screen readers announce, such as that of a column of buttons."""
+    return Head(Column("", title), "", is_visible=False)
+
+
+@register.filter
+def only_if(title: str | Head, condition: object) -> str | Head:
+    """The title if the condition holds. A column without a title is left out."""
+    return title if condition else ""
+
+
+@register.simple_block_tag(takes_context=True)
+def table(
+    context: RequestContext,
+    content: SafeString,
+    caption: str,
+    *titles: str | Head,
+    heads: Sequence[Head] = (),
+    columns: Sequence[Column] = (),
+    anchor: str = "",
+    css: str = "",
+    shows_caption: bool = False,
+) -> str:
+    """Write a table around its rows, in a box that scrolls.
+
+    The heads are `titles`, or `heads` of an `Order`, or `columns`. anchor: the id that the page
+    scrolls to after a click on a head.
+
+    On a phone, a table that consists mostly of numbers scrolls beside its first column, so that its
+    columns can be compared. Any other table shows each row as a list (`table-list`).
+    """
+    every = [
+        *(_head(title) for title in titles if title),
+        *heads,
+        *(Head(column, "") for column in columns),
+    ]
+    is_list = 2 * sum(head.column.is_number for head in every) < len(every)
+    values = {
+        "caption": caption,
+        "heads": every,
+        "anchor": anchor,
+        "css": f"{css} table-list".strip() if is_list else css,
+        "shows_caption": shows_caption,
+        "rows": content,
+    }
+    with context.push(**values):
+        return Engine.get_default().get_template("_table.html").render(context)
+
+
+def _head(title: str | Head) -> Head:
+    return title if isinstance(title, Head) else Head(Column("", title), "")
