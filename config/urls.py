@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.contrib.auth.decorators import login_required
 from django.urls import include, path
 
 from config.accounts.views.sign_in import (
-    SecurityView,
     SignInView,
     password_reset,
+    security,
     sessions,
     single_sign_on,
 )
@@ -35,7 +34,7 @@ urlpatterns = [
     # Instead of allauth's own views of the same names.
     path("accounts/login/", translated(SignInView.as_view()), name="account_login"),
     path("accounts/password/reset/", password_reset, name="account_reset_password"),
-    path("accounts/2fa/", login_required(SecurityView.as_view()), name="mfa_index"),
+    path("accounts/2fa/", security, name="mfa_index"),
     path("accounts/oidc/<str:provider_id>/login/", single_sign_on, name="openid_connect_login"),
     path("accounts/sessions/", sessions, name="sessions"),
     path("accounts/", include("allauth.urls")),

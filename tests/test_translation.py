@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
 from babel.messages import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from django.conf import settings
 from django.core import mail
+from django.db import OperationalError
 from django.test import Client, override_settings
 from django.utils import translation
 
@@ -25,7 +31,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import invite, write_consent_text
-from tests.factories import make_campaign, make_user
+from tests.factories import PASSWORD, make_campaign, make_user
 from tests.texts import LOCALE, marked_texts, script_texts
 
 GERMAN = LOCALE / "de/LC_MESSAGES/django.po"
@@ -276,3 +282,166 @@ def test_keys_can_be_typed_as_they_are_shown(client_of_anna: Client, anna: User)
             "Space",
         ]
         assert action_text(ACTIONS[4]) == "Stufe 3"
+
+
+# The pages with their headings. Some contain a soft hyphen or a hyphen at which no line ends.
+ACCOUNT_PAGES = {
+    "/accounts/2fa/": "Anmeldung und Sicherheit",
+    "/accounts/2fa/recovery-codes/": "Wiederherstellungs\u00adcodes",
+    "/accounts/2fa/recovery-codes/generate/": "Neue Wiederherstellungs\u00adcodes erstellen",
+    "/accounts/2fa/totp/activate/": "Authenticator\u2011App einrichten",
+    "/accounts/2fa/totp/deactivate/": "Authenticator\u2011App ausschalten",
+    "/accounts/2fa/webauthn/": "Passkeys",
+    "/accounts/2fa/webauthn/add/": "Passkey hinzufügen",
+    "/accounts/2fa/webauthn/keys/{passkey}/edit/": "Passkey umbenennen",
+    "/accounts/2fa/webauthn/keys/{passkey}/remove/": "Passkey entfernen",
+    "/accounts/3rdparty/": "Single Sign-on",
+    "/accounts/3rdparty/login/cancelled/": "Anmeldung abgebrochen",
+    "/accounts/3rdparty/login/error/": "Anmeldung fehlgeschlagen",
+    "/accounts/email/": "E-Mail-Adresse",
+    "/accounts/sessions/": "Geräte",
+    "/account/token/": "API-Tokens",
+    "/nowhere/": "Nicht gefunden",
+}
+
+
+def sign_in(client: Client, user: User) -> None:
+    """Sign in, and enter the password again, which some pages of accounts require."""
+    answers = [
+        client.post("/accounts/login/", {"login": user.username, "password": PASSWORD}),
+        client.post("/accounts/reauthenticate/", {"password": PASSWORD}),
+    ]
+    assert [answer.status_code for answer in answers] == [302, 302]
+
+
+def add_second_factor(user: User, address: str) -> int:
+    """Add the second factor that the page is about. Return its number."""
+    kind, data = Authenticator.Type.WEBAUTHN, {"name": "Schlüssel", "credential": {}}
+    if "/keys/" in address or address.endswith("/webauthn/"):
+        return int(Authenticator.objects.create(user=user, type=kind, data=data).pk)
+    if not address.endswith("/activate/"):
+        TOTP.activate(user, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+        RecoveryCodes.activate(user)
+    return 0
+
+
+@pytest.mark.parametrize(("address", "heading"), ACCOUNT_PAGES.items())
+def test_pages_of_accounts_in_german(
+    anna: User, client: Client, address: str, heading: str
+) -> None:
+    sign_in(client, anna)
+    address = address.format(passkey=add_second_factor(anna, address))
+    status = {"/nowhere/": 404, "/accounts/3rdparty/login/error/": 401}.get(address, 200)
+    page = german(client, address, status=status)
+    assert f"<h1>{heading}</h1>" in page
+    assert english_left_in(page) == []
+
+
+@pytest.mark.parametrize("address", ACCOUNT_PAGES)
+def test_pages_of_accounts_are_english_for_leads(db: None, client: Client, address: str) -> None:
+    lena = make_user("lena", Role.LEAD)
+    sign_in(client, lena)
+    address = address.format(passkey=add_second_factor(lena, address))
+    answer = client.get(address, headers={"Accept-Language": "de"})
+    assert answer["Content-Language"] == "en"
+    assert '<html lang="en"' in answer.content.decode()
+
+
+def test_the_second_factor_at_sign_in_in_german(anna: User, client: Client) -> None:
+    add_second_factor(anna, "")
+    answer = client.post("/accounts/login/", {"login": "anna", "password": PASSWORD})
+    assert answer["Location"] == "/accounts/2fa/authenticate/"
+    assert english_left_in(german(client, "/accounts/2fa/authenticate/")) == []
+    page = german(client, "/accounts/2fa/authenticate/", code="000000")
+    assert "Falscher Code." in page
+    assert english_left_in(page) == []
+
+
+def test_tokens_and_sessions_in_german(client_of_anna: Client) -> None:
+    form = {"name": "Skript", "rights": "judge", "days": "30"}
+    page = german(client_of_anna, "/account/token/", **form)
+    assert "Ihr neues Token Skript" in page
+    assert "<td>Beurteilen</td>" in page
+    page = german(client_of_anna, "/account/token/", status=422, **form)
+    assert "Sie haben schon ein Token mit dem Namen Skript." in page
+    assert english_left_in(page) == []
+    page = german(client_of_anna, "/accounts/sessions/", status=404, session="0")
+    assert '<p class="lonely-reason" dir="auto">Diese Sitzung gibt es nicht.</p>' in page
+    answer = client_of_anna.post(
+        "/accounts/sessions/", {"session": "others"}, headers={"Accept-Language": "de"}
+    )
+    assert answer["Location"] == "/accounts/sessions/"
+    assert "Sie sind überall sonst abgemeldet." in german(client_of_anna, "/accounts/sessions/")
+
+
+def test_a_required_second_factor_in_german(
+    anna: User, client: Client, campaign: Campaign, settings: Any
+) -> None:
+    settings.MFA_REQUIRED_ROLES = ["annotator"]
+    sign_in(client, anna)
+    page = german(client, "/me/")
+    assert "Ihre Rolle verlangt einen zweiten Faktor. Richten Sie eine Authenticator-App" in page
+    assert english_left_in(page) == []
+    answer = client.post(
+        f"/api/v1/campaigns/{campaign.pk}/claim/", headers={"Accept-Language": "de"}
+    )
+    text = "Ihre Rolle verlangt einen zweiten Faktor. Richten Sie ihn unter "
+    assert answer.json() == {"detail": f"{text}„Anmeldung und Sicherheit“ ein."}
+
+
+def test_texts_of_allauth_use_the_formal_address(anna: User, client: Client) -> None:
+    wrong = {"login": "anna", "password": "wrong"}
+    page = german(client, "/accounts/login/", **wrong)
+    assert "Benutzername oder Passwort ist falsch." in page
+    sign_in(client, anna)
+    page = german(
+        client, "/accounts/password/change/", oldpassword="x", password1=PASSWORD, password2="d"
+    )
+    assert "Das aktuelle Passwort ist falsch." in page
+    assert "Die beiden Passwörter sind verschieden." in page
+    client.post("/accounts/logout/", headers={"Accept-Language": "de"})
+    assert "Sie haben sich abgemeldet." in german(client, "/accounts/login/")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "heading"),
+    [
+        (OperationalError("no answer"), 503, "Die Datenbank ist ausgelastet oder nicht erreichbar"),
+        (OSError(errno.ENOSPC, "full"), 507, "Der Speicherplatz ist voll"),
+        (ZeroDivisionError(), 500, "Auf dem Server ist etwas schiefgegangen"),
+    ],
+)
+def test_errors_of_the_server_in_german_before_the_role_is_known(
+    db: None, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, heading: str
+) -> None:
+    def fail(*_: Any) -> bool:
+        raise error
+
+    monkeypatch.setattr("config.shared.language.has_perm", fail)
+    page = german(Client(raise_request_exception=False), "/accounts/2fa/", status=status)
+    assert f"<h1>{heading}</h1>" in page
+    assert english_left_in(page) == []
+
+
+def test_a_request_that_is_too_large_in_german(client_of_anna: Client, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2_000_000
+    page = german(client_of_anna, "/account/token/", status=413, name="x" * 2_000_001)
+    assert "<h1>Die Anfrage ist zu groß</h1>" in page
+    assert "Die Anfrage ist größer als 2 MB." in page
+    assert english_left_in(page) == []
+
+
+def test_a_stale_form_in_german(anna: User) -> None:
+    client = Client(enforce_csrf_checks=True)
+    page = german(client, "/accounts/login/", status=403, login="anna")
+    assert "<h1>Dieses Formular ist veraltet</h1>" in page
+    assert english_left_in(page) == []
+
+
+def test_too_many_tries_in_german(anna: User, settings: Any) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {"login": "1/m/ip"}
+    client = Client()
+    german(client, "/accounts/login/", login="ben", password="x")
+    page = german(client, "/accounts/login/", status=429, login="ben", password="x")
+    assert "<h1>Zu viele Versuche</h1>" in page
+    assert english_left_in(page) == []

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.forms import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 
 from config.accounts.models import User
 from config.accounts.policies import can_sign_in
@@ -66,7 +67,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def generate_authenticator_name(self, user: User, type: Any) -> str:
         n_named = Authenticator.objects.filter(user=user, type=type).count()
-        return f"Passkey {n_named + 1}"
+        return gettext("Passkey {number}").format(number=n_named + 1)
 
     def encrypt(self, text: str) -> str:
         return encrypt(text)

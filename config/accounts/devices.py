@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
 # The first match counts, because a browser also sends the names of compatible browsers.
 BROWSERS = [
     ("Edg", "Edge"),
@@ -25,9 +27,10 @@ SYSTEMS = [
 
 def device_name(user_agent: str) -> str:
     """Return a name such as "Firefox on Linux"."""
-    browser = _first(BROWSERS, user_agent) or "Unknown browser"
+    browser = _first(BROWSERS, user_agent) or _("Unknown browser")
     system = _first(SYSTEMS, user_agent)
-    return f"{browser} on {system}" if system else browser
+    text = _("{browser} on {system}")
+    return text.format(browser=browser, system=system) if system else browser
 
 
 def _first(names: list[tuple[str, str]], text: str) -> str | None:

@@ -41,9 +41,9 @@ ALL_BENCHMARKS = "*"
 Choices = Iterable[tuple[str, str]]
 
 RIGHTS = {
-    TokenRight.READ: "Read: lists, runs, scores, label sets",
-    TokenRight.JUDGE: "Judge: get pairs and submit answers",
-    TokenRight.WRITE: "Write: upload, start and cancel jobs, publish",
+    TokenRight.READ: _("Read: lists, runs, scores, label sets"),
+    TokenRight.JUDGE: _("Judge: get pairs and submit answers"),
+    TokenRight.WRITE: _("Write: upload, start and cancel jobs, publish"),
 }
 
 
@@ -171,37 +171,37 @@ class PasskeyForm(AddWebAuthnForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].label = "Name"
+        self.fields["name"].label = _("Name")
         self.fields["name"].widget.attrs["autocomplete"] = "off"
-        self.fields["passwordless"].label = "Sign in with this passkey alone"
-        self.fields[
-            "passwordless"
-        ].help_text = "It then replaces the password. Otherwise it is used after the password."
+        self.fields["passwordless"].label = _("Sign in with this passkey alone")
+        self.fields["passwordless"].help_text = _(
+            "It then replaces the password. Otherwise it is used after the password."
+        )
 
 
 class TokenForm(forms.Form):
     """A new API token."""
 
     name = forms.CharField(
-        label="Name",
+        label=_("Name"),
         max_length=TOKEN_NAME_LENGTH,
-        help_text="For example the script that uses the token.",
+        help_text=_("For example the script that uses the token."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     rights = forms.MultipleChoiceField(
-        label="Rights",
+        label=_("Rights"),
         choices=[(right.value, text) for right, text in RIGHTS.items()],
         initial=[TokenRight.READ.value],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Within these rights, the script may do what you may do.",
+        help_text=_("Within these rights, the script may do what you may do."),
     )
     days = forms.TypedChoiceField(
-        label="Expires",
+        label=_("Expires"),
         choices=[
-            (30, "after 30 days"),
-            (90, "after 90 days"),
-            (365, "after a year"),
-            ("", "never"),
+            (30, _("after 30 days")),
+            (90, _("after 90 days")),
+            (365, _("after a year")),
+            ("", _("never")),
         ],
         coerce=int,
         empty_value=None,

@@ -6,13 +6,14 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from config.accounts.models import Invitation, User
 from config.accounts.roles import Role, is_admin, is_lead, leads_somewhere, scopes_of
 from config.accounts.selectors import all_roles, has_second_factor, people_with
 from config.shared.errors import Conflict, NotPermitted
 
-SECOND_FACTOR_MISSING = (
+SECOND_FACTOR_MISSING = _(
     "Your role requires a second factor. Set it up on the page Sign-in and security."
 )
 

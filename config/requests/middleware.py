@@ -14,6 +14,7 @@ from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext
 
 from config.requests.files import discard_files, file_rule_of, set_file_handlers
 from config.requests.text import check_form, check_head
@@ -59,7 +60,8 @@ def _check_for_view(request: HttpRequest, view: Callable[..., Any], kwargs: dict
     rule = file_rule_of(view) if request.content_type == "multipart/form-data" else None
     bytes_max = rule.bytes_max if rule else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if _body_bytes(request) > bytes_max:
-        raise TooLarge(f"The request is larger than {bytes_max / 1e6:,.0f} MB. Send less at once.")
+        text = gettext("The request is larger than {megabytes} MB. Send less at once.")
+        raise TooLarge(text.format(megabytes=f"{bytes_max / 1e6:,.0f}"))
     set_file_handlers(request, view, kwargs.get("key", ""))
     # If a token sends files to the API, the API's own parser reads and checks the form.
     if request.method == "POST":

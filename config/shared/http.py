@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from django.core.exceptions import RequestDataTooBig
@@ -11,12 +12,15 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import UnreadablePostError
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 from django.views.defaults import page_not_found
 from django.views.defaults import server_error as html_server_error
 from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
 from config.shared import errors
+from config.shared.language import for_visitors_and_annotators, own_language
 from config.shared.outages import DATABASE_AWAY, broke_at_commit, is_disk_full
 
 STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
@@ -33,16 +37,16 @@ STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     *((error, 503) for error in DATABASE_AWAY),
 )
 TITLES = {
-    400: "The request is not valid",
-    403: "Not allowed",
-    404: "Not found",
-    409: "The request contradicts what is stored",
-    411: "The length of the request is missing",
-    413: "The request is too large",
-    503: "The database is busy or unavailable",
-    507: "The disk is full",
+    400: _("The request is not valid"),
+    403: _("Not allowed"),
+    404: _("Not found"),
+    409: _("The request contradicts what is stored"),
+    411: _("The length of the request is missing"),
+    413: _("The request is too large"),
+    503: _("The database is busy or unavailable"),
+    507: _("The disk is full"),
 }
-BROKE_AT_COMMIT = (
+BROKE_AT_COMMIT = gettext_noop(
     "The connection to the database broke while storing. "
     "Look whether your change is there before you try again."
 )
@@ -61,13 +65,13 @@ def status_of(error: BaseException) -> int | None:
 def text_of(error: BaseException) -> str:
     """Return the text to show. The text of a system's error appears only in the log."""
     if is_disk_full(error):
-        return "Nothing was stored. Tell an admin, and try again later."
+        return gettext("Nothing was stored. Tell an admin, and try again later.")
     if isinstance(error, UnreadablePostError):
-        return "The connection broke before the request was complete. Nothing was stored."
+        return gettext("The connection broke before the request was complete. Nothing was stored.")
     if isinstance(error, DATABASE_AWAY) and broke_at_commit(error):
-        return BROKE_AT_COMMIT
+        return gettext(BROKE_AT_COMMIT)
     if isinstance(error, DATABASE_AWAY):
-        return "Please try again in a moment; nothing was stored."
+        return gettext("Please try again in a moment; nothing was stored.")
     return str(error)
 
 
@@ -82,10 +86,16 @@ def _answer(request: HttpRequest, error: BaseException, status: int) -> HttpResp
     if request.path_info.startswith(API):
         response: HttpResponse = JsonResponse(_body_of(error), status=status)
     else:
-        context = {"title": TITLES[status], "reason": text_of(error)}
-        response = render(request, "error.html", context, status=status)
+        response = _error_page(request, error, status)
     patch_cache_control(response, private=True, no_store=True)
     return _with_retry(response, status)
+
+
+def _error_page(request: HttpRequest, error: BaseException, status: int) -> HttpResponse:
+    # Without the database, the role of the person is unknown. These texts are all translated.
+    with own_language(request) if status >= 500 else nullcontext():
+        context = {"title": TITLES[status], "reason": text_of(error)}
+        return render(request, "error.html", context, status=status)
 
 
 class DomainErrorMiddleware:
@@ -139,17 +149,19 @@ def _body_of(error: BaseException) -> dict[str, Any]:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a request that Django refuses to parse. Its own text may contain what was sent."""
     if isinstance(exception, RequestDataTooBig):
-        return _answer(request, errors.TooLarge("The form has too much text. Send less."), 413)
-    reason = "The server cannot read the request. Check its headers and its form."
+        too_large = errors.TooLarge(gettext("The form has too much text. Send less."))
+        return _answer(request, too_large, 413)
+    reason = gettext("The server cannot read the request. Check its headers and its form.")
     return _answer(request, errors.InvalidInput(reason), 400)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer an address that does not exist: with JSON below /api/, with a page elsewhere."""
-    if not request.path_info.startswith(API):
+    if request.path_info.startswith(API):
+        detail = "The API has no such address. Its documents are at /api/v1/docs/."
+        return JsonResponse({"detail": detail}, status=404)
+    with own_language(request) if for_visitors_and_annotators(request) else nullcontext():
         return page_not_found(request, exception)
-    detail = "The API has no such address. Its documents are at /api/v1/docs/."
-    return JsonResponse({"detail": detail}, status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -158,9 +170,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     expected = error_response(request, error) if error else None
     if expected is not None:
         return expected
-    if not request.path_info.startswith(API):
+    if request.path_info.startswith(API):
+        detail = gettext("An unexpected error occurred on the server.")
+        return JsonResponse({"detail": detail}, status=500)
+    with own_language(request):
         return html_server_error(request)
-    return JsonResponse({"detail": "An unexpected error occurred on the server."}, status=500)
 
 
 def _with_retry(response: Answer, status: int) -> Answer:

@@ -1,25 +1,27 @@
 """The language of a page.
 
-Pages for annotators, and the pages on which people join and sign in, are in the person's own
-language. All other pages are in English.
+Pages for annotators, and the pages on which people join, sign in and protect their account, are in
+the person's own language. All other pages are in English. A person who also uses such pages, as
+researchers and leads do, reads the pages of accounts in English as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from rules import has_perm
 
 View = Callable[..., Any]
 AnyView = TypeVar("AnyView", bound=View)
-UsesLanguage = Callable[[HttpRequest], bool]
 
-# The package whose views are the sign-in pages. It has no place for a decorator.
-SIGN_IN = "allauth.account."
+# The package whose views are the pages of accounts. It has no place for a decorator.
+ACCOUNTS = "allauth."
 
 
 def always(request: HttpRequest) -> bool:
@@ -30,9 +32,19 @@ def never(request: HttpRequest) -> bool:
     return False
 
 
-def translated(view: AnyView, *, when: UsesLanguage = always) -> AnyView:
-    """Mark a view whose responses are in the person's own language, for requests of `when`."""
-    view.uses_language = when  # type: ignore[attr-defined]
+def for_visitors_and_annotators(request: HttpRequest) -> bool:
+    return not has_perm("accounts.research_somewhere", request.user)  # type: ignore[no-untyped-call]
+
+
+def translated(view: AnyView) -> AnyView:
+    """Mark a view whose responses are in the person's own language."""
+    view.uses_language = always  # type: ignore[attr-defined]
+    return view
+
+
+def translated_for_annotators(view: AnyView) -> AnyView:
+    """Mark a view like `translated`, with responses in English for researchers and leads."""
+    view.uses_language = for_visitors_and_annotators  # type: ignore[attr-defined]
     return view
 
 
@@ -57,10 +69,21 @@ class LanguageMiddleware:
         return response
 
     def process_view(self, request: HttpRequest, view: View, args: Any, kwargs: Any) -> None:
-        default = always if view.__module__.startswith(SIGN_IN) else never
+        is_of_accounts = view.__module__.startswith(ACCOUNTS)
+        default = for_visitors_and_annotators if is_of_accounts else never
         if getattr(getattr(view, "cls", view), "uses_language", default)(request):
             request.is_translated = True  # type: ignore[attr-defined]
             _activate(request, translation.get_language_from_request(request))
+
+
+@contextmanager
+def own_language(request: HttpRequest) -> Iterator[None]:
+    """Use the person's language for a page of errors, which belongs to no view."""
+    language = translation.get_language_from_request(request)
+    request.is_translated = True  # type: ignore[attr-defined]
+    request.LANGUAGE_CODE = language
+    with translation.override(language):
+        yield
 
 
 def _activate(request: HttpRequest, language: str) -> None:

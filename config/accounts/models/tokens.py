@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from config.accounts.models.people import User
 
@@ -14,9 +15,9 @@ TOKEN_NAME_LENGTH = 100
 class TokenRight(models.TextChoices):
     """What a token may do, in addition to the limits of its owner's roles."""
 
-    READ = "read", "Read"
-    JUDGE = "judge", "Judge"
-    WRITE = "write", "Write"
+    READ = "read", _("Read")
+    JUDGE = "judge", _("Judge")
+    WRITE = "write", _("Write")
 
 
 class ApiToken(models.Model):

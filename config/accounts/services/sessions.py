@@ -6,6 +6,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext
 
 from config.accounts.actors import Actor
 from config.accounts.acts import AccountAct
@@ -21,7 +22,7 @@ def end_session(*, session_id: int, by: User) -> None:
     check_is_active(by)
     session = UserSession.objects.filter(pk=session_id, user=by).first()
     if session is None:
-        raise NotFound("You have no such session.")
+        raise NotFound(gettext("You have no such session."))
     session.end()
     record(AccountAct.SESSIONS_ENDED, by=by, on=by, after={"sessions": 1})
 

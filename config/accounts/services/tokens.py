@@ -10,6 +10,7 @@ from datetime import timedelta
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from config.accounts.acts import AccountAct
 from config.accounts.models import ApiToken, TokenRight, User
@@ -53,7 +54,8 @@ def create_token(
     if days is not None and not 1 <= days <= DAYS_MAX:
         raise InvalidInput(f"A token must be valid for 1 to {DAYS_MAX} days.")
     if ApiToken.objects.filter(user=by).count() >= TOKENS_MAX:
-        raise Conflict(f"You have {TOKENS_MAX} tokens. Revoke one first.")
+        text = gettext("You have {count} tokens. Revoke one first.")
+        raise Conflict(text.format(count=TOKENS_MAX))
     key = PREFIX + secrets.token_urlsafe(KEY_BYTES)
     try:
         with transaction.atomic():
@@ -65,7 +67,8 @@ def create_token(
                 **{f"may_{right.value}": True for right in rights},
             )
     except IntegrityError:
-        raise Conflict(f"You already have a token named {name.strip()}.") from None
+        text = gettext("You already have a token named {name}.")
+        raise Conflict(text.format(name=name.strip())) from None
     record(AccountAct.TOKEN_MADE, by=by, on=by)
     return NewToken(token, key)
 
@@ -75,7 +78,7 @@ def revoke_token(*, token_id: int, by: User) -> None:
     """Delete a token of the person, so that it no longer works. Raises `NotFound` for others."""
     check_is_active(by)
     if not ApiToken.objects.filter(pk=token_id, user=by).delete()[0]:
-        raise NotFound("You have no such token.")
+        raise NotFound(gettext("You have no such token."))
     record(AccountAct.TOKEN_WITHDRAWN, by=by, on=by)
 
 

@@ -14,9 +14,11 @@ from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 from requests import RequestException
 
@@ -25,7 +27,7 @@ from config.accounts.devices import device_name
 from config.accounts.models import User
 from config.accounts.policies import is_active, lacks_second_factor
 from config.shared.errors import InvalidInput
-from config.shared.language import translated
+from config.shared.language import translated, translated_for_annotators
 from config.shared.pages import FORM_METHODS, only_for
 
 logger = logging.getLogger(__name__)
@@ -50,11 +52,15 @@ class SecurityView(IndexView):
         return context | {"must_set_up": must_set_up, "sso_name": sso_name()}
 
 
+security = translated_for_annotators(login_required(SecurityView.as_view()))
+
+
 def sso_name() -> str:
     """Return the name of the OpenID Connect provider, or an empty text if there is none."""
     return settings.OIDC_NAME if settings.OIDC_ISSUER else ""
 
 
+@translated_for_annotators
 @require_http_methods(FORM_METHODS)
 def single_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """Send the person to the OpenID Connect provider.
@@ -91,6 +97,7 @@ def password_reset(request: HttpRequest) -> HttpResponseBase:
     return answer
 
 
+@translated_for_annotators
 @only_for(is_active)
 @require_http_methods(FORM_METHODS)
 def sessions(request: HttpRequest) -> HttpResponse:
@@ -116,10 +123,10 @@ def _end(request: HttpRequest, person: User) -> HttpResponse:
     what = request.POST.get("session", "")
     if what == OTHERS:
         update_session_auth_hash(request, services.end_all_sessions(by=person))
-        messages.success(request, "You are signed out everywhere else.")
+        messages.success(request, _("You are signed out everywhere else."))
     elif what.isdecimal() and len(what) < 19:
         services.end_session(session_id=int(what), by=person)
-        messages.success(request, "The session has ended.")
+        messages.success(request, _("The session has ended."))
     else:
         raise InvalidInput(f"The session must be a number or {OTHERS}.")
     return redirect("sessions")

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from config.accounts import services
@@ -16,9 +17,11 @@ from config.accounts.forms import TokenForm
 from config.accounts.models import ApiToken, User
 from config.accounts.policies import is_active
 from config.shared.errors import Conflict
+from config.shared.language import translated_for_annotators
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for, redirect_to_sign_in
 
 
+@translated_for_annotators
 @only_for(is_active)
 @require_http_methods(FORM_METHODS)
 def tokens(request: HttpRequest) -> HttpResponse:
@@ -40,11 +43,12 @@ def tokens(request: HttpRequest) -> HttpResponse:
     return render(request, "people/tokens.html", context, status=status)
 
 
+@translated_for_annotators
 @only_for(is_active)
 @require_POST
 def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     services.revoke_token(token_id=pk, by=cast(User, request.user))
-    messages.success(request, "The token is revoked and no longer works.")
+    messages.success(request, _("The token is revoked and no longer works."))
     return redirect("token")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from django.db.models import Q
@@ -22,7 +21,7 @@ from annotation.selectors.members import CampaignAccess, accesses_for
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.jobs.models import UNFINISHED
 from config.jobs.policies import jobs_seen_by
-from config.shared.language import translated
+from config.shared.language import translated_for_annotators
 from config.shared.pages import only_for
 from evaluation.portal.cards import JOBS_MAX, benchmark_cards
 from evaluation.portal.selectors import newest_label_sets, recent_label_sets, recent_runs
@@ -33,11 +32,7 @@ RUNS_MAX = 5
 LABEL_SETS_MAX = 5
 
 
-def _is_visitor_or_annotator(request: HttpRequest) -> bool:
-    return not can_see_benchmarks(request.user)
-
-
-@partial(translated, when=_is_visitor_or_annotator)
+@translated_for_annotators
 @require_safe
 def home(request: HttpRequest) -> HttpResponseBase:
     if request.user.is_authenticated:

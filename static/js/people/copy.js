@@ -3,7 +3,7 @@
 for (const box of document.querySelectorAll("[data-copy]")) {
   const field = box.querySelector("input");
   const button = box.querySelector("button");
-  const status = document.querySelector("[data-copied]");
+  const status = box.querySelector("[role=status]");
 
   button.hidden = false;
   field.addEventListener("focus", () => field.select());
@@ -11,11 +11,11 @@ for (const box of document.querySelectorAll("[data-copy]")) {
     field.select();
     try {
       await navigator.clipboard.writeText(field.value);
-      button.textContent = "Copied";
-      status.textContent = "Copied to the clipboard.";
+      button.textContent = button.dataset.copied;
+      status.textContent = status.dataset.copied;
     } catch {
       // Browsers allow access to the clipboard only over HTTPS or on this machine.
-      status.textContent = "The text is selected. Copy it with your keyboard.";
+      status.textContent = status.dataset.selected;
     }
   });
 }
