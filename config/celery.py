@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging.config
 import os
-import resource
 from pathlib import Path
 from typing import Any
 
 from celery import Celery, signals
 from django.conf import settings
+
+from config.shared.processes import limit_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -43,13 +44,10 @@ def waiting_messages() -> int:
 
 
 @signals.worker_process_init.connect
-def limit_memory(**_: object) -> None:
+def limit_worker(**_: object) -> None:
     """Limit the memory of a worker process, so that a bad file fails one job, not the machine."""
-    limit, statm = settings.WORKER_MEMORY_MB, Path("/proc/self/statm")
-    if not limit or not statm.exists():  # only Linux enforces the limit
-        return
-    used = int(statm.read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + (limit << 20), resource.RLIM_INFINITY))
+    if settings.WORKER_MEMORY_MB:
+        limit_memory(settings.WORKER_MEMORY_MB)
 
 
 @signals.setup_logging.connect

@@ -185,5 +185,5 @@ def _media(
         storage=stored.storage,
         name=stored.name or "",
         content_type=content_type,
-        version=f"{video.sha256 or public_id.hex}-{field}",
+        version=f"{video.sha256}-{stored.name}",
     )

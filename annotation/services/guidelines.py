@@ -12,13 +12,14 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.enums import AnnotationAct, CampaignState
-from annotation.media import as_jpeg
+from annotation.media import as_jpeg, picture_sandbox
 from annotation.models import Campaign, Guideline, GuidelinePicture
 from annotation.policies import check_can_lead
 from config.accounts.actors import Actor
 from config.audit.services import record
 from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
+from config.shared.sandbox import Sandbox
 from pooling.core.keys import text_fault
 from pooling.models import Benchmark
 
@@ -58,7 +59,8 @@ def write_guideline(
         raise InvalidInput(fault)
     if len(pictures) > PICTURES_MAX:
         raise InvalidInput(f"Guidelines have at most {PICTURES_MAX} pictures, not {len(pictures)}.")
-    files = [_stored_file(benchmark, picture) for picture in pictures]
+    with picture_sandbox() as sandbox:
+        files = [_stored_file(benchmark, picture, sandbox) for picture in pictures]
     with transaction.atomic():
         lock_row(benchmark)
         last = _last_version(benchmark)
@@ -90,7 +92,7 @@ def _last_version(benchmark: Benchmark) -> int:
     return versions.aggregate(last=Max("version"))["last"] or 0
 
 
-def _stored_file(benchmark: Benchmark, picture: Example) -> str:
+def _stored_file(benchmark: Benchmark, picture: Example, sandbox: Sandbox) -> str:
     """Store the picture and return its file name below the media folder.
 
     The name is a hash of the content, so that versions share the file. It is written before the
@@ -102,7 +104,7 @@ def _stored_file(benchmark: Benchmark, picture: Example) -> str:
         if picture.kept.guideline.benchmark_id != benchmark.pk:
             raise InvalidInput("The picture belongs to the guidelines of another benchmark.")
         return picture.kept.file
-    jpeg = as_jpeg(picture.content or b"")
+    jpeg = as_jpeg(picture.content or b"", sandbox)
     name = f"guidelines/{hashlib.sha256(jpeg).hexdigest()}.jpg"
     if default_storage.exists(name):
         return name

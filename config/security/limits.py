@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 
 from config.security.registry import Probe, requirement
+from config.shared.sandbox import Sandbox
 
 BODY_BYTES_MAX = 5 << 20
 
@@ -27,6 +28,13 @@ def upload_folder(probe: Probe) -> str:
     folders = (settings.STATIC_ROOT, settings.MEDIA_ROOT)
     inside = [folder for folder in folders if settings.UPLOAD_ROOT.is_relative_to(folder)]
     return f"UPLOAD_ROOT is inside {inside[0]}." if inside else ""
+
+
+@requirement("15.2.5", "Untrusted videos and pictures are decoded without network access.")
+def sandboxed_decoders(probe: Probe) -> str:
+    with Sandbox("os:getpid") as sandbox:
+        is_isolated = sandbox.is_isolated()
+    return "" if is_isolated else "The kernel does not filter system calls (seccomp)."
 
 
 @requirement("15.2.2", "Jobs end at a time limit.")

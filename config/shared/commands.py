@@ -28,6 +28,10 @@ class HearthCommand(BaseCommand):
     services (see `config.accounts.actors`).
     """
 
+    # Checks of the code belong into development and `manage.py check`. They load all pages, which
+    # takes half a second and 35 MB.
+    requires_system_checks = ()
+
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         parser.add_argument(

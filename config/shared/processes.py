@@ -1,8 +1,9 @@
-"""Child processes that end with their parent."""
+"""Child processes that end with their parent, and limits of this process."""
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -47,6 +48,25 @@ def end(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def lower_limit(kind: int, value: int, *, grace: int = 0) -> None:
+    """Lower a limit of this process, such as `resource.RLIMIT_CPU`, unless it is already lower.
+
+    It cannot be raised again. `grace` is what the kernel allows beyond it after its first signal.
+    """
+    _, highest = resource.getrlimit(kind)
+    if highest != resource.RLIM_INFINITY:
+        value = min(value, highest - grace)
+    resource.setrlimit(kind, (value, value + grace))
+
+
+def limit_memory(megabytes: int) -> None:
+    """Let this process use this much memory beyond what it uses now. Only Linux enforces it."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        used = int(statm.read_text().split()[0]) * resource.getpagesize()
+        lower_limit(resource.RLIMIT_AS, used + (megabytes << 20))
 
 
 def raise_on_signals() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import secrets
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +10,8 @@ import av
 from av.audio.frame import AudioFrame
 from av.audio.resampler import AudioResampler
 from av.audio.stream import AudioStream
-from av.container import OutputContainer
+from av.container import InputContainer, OutputContainer
+from av.stream import Stream
 from av.video.codeccontext import VideoCodecContext
 from av.video.frame import PictureType, VideoFrame
 from av.video.stream import VideoStream
@@ -36,20 +37,21 @@ _CLOCK = 90_000  # ticks per second in written files; suits all usual frame rate
 _DEFAULT_RATE, _MAX_RATE = Fraction(25), Fraction(60)  # frames per second
 _KEY_FRAMES = 2  # seconds between key frames, for quick seeking
 _SAMPLE_RATE = 48_000
+_INDEX_IN_FRONT = {"mp4": {"movflags": "+faststart"}, "webm": {"cues_to_front": "1"}}
 
 
 def ensure_playable(source: Path, target: Path, watch: Watcher | None = None) -> MediaInfo:
     """Write a copy of `source` to `target`, normalised if browsers do not play `source`.
 
-    Return the content of `target`. `watch` and the errors are those of `probe(source)`. After an
-    error, `target` is unchanged.
+    The copy has the same pictures and the first sound track, but no titles, dates, chapters or
+    other data of the source, and another hash. Otherwise annotators who have the public data set
+    could look up its name. Return the content of `target`. `watch` and the errors are those of
+    `probe(source)`. After an error, `target` is unchanged.
     """
     info = probe(source, watch)
-    if not is_playable(info):
-        return _normalise(source, target, info, _MAX_HEIGHT)
-    with replacing(target) as part:
-        shutil.copyfile(source, part)
-    return info
+    if is_playable(info) and _copy_packets(source, target, info):
+        return info
+    return _normalise(source, target, info, _MAX_HEIGHT)
 
 
 def normalise(source: Path, target: Path, *, max_height: int = _MAX_HEIGHT) -> MediaInfo:
@@ -77,13 +79,45 @@ def write_poster(video: Path, target: Path, width: int = 320) -> tuple[int, int]
     return size
 
 
+def _copy_packets(source: Path, target: Path, info: MediaInfo) -> bool:
+    """Write the packets of the source to `target`. Return False if the format refuses them."""
+    try:
+        with (
+            replacing(target) as part,
+            opened(source) as (container, video),
+            _new_file(part, info.container) as out,
+        ):
+            _copy_streams(container, source, out, video)
+    except ValueError:
+        return False
+    return True
+
+
+def _copy_streams(
+    container: InputContainer, source: Path, out: OutputContainer, video: VideoStream
+) -> None:
+    copy = out.add_stream_from_template(video, opaque=True)  # needs no encoder of this coding
+    if video.sample_aspect_ratio:  # may be stated by the file only, not by the stream
+        copy.codec_context.sample_aspect_ratio = video.sample_aspect_ratio
+    copies: dict[int, Stream] = {video.index: copy}
+    if (audio := audio_of(container)) is not None:
+        copies[audio.index] = out.add_stream_from_template(audio, opaque=True)
+    for packet in packets(container, source):
+        if packet.size and packet.stream_index in copies:
+            packet.stream = copies[packet.stream_index]
+            out.mux(packet)
+
+
+def _new_file(path: Path, container: str) -> OutputContainer:
+    """Open a file for writing. Its random comment gives it a hash that no one can reproduce."""
+    out = av.open(str(path), "w", format=container, options=_INDEX_IN_FRONT[container])
+    out.metadata["comment"] = secrets.token_hex(16)
+    return out
+
+
 def _normalise(source: Path, target: Path, info: MediaInfo, max_height: int) -> MediaInfo:
     with replacing(target) as part:
-        options = {"movflags": "+faststart"}
-        with (
-            opened(source) as (container, video),
-            av.open(str(part), "w", format="mp4", options=options) as out,
-        ):
+        with opened(source) as (container, video), _new_file(part, "mp4") as out:
             start, audio = start_of(container), audio_of(container)
             pictures = _PictureWriter(out, video, info, max_height, start)
             sounds = _SoundWriter(out, audio, start) if audio else None

@@ -9,18 +9,27 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
+from django.db import transaction
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
-from pooling import media
+from config.shared.sandbox import Limits, Sandbox
 from pooling.core.benchmark_file import VideoRow
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
+
+PREPARE = "pooling.media.preparing:prepare"
+MEMORY_MB = 2048
+"""The memory that one video may use. The largest frames have 8192 x 8192 pixels."""
+SECONDS, SECONDS_PER_MB = 300, 60
+"""The time that one video may take, far above what a sound file takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +54,30 @@ def prepared_videos(
 ) -> Iterator[dict[str, ReadyVideo]]:
     """Yield the playable files of the rows by video key, in a temporary folder.
 
-    Threads are enough to use all cores, because decoding releases Python's lock. A file
-    that cannot be played is returned with its fault. Raises `InvalidInput` if a file is missing.
+    Each core has a thread with a sandbox, because the files are not trusted. A file that cannot be
+    played is returned with its fault. Raises `InvalidInput` if a file is missing.
     """
     sources = _sources(rows, media_dir)
     Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=settings.MEDIA_ROOT, prefix=".prepare-") as folder:
         ready: dict[str, ReadyVideo] = {}
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        sandboxes = [Sandbox(PREPARE) for _ in range(os.cpu_count() or 1)]
+        idle: SimpleQueue[Sandbox] = SimpleQueue()
+        for sandbox in sandboxes:
+            idle.put(sandbox)
+        with ThreadPoolExecutor(len(sandboxes)) as pool:
             futures = {
-                key: pool.submit(_prepare, source, Path(folder) / str(number))
+                key: pool.submit(_prepare, source, Path(folder) / str(number), idle)
                 for number, (key, source) in enumerate(sources.items())
             }
             try:
                 for key, future in futures.items():
                     ready[key] = future.result()
                     progress(len(ready), len(sources), "preparing videos")
-            except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for sandbox in sandboxes:
+                    sandbox.close()  # also ends the videos that are being prepared
         yield ready
 
 
@@ -72,10 +86,10 @@ def attach_videos(
 ) -> tuple[str, ...]:
     """Store the files, URLs and durations of the benchmark's videos.
 
-    A video that has a file keeps it, and only a missing contact sheet is added if the file is the
-    same. Values that a row leaves empty stay. Return a note for each file that cannot be played.
+    A video that has a file keeps it, and is only completed (`_renew`). Values that a row leaves
+    empty stay. Return a note for each file that cannot be played.
     """
-    _add_missing_sheets(benchmark, ready)
+    _renew(benchmark, ready)
     videos = {video.key: video for video in benchmark.videos.filter(file="")}
     changed, notes = [], []
     for row in rows:
@@ -98,14 +112,32 @@ def attach_videos(
     return tuple(notes)
 
 
-def _add_missing_sheets(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
+def _renew(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
+    """Complete videos that have a file, if their source is the same.
+
+    A missing contact sheet is added. A stored file that is the source itself is replaced, because
+    older versions stored playable sources unchanged, with all that names them.
+    """
     changed = []
-    for video in benchmark.videos.filter(sheet="").exclude(file="") if ready else ():
+    for video in benchmark.videos.exclude(file="") if ready else ():
         again = ready.get(video.key)
-        if again is not None and again.sheet is not None and again.sha256 == video.sha256:
+        if again is None or again.fault or again.sha256 != video.sha256:
+            continue
+        if not video.sheet and again.sheet is not None:
             _store(video, "sheet", again.sheet)
-            changed.append(video)
-    Video.objects.bulk_update(changed, ["sheet"], batch_size=200)
+        if _stored_sha256(video) == again.sha256:
+            transaction.on_commit(partial(default_storage.delete, video.file.name or ""))
+            _store(video, "file", again.file)
+        changed.append(video)
+    Video.objects.bulk_update(changed, ["file", "sheet"], batch_size=200)
+
+
+def _stored_sha256(video: Video) -> str:
+    try:
+        with default_storage.open(video.file.name or "") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError:
+        return ""
 
 
 def _attach(video: Video, ready: ReadyVideo) -> None:
@@ -138,24 +170,31 @@ def _sources(rows: Sequence[VideoRow], media_dir: Path | None) -> dict[str, Path
     return sources
 
 
-def _prepare(source: Path, stem: Path) -> ReadyVideo:
+def _prepare(source: Path, stem: Path, idle: SimpleQueue[Sandbox]) -> ReadyVideo:
     file, poster = stem.with_suffix(".mp4"), stem.with_suffix(".jpg")
+    sheet = stem.with_name(f"{stem.name}-sheet.jpg")
     with source.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    sheet = media.ContactSheet()
+    paths = {"source": source.absolute(), "file": file, "poster": poster, "sheet": sheet}
+    sandbox = idle.get()
     try:
-        info = media.ensure_playable(source, file, sheet.watch)
-        media.write_poster(file, poster)
+        duration, has_sheet = sandbox.call(
+            _limits(source), **{name: str(path) for name, path in paths.items()}
+        )
     except InvalidInput as error:
-        return ReadyVideo(file, poster, None, digest, None, fault=str(error))
-    written = _write_sheet(sheet, file, info.duration)
-    return ReadyVideo(file, poster, written, digest, info.duration)
+        fault = str(InvalidInput(error.reason, source=source.name))
+        return ReadyVideo(file, poster, None, digest, None, fault=fault)
+    finally:
+        idle.put(sandbox)
+    return ReadyVideo(file, poster, sheet if has_sheet else None, digest, duration)
 
 
-def _write_sheet(sheet: media.ContactSheet, file: Path, seconds: float) -> Path | None:
-    target = file.with_name(f"{file.stem}-sheet.jpg")
-    try:
-        sheet.write(file, target, seconds)
-    except InvalidInput:
-        return None
-    return target
+def _limits(source: Path) -> Limits:
+    megabytes = source.stat().st_size >> 20
+    seconds = SECONDS + SECONDS_PER_MB * megabytes
+    return Limits(
+        seconds=seconds,
+        cpu_seconds=seconds * (os.cpu_count() or 1),
+        memory_mb=MEMORY_MB,
+        file_mb=1024 + 4 * megabytes,
+    )

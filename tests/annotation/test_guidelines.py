@@ -15,7 +15,9 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotation.media import MAX_BYTES, MAX_SIDE, as_jpeg
+from annotation import media
+from annotation.media import MAX_BYTES, picture_sandbox
+from annotation.media.pictures import MAX_SIDE, as_jpeg
 from annotation.models import Campaign, Guideline, GuidelinePicture
 from annotation.services import Example, annotator_for, write_guideline
 from config.accounts.actors import OPERATOR
@@ -122,8 +124,8 @@ def test_content_that_is_not_a_picture_is_refused(content: bytes) -> None:
 
 
 def test_too_many_bytes_are_refused() -> None:
-    with pytest.raises(InvalidInput) as refused:
-        as_jpeg(picture() + bytes(MAX_BYTES))
+    with picture_sandbox() as sandbox, pytest.raises(InvalidInput) as refused:
+        media.as_jpeg(picture() + bytes(MAX_BYTES), sandbox)
     assert str(refused.value) == "The picture is larger than 2 MB."
 
 

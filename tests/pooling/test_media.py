@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import socket
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,17 @@ def cut(path: Path, share: float) -> Path:
     return path
 
 
+def packets_of(path: Path) -> list[tuple[Any, ...]]:
+    """Return stream, times, key frames and content of the packets, in the order of each stream."""
+    with av.open(str(path)) as container:
+        found = [
+            (packet.stream.type, packet.dts, packet.pts, packet.time_base, packet.is_keyframe, data)
+            for packet in container.demux()
+            if (data := bytes(packet))
+        ]
+    return sorted(found, key=lambda packet: packet[0])
+
+
 def refusal_of(path: Path) -> str:
     with pytest.raises(InvalidInput) as caught:
         media.probe(path)
@@ -135,7 +147,7 @@ def test_probe_returns_the_content_of_a_file(tmp_path: Path) -> None:
         ("a.ts", "libx264", {"sound": "aac"}, False),
     ],
 )
-def test_playable_files_are_copied_and_all_others_become_h264(
+def test_packets_of_playable_files_are_copied_and_all_others_become_h264(
     tmp_path: Path, name: str, codec: str, more: dict[str, Any], playable: bool
 ) -> None:
     if codec not in av.codecs_available:
@@ -145,7 +157,8 @@ def test_playable_files_are_copied_and_all_others_become_h264(
     info = media.ensure_playable(source, target)
 
     assert media.is_playable(media.probe(source)) is playable
-    assert (target.read_bytes() == source.read_bytes()) is playable
+    assert (packets_of(target) == packets_of(source)) is playable
+    assert target.read_bytes() != source.read_bytes()
     assert media.is_playable(info)
     assert info == media.probe(target)
     assert (info.frames, info.audio_codec is not None) == (30, "sound" in more)
@@ -154,6 +167,104 @@ def test_playable_files_are_copied_and_all_others_become_h264(
         assert (info.container, info.video_codec, info.pixel_format) == ("mp4", "h264", "yuv420p")
         assert info.audio_codec in {None, "aac"}
         assert corner_colours(target) == [RED, GREEN, BLUE, YELLOW]
+
+
+SECRET_WORDS = ("Public clip 4711", "2019-05-04", "canary-key", "canary-handler")
+
+
+def tagged_video(path: Path, **more: Any) -> Path:
+    """Write a playable video with data that could name it: titles, a date, a chapter."""
+    plain = make_video(path.with_name(f"plain{path.suffix}"), sound="aac", **more)
+    with av.open(str(plain)) as source, av.open(str(path), "w") as out:
+        out.metadata.update({"title": "Public clip 4711", "creation_time": "2019-05-04T10:11:12Z"})
+        out.metadata["comment"] = "canary-key"
+        copies = [out.add_stream_from_template(one) for one in source.streams]
+        for copy in copies:
+            copy.metadata["handler_name"] = "canary-handler"
+        out.set_chapters(
+            [
+                {
+                    "id": 1,
+                    "start": 0,
+                    "end": 1000,
+                    "time_base": Fraction(1, 1000),
+                    "metadata": {"title": "canary-key"},
+                }
+            ]
+        )
+        for packet in source.demux():
+            if packet.size:
+                packet.stream = copies[packet.stream_index]
+                out.mux(packet)
+    plain.unlink()
+    return path
+
+
+def test_a_copy_contains_nothing_that_names_its_source(tmp_path: Path) -> None:
+    source, target = tagged_video(tmp_path / "a.mp4", turn=90), tmp_path / "b.mp4"
+    # Creation times of MP4 are seconds since 1904, in the headers of the file and its streams.
+    created = int(datetime(2019, 5, 4, 10, 11, 12, tzinfo=UTC).timestamp()) + 2_082_844_800
+    secrets = [*(word.encode() for word in SECRET_WORDS), created.to_bytes(4, "big")]
+
+    info = media.ensure_playable(source, target)
+
+    before, after = source.read_bytes(), target.read_bytes()
+    assert [secret in before for secret in secrets] == [True, False, True, True, True]
+    assert [secret in after for secret in secrets] == [False] * 5
+    with av.open(str(target)) as container:
+        assert [one.type for one in container.streams] == ["video", "audio"]
+        assert container.chapters() == []
+    assert packets_of(target) == packets_of(source)
+    assert media.probe(source) == media.probe(target) == info
+    assert info.rotation == 90
+
+
+def test_two_copies_of_a_video_have_different_hashes(tmp_path: Path) -> None:
+    for name, codec in (("a.mp4", "libx264"), ("a.webm", "libvpx"), ("a.avi", "mpeg4")):
+        source = make_video(tmp_path / name, codec)
+        copies = [tmp_path / "one", tmp_path / "two"]
+        for copy in copies:
+            media.ensure_playable(source, copy)
+        assert copies[0].read_bytes() != copies[1].read_bytes()
+        assert packets_of(copies[0]) == packets_of(copies[1])
+
+
+def test_a_copy_keeps_the_shape_of_pixels_that_only_the_file_states(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.mp4", tmp_path / "b.mp4"
+    with av.open(str(source), "w") as out:
+        stream = out.add_stream("libvpx-vp9", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        stream.codec_context.sample_aspect_ratio = Fraction(2)
+        for _ in range(10):
+            frame = av.VideoFrame.from_ndarray(corners((64, 48)), format="rgb24")
+            out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+
+    info = media.ensure_playable(source, target)
+
+    assert (info.width, info.height) == (128, 48)
+    assert media.probe(target) == info
+    assert packets_of(target) == packets_of(source)
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "index", "content"),
+    [
+        ("a.mp4", "libx264", b"moov", b"mdat"),
+        ("a.webm", "libvpx", b"\x1c\x53\xbb\x6b", b"\x1f\x43\xb6\x75"),
+    ],
+)
+def test_the_index_of_a_copy_is_in_front(
+    tmp_path: Path, name: str, codec: str, index: bytes, content: bytes
+) -> None:
+    source, target = make_video(tmp_path / name, codec), tmp_path / "b.mp4"
+
+    media.ensure_playable(source, target)
+
+    before, after = source.read_bytes(), target.read_bytes()
+    # A WebM file also names the element of the index at its start.
+    assert before.rindex(index) > before.index(content)
+    assert 0 < after.rindex(index) < after.index(content)
 
 
 def test_the_index_of_a_normalised_file_is_in_front(tmp_path: Path) -> None:

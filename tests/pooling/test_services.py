@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.conf import settings
+from django.core.files.storage import default_storage
 
 from config.shared.errors import Conflict, InvalidInput
+from pooling import media, services
 from pooling.models import Benchmark, Pair, Pool, Query, RankedList, Run, Video
 from pooling.selectors import original_positives, ranked_matrix
 from pooling.services import BuiltPool
@@ -32,6 +35,7 @@ from tests.factories import (
     write_run,
     write_videos,
 )
+from tests.pooling.test_media import make_video
 
 pytestmark = pytest.mark.django_db
 
@@ -150,6 +154,68 @@ def test_a_video_that_cannot_play_is_kept_with_its_reason(tmp_path: Path) -> Non
     assert (video.state, video.file.name, video.poster.name) == ("broken", "", "")
     (note,) = done.notes
     assert "text.mp4" in note
+
+
+def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults = {
+        "crash.mp4": "crash.mp4: the decoder crashed (SIGSEGV)",
+        "kill_server.mp4": "kill_server.mp4: the decoder was killed",
+        "sleep.mp4": "sleep.mp4: decoding was stopped, because it takes longer than 2 seconds",
+        "allocate.mp4": "allocate.mp4: decoding needs more than 2,048 MB of memory",
+        "sound.mp4": "",
+    }
+    for name in faults:
+        make_video(tmp_path / name)
+    monkeypatch.setattr(services.videos, "PREPARE", "tests.config.misbehaving:prepare")
+    monkeypatch.setattr(services.videos, "SECONDS", 2)
+
+    done = import_benchmark(
+        key="tiny",
+        captions=write_captions(tmp_path, caption_rows(1, 1)),
+        videos=write_videos(tmp_path, [(name[:5], name, "") for name in faults]),
+        media_dir=tmp_path,
+    )
+
+    assert [note for note in done.notes if ".mp4" in note] == [*filter(None, faults.values())]
+    videos = Benchmark.objects.get().videos.filter(key__in=[name[:5] for name in faults])
+    assert {video.key: (video.state, bool(video.file)) for video in videos} == {
+        name[:5]: ("broken", False) if fault else ("playable", True)
+        for name, fault in faults.items()
+    }
+    assert [path.name for path in Path(settings.MEDIA_ROOT).glob(".prepare-*")] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_second_import_replaces_copies_of_sources_and_nothing_else(tmp_path: Path) -> None:
+    for name in ("v0.mp4", "v1.mp4", "v2.mp4"):
+        make_video(tmp_path / name, sound="aac" if name == "v1.mp4" else None)
+    files = {
+        "key": "tiny",
+        "captions": write_captions(tmp_path, caption_rows(3, 3)),
+        "videos": write_videos(tmp_path, [(f"v{n}", f"v{n}.mp4", "") for n in range(3)]),
+        "media_dir": tmp_path,
+    }
+    import_benchmark(**files)
+    first, second, third = Video.objects.order_by("key")
+    # Older versions stored the source.
+    source = (tmp_path / "v0.mp4").read_bytes()
+    Path(first.file.path).write_bytes(source)
+    # This is the source of another video, under the same key.
+    Path(third.file.path).write_bytes(source)
+    Video.objects.filter(pk=third.pk).update(sha256="ab" * 32)
+    before = {video.key: video.file.name for video in (first, second, third)}
+
+    for _ in range(2):
+        assert import_benchmark(**files).created is False
+
+        after = {video.key: video.file.name for video in Video.objects.all()}
+        assert [key for key in sorted(after) if after[key] != before[key]] == ["v0"]
+        stored = default_storage.open(after["v0"]).read()
+        assert source != stored
+        assert not default_storage.exists(before["v0"])
+    assert media.probe(Path(Video.objects.get(key="v0").file.path)).frames == 30
 
 
 def test_a_missing_media_file_is_refused(tmp_path: Path) -> None:

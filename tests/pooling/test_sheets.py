@@ -15,6 +15,7 @@ from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from pooling import media
 from pooling.media import sheets
+from pooling.media.preparing import prepare
 from pooling.models import Video
 from tests import factories
 from tests.factories import import_benchmark
@@ -326,7 +327,7 @@ def import_video(folder: Path, key: str = "tiny") -> Video:
 
 
 @pytest.mark.django_db
-def test_an_import_writes_the_sheet(tmp_path: Path, decoded: list[int]) -> None:
+def test_an_import_writes_the_sheet(tmp_path: Path) -> None:
     make_numbers(tmp_path / "a.mp4", 64)
 
     video = import_video(tmp_path)
@@ -334,11 +335,22 @@ def test_an_import_writes_the_sheet(tmp_path: Path, decoded: list[int]) -> None:
     assert video.sheet.name == f"tiny/{video.public_id}-sheet.jpg"
     assert video.poster.name == f"tiny/{video.public_id}.jpg"
     assert numbers_of(Path(video.sheet.path)) == [4, 12, 20, 28, 36, 44, 52, 60]
+
+
+def prepared(folder: Path) -> tuple[float, bool]:
+    names = {"source": "a.mp4", "file": "b.mp4", "poster": "b.jpg", "sheet": "b-sheet.jpg"}
+    return prepare(**{key: str(folder / name) for key, name in names.items()})
+
+
+def test_preparing_decodes_the_frames_of_the_sheet_once(tmp_path: Path, decoded: list[int]) -> None:
+    make_numbers(tmp_path / "a.mp4", 64)
+
+    assert prepared(tmp_path) == (4.0, True)
+    assert numbers_of(tmp_path / "b-sheet.jpg") == [4, 12, 20, 28, 36, 44, 52, 60]
     assert decoded == []
 
 
-@pytest.mark.django_db
-def test_a_video_is_imported_even_without_a_sheet(
+def test_a_video_is_prepared_even_without_a_sheet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: Any) -> None:
@@ -347,15 +359,8 @@ def test_a_video_is_imported_even_without_a_sheet(
     monkeypatch.setattr(sheets, "resizer", fail)
     make_numbers(tmp_path / "a.mp4", 20)
 
-    video = import_video(tmp_path)
-
-    assert (video.state, video.sheet.name) == ("playable", "")
-    assert (video.file.name, video.poster.name) == (
-        f"tiny/{video.public_id}.mp4",
-        f"tiny/{video.public_id}.jpg",
-    )
-    stored = {path.name for path in Path(video.file.path).parent.glob(f"{video.public_id}*")}
-    assert stored == {f"{video.public_id}.mp4", f"{video.public_id}.jpg"}
+    assert prepared(tmp_path) == (1.25, False)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.mp4", "b.mp4", "b.jpg"}
 
 
 @pytest.mark.django_db

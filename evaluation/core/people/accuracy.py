@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy import sparse  # type: ignore[import-untyped]
 
 from evaluation.core.arrays import FloatArray
 from evaluation.core.people.dawid_skene import SMOOTHING, LabelModel
@@ -57,6 +56,8 @@ def _resampled_accuracy(
     model: LabelModel, smoothing: float, rng: np.random.Generator
 ) -> FloatArray:
     """Return the accuracies in resamples of the items, float64 [n_annotators, resamples]."""
+    from scipy import sparse  # type: ignore[import-untyped]  # slow to import
+
     patterns = model.patterns
     shape = (patterns.n_annotators, patterns.n_steps)
     entries = np.ones(len(patterns.codes)), (patterns.owner, patterns.codes)

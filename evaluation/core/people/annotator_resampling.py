@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse  # type: ignore[import-untyped]
 
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
 from evaluation.core.people.agreement import NOT_TWO_LABELS
@@ -161,6 +160,8 @@ def _drawn_weights(
 
     cases: bool [U]. times: float64 [B, n_annotators].
     """
+    from scipy import sparse  # type: ignore[import-untyped]  # slow to import
+
     (left, right), weights = pairs.annotators[cases].T, pairs.weights[cases]
     table = sparse.csr_array((weights, (left, right)), shape=(times.shape[1],) * 2)
     return np.asarray(((times @ table) * times).sum(axis=1))

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit  # type: ignore[import-untyped]
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.label_rates import ErrorRates, RatesEstimate
@@ -27,6 +26,7 @@ from evaluation.core.relevance.corrected_scores import locate, score_relevance
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import score_run
+from evaluation.core.statistics.proportions import t_quantile
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, mean_interval
 from evaluation.core.statistics.ties import ROUNDING
 
@@ -246,12 +246,12 @@ class _Intervals:
         """Return percentiles of the draws, or with few clusters Student's t around the estimate."""
         if self.n_clusters < 2:
             return None
-        tail = (1 - self.confidence) / 2
         if self.n_clusters < FEW_CLUSTERS:
             # The variance of resamples of G clusters is too small by the factor (G - 1) / G.
             spread = float(draws.std()) * (self.n_clusters / (self.n_clusters - 1)) ** 0.5
-            half = float(stdtrit(self.n_clusters - 1, 1 - tail)) * spread
+            half = t_quantile(self.confidence, self.n_clusters - 1) * spread
             return estimate - half, estimate + half
+        tail = (1 - self.confidence) / 2
         low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
         return low, high
 

@@ -1,12 +1,13 @@
-"""Pictures for guidelines, which are decoded and encoded again as JPEG.
+"""Decoding of uploaded pictures. Import it only in a sandbox, because the files are not trusted.
 
-Uploaded files are not trusted. Only three formats are opened. Only the pixels are stored, and no
-metadata such as place, camera or name.
+Only three formats are opened. Only the pixels are stored, and no metadata such as place, camera or
+name.
 """
 
 from __future__ import annotations
 
 import io
+from base64 import b64decode, b64encode
 from typing import cast
 
 import av
@@ -17,7 +18,6 @@ from av.video.frame import VideoFrame
 from config.shared.errors import InvalidInput
 from pooling.media.pictures import encode_jpeg
 
-MAX_BYTES = 2 << 20
 MAX_PIXELS = 24_000_000
 MAX_SIDE = 1600
 """Pixels; larger pictures are scaled down."""
@@ -35,14 +35,17 @@ _REFUSED = (
 Pixels = npt.NDArray[np.uint8]
 
 
+def encoded(content: str) -> str:
+    """Return `as_jpeg` of a picture in Base64, in Base64."""
+    return b64encode(as_jpeg(b64decode(content))).decode()
+
+
 def as_jpeg(content: bytes) -> bytes:
     """Return the picture as a JPEG file: upright, at most `MAX_SIDE` wide and high.
 
     Transparent parts become white. An animation becomes its first frame. Raises `InvalidInput` with
     a message that can be shown.
     """
-    if len(content) > MAX_BYTES:
-        raise InvalidInput(f"The picture is larger than {MAX_BYTES >> 20} MB.")
     frame = _first_frame(content)
     share = min(1.0, MAX_SIDE / max(frame.width, frame.height))
     width, height = (max(1, round(side * share)) for side in (frame.width, frame.height))

@@ -1,0 +1,129 @@
+"""Calls of functions that read untrusted files, each in a process with limits and no network.
+
+Decoders of videos and pictures are large C programs that parse what strangers send. Here, a crash,
+an endless loop or an excess of memory ends one call, with a reason. The caller continues.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from config.shared.errors import InvalidInput
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+# The other variables contain passwords and keys.
+VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call may use: time, processor time, memory, and the size of each file it writes.
+
+    The memory is counted in addition to that of the idle process, and only on Linux.
+    """
+
+    seconds: int
+    cpu_seconds: int
+    memory_mb: int
+    file_mb: int
+
+
+class Sandbox:
+    """A process that runs one function, each time in a new child.
+
+    function: "module:name". It takes and returns values that JSON can express. The process starts
+    at the first call, so that the imports of the module are paid once for many calls, and it starts
+    again if it died. Threads may not share a sandbox at the same time.
+    """
+
+    def __init__(self, function: str) -> None:
+        self._function = function
+        self._server: subprocess.Popen[bytes] | None = None
+        self._is_isolated = False
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def call(self, limits: Limits, **arguments: Any) -> Any:
+        """Return the value of the function.
+
+        Raises `InvalidInput` if the function does, or if the child crashes or exceeds a limit.
+        Raises `OSError` if the function does.
+        """
+        answer = self._ask({"limits": asdict(limits), "arguments": arguments})
+        if "errno" in answer:
+            raise OSError(answer["errno"], os.strerror(answer["errno"]), answer["filename"])
+        if "reason" in answer:
+            raise InvalidInput(answer["reason"])
+        return answer["value"]
+
+    def is_isolated(self) -> bool:
+        """Return whether the kernel refuses connections and programs to the children."""
+        self._started()
+        return self._is_isolated
+
+    def close(self) -> None:
+        """Kill the process and its child."""
+        if self._server is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._server.pid, signal.SIGKILL)
+            self._server.communicate()
+            self._server = None
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        server = self._started()
+        with suppress(BrokenPipeError):
+            server.stdin.write(json.dumps(request).encode() + b"\n")  # type: ignore[union-attr]
+            server.stdin.flush()  # type: ignore[union-attr]
+        answer = _read(server)
+        if not answer:
+            self.close()
+        return answer or {"reason": "the decoder was killed"}
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._server is not None:
+            return self._server
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "config.shared.sandbox.server", self._function],
+            cwd=ROOT,
+            # With many cores, the arenas of threads would reserve more memory than the limit.
+            env={name: os.environ[name] for name in VARIABLES if name in os.environ}
+            | {"MALLOC_ARENA_MAX": "2"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        hello = _read(self._server)
+        if not hello:
+            self.close()
+            raise RuntimeError(f"The process for {self._function} did not start.")
+        self._is_isolated = hello["is_isolated"]
+        if not self._is_isolated:
+            _warn_once()
+        return self._server
+
+
+def _read(server: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """Return the next answer. It is empty if the process died."""
+    line = server.stdout.readline()  # type: ignore[union-attr]
+    return dict(json.loads(line)) if line.endswith(b"\n") else {}
+
+
+@cache
+def _warn_once() -> None:
+    logger.warning("Untrusted files are decoded without a filter of system calls.")

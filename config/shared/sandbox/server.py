@@ -1,0 +1,124 @@
+"""The process behind a `Sandbox`: it forks a child with limits for each call.
+
+    python -m config.shared.sandbox.server MODULE:FUNCTION
+
+Each line of the input is a call, and each line of the output is its answer. This process itself
+reads no untrusted file.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from typing import IO, Any, NoReturn
+
+from config.shared.errors import InvalidInput
+from config.shared.processes import limit_memory, lower_limit
+from config.shared.sandbox import Limits
+from config.shared.sandbox.seccomp import end_with_parent, refuse_network_and_programs
+
+Function = Callable[..., Any]
+Answer = dict[str, Any]
+
+_MAX_ANSWER = 16 << 20
+
+
+def serve(name: str) -> None:
+    """Answer the calls of the input until it ends."""
+    end_with_parent()
+    answers = os.dup(1)
+    os.dup2(2, 1)  # what a decoder prints is not an answer
+    module, _, attribute = name.partition(":")
+    function = getattr(import_module(module), attribute)
+    _send(answers, {"is_isolated": refuse_network_and_programs()})
+    for line in sys.stdin:
+        call = json.loads(line)
+        _send(answers, _answer(function, Limits(**call["limits"]), call["arguments"], answers))
+
+
+def _send(answers: int, answer: Answer) -> None:
+    with os.fdopen(answers, "wb", closefd=False) as out:
+        out.write(json.dumps(answer).encode() + b"\n")
+
+
+def _answer(function: Function, limits: Limits, arguments: Answer, answers: int) -> Answer:
+    """Call the function in a child, and return its answer or the reason why there is none."""
+    with tempfile.TemporaryFile() as reply:
+        child = os.fork()
+        if child == 0:
+            os.close(answers)
+            _run(function, limits, arguments, reply)
+        is_late = False
+
+        def kill(*_: object) -> None:
+            nonlocal is_late
+            is_late = True
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+        signal.signal(signal.SIGALRM, kill)
+        signal.alarm(limits.seconds)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        signal.alarm(0)
+        if status == 0:
+            reply.seek(0)
+            with suppress(ValueError):
+                return dict(json.loads(reply.read(_MAX_ANSWER)))
+    return {"reason": _reason(status, limits, is_late=is_late)}
+
+
+def _reason(status: int, limits: Limits, *, is_late: bool) -> str:
+    if is_late or status == -signal.SIGXCPU:
+        limit = limits.seconds if is_late else limits.cpu_seconds
+        return f"decoding was stopped, because it takes longer than {limit:,} seconds"
+    if status < 0:
+        return f"the decoder crashed ({signal.Signals(-status).name})"
+    return "the decoder failed"
+
+
+def _run(function: Function, limits: Limits, arguments: Answer, reply: IO[bytes]) -> NoReturn:
+    """Write the answer of the function into `reply`, and end this process."""
+    status = 1
+    try:
+        end_with_parent()
+        os.close(0)
+        _set_limits(limits)
+        reply.write(json.dumps(_called(function, limits, arguments)).encode())
+        reply.flush()
+        status = 0
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(status)
+
+
+def _set_limits(limits: Limits) -> None:
+    lower_limit(resource.RLIMIT_CPU, limits.cpu_seconds, grace=1)
+    lower_limit(resource.RLIMIT_FSIZE, limits.file_mb << 20)
+    lower_limit(resource.RLIMIT_CORE, 0)
+    limit_memory(limits.memory_mb)
+
+
+def _called(function: Function, limits: Limits, arguments: Answer) -> Answer:
+    try:
+        return {"value": function(**arguments)}
+    except InvalidInput as error:
+        return {"reason": error.reason}
+    except MemoryError:
+        return {"reason": f"decoding needs more than {limits.memory_mb:,} MB of memory"}
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            return {"reason": f"the playable copy would be larger than {limits.file_mb:,} MB"}
+        return {"errno": error.errno or errno.EIO, "filename": error.filename}
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
