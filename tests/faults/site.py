@@ -30,7 +30,7 @@ LATER = (429, 503)
 class Site:
     """A migrated site in a folder. Without `postgres`, its database is an SQLite file."""
 
-    def __init__(self, folder: Path, postgres: PrivatePostgres | None) -> None:
+    def __init__(self, folder: Path, postgres: PrivatePostgres | None, **environment: str) -> None:
         self.folder = folder
         self.postgres = postgres
         self.port = free_port()
@@ -38,6 +38,7 @@ class Site:
             **{name: value for name, value in os.environ.items() if name != "REDIS_URL"},
             "HEARTH_HOME": str(folder),
             "DATABASE_URL": postgres.url if postgres else f"sqlite:///{self.sqlite_file}",
+            **environment,
         }
         self.run("manage.py", "migrate", "--verbosity", "0")
 
@@ -77,10 +78,13 @@ class Site:
             return cursor.fetchall() if cursor.description else []
 
     @contextmanager
-    def server(self, application: str = "config.wsgi") -> Iterator[subprocess.Popen[bytes]]:
+    def server(
+        self, *options: str, application: str = "config.wsgi"
+    ) -> Iterator[subprocess.Popen[bytes]]:
         words = f"gunicorn {application} --config config/deploy/gunicorn.conf.py"
         words += f" --chdir {ROOT} --bind 127.0.0.1:{self.port} --workers 2 --threads 4"
-        with child(words.split(), log=self.folder / "web.log", **self.environment) as process:
+        arguments = [*words.split(), *options]
+        with child(arguments, log=self.folder / "web.log", **self.environment) as process:
             assert wait_for(lambda: self.person("").get("/accounts/login/") == 200), self.log("web")
             yield process
 
@@ -91,6 +95,12 @@ class Site:
         before = self.log("worker").count(" ready.")
         with child(words, log=self.folder / "worker.log", **self.environment) as process:
             assert wait_for(lambda: self.log("worker").count(" ready.") > before)
+            yield process
+
+    @contextmanager
+    def scheduler(self) -> Iterator[subprocess.Popen[bytes]]:
+        words = "celery -A config.celery beat --loglevel=INFO".split()
+        with child(words, log=self.folder / "scheduler.log", **self.environment) as process:
             yield process
 
     @contextmanager

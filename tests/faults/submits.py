@@ -15,7 +15,7 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
     prepared = site.world("campaign", "1", str(2 * rounds * len(POINTS)))
     acknowledged: dict[str, int] = {}
     wrong = 0
-    with site.server("tests.faults.wsgi"):
+    with site.server(application="tests.faults.wsgi"):
         person = site.person(prepared["sessions"][0])
         for point in POINTS * rounds:
             answer = answer_to(person.claim(prepared["campaign"])[0])
