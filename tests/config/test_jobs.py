@@ -248,6 +248,20 @@ def test_a_job_delivered_twice_is_done_once(kind: Any) -> None:
     assert end_of(job) == (JobState.DONE, {"starts": 1}, "", 1)
 
 
+def test_a_job_delivered_at_the_same_time_is_done_once(kind: Any) -> None:
+    started = []
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        started.append(params["job"])
+        return {}
+
+    for rounds in range(1, 11):
+        job = kind(work)
+        at_once(*[lambda key=job.pk: run_job(key)] * 4)
+        assert end_of(job) == (JobState.DONE, {}, "", 1)
+        assert len(started) == rounds
+
+
 def test_the_lease_is_renewed_without_progress(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "HEARTBEAT_SECONDS", 0.05)
 

@@ -30,17 +30,24 @@ LATER = (429, 503)
 class Site:
     """A migrated site in a folder. Without `postgres`, its database is an SQLite file."""
 
-    def __init__(self, folder: Path, postgres: PrivatePostgres | None, **environment: str) -> None:
+    def __init__(self, folder: Path, postgres: PrivatePostgres | None, **variables: str) -> None:
         self.folder = folder
         self.postgres = postgres
         self.port = free_port()
-        self.environment = {
+        self.variables = variables
+        if postgres is None:
+            self.migrate()
+        else:
+            postgres.new_database(self.migrate)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
             **{name: value for name, value in os.environ.items() if name != "REDIS_URL"},
-            "HEARTH_HOME": str(folder),
-            "DATABASE_URL": postgres.url if postgres else f"sqlite:///{self.sqlite_file}",
-            **environment,
+            "HEARTH_HOME": str(self.folder),
+            "DATABASE_URL": self.postgres.url if self.postgres else f"sqlite:///{self.sqlite_file}",
+            **self.variables,
         }
-        self.run("manage.py", "migrate", "--verbosity", "0")
 
     @property
     def sqlite_file(self) -> Path:
@@ -49,6 +56,9 @@ class Site:
     @property
     def database(self) -> str:
         return "PostgreSQL" if self.postgres else "SQLite"
+
+    def migrate(self) -> None:
+        self.run("manage.py", "migrate", "--verbosity", "0")
 
     def run(self, *arguments: str) -> bytes:
         done = subprocess.run(
@@ -89,9 +99,9 @@ class Site:
             yield process
 
     @contextmanager
-    def worker(self) -> Iterator[subprocess.Popen[bytes]]:
+    def worker(self, application: str = "config.celery") -> Iterator[subprocess.Popen[bytes]]:
         """Run a worker with one child process."""
-        words = "celery -A config.celery worker --loglevel=INFO --concurrency=1".split()
+        words = f"celery -A {application} worker --loglevel=INFO --concurrency=1".split()
         before = self.log("worker").count(" ready.")
         with child(words, log=self.folder / "worker.log", **self.environment) as process:
             assert wait_for(lambda: self.log("worker").count(" ready.") > before)

@@ -269,15 +269,13 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     raise_on_signals()
-    postgres = PrivatePostgres()
-    try:
-        postgres.start()
-        with tempfile.TemporaryDirectory(prefix="hearth-soak-") as folder:
-            logs = {"LOG_FORMAT": "json", "LOG_LEVEL": "INFO"}
-            site = Site(Path(folder), postgres, REDIS_URL=ensure_redis(own=True), **logs)
-            result = soak(site, options.people, options.think, options.seconds)
-    finally:
-        postgres.close()
+    logs = {"LOG_FORMAT": "json", "LOG_LEVEL": "INFO"}
+    with (
+        PrivatePostgres() as postgres,
+        tempfile.TemporaryDirectory(prefix="hearth-soak-") as folder,
+    ):
+        site = Site(Path(folder), postgres, REDIS_URL=ensure_redis(own=True), **logs)
+        result = soak(site, options.people, options.think, options.seconds)
     text = report(result, time.strftime("%d %B %Y"))
     print(json.dumps(asdict(result)) if options.json else text)
     if options.write:
