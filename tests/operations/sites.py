@@ -80,9 +80,9 @@ class Site:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    def evaluate(self, code: str) -> Any:
+    def evaluate(self, code: str, **variables: str) -> Any:
         """Run code in Django's shell, and return the value of its variable `result`."""
-        done = self.manage("shell", "--verbosity=0", "-c", code + PRINT)
+        done = self.manage("shell", "--verbosity=0", "-c", code + PRINT, **variables)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout.partition("RESULT")[2])
 
