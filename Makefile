@@ -13,7 +13,7 @@ PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 unexport DJANGO_SETTINGS_MODULE
 
 .PHONY: help install install-dev install-tools lock audit sbom demo serve worker test test-javascript \
-	test-sqlite test-postgresql coverage bench faults check ruff format-check bandit javascript types imports \
+	test-sqlite test-postgresql coverage bench faults soak check ruff format-check bandit javascript types imports \
 	templates migrations deploy format messages clean
 
 help:  ## Show this list
@@ -149,6 +149,9 @@ bench-%: install-dev
 # The drills in tests/faults start their own servers. `make test` runs their short form.
 faults: install-dev  ## Break a running site in many ways, and write docs/faults.md (takes an hour)
 	@$(PY) -m tests.faults --long
+
+soak: install-dev  ## Let 200 people judge for ten minutes, and write docs/soak.md
+	@$(PY) -m tests.faults.soak --write
 
 # --- Checks ---------------------------------------------------------------------------------
 

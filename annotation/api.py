@@ -151,8 +151,10 @@ class Judgments(APIView):
     In training, the response contains whether the answer was correct, and why (`feedback`).
 
     The status is 409 for the same `client_key` with another label, and for a new key for a pair
-    that you have judged, unless the answer `corrects` the earlier one. It is 403 if your account
-    was deactivated or your role was withdrawn; the answer is stored (`kept`) but does not count.
+    that you have judged, unless the answer `corrects` the earlier one. It is 412 if the earlier
+    one is not the answer with the `corrected_key`, because you have changed it since. It is 403 if
+    your account was deactivated or your role was withdrawn; the answer is stored (`kept`) but does
+    not count.
 
     The answer is stored under the version of the guidelines in `guideline`. The status is 400 if
     the campaign has not had that version.
@@ -177,6 +179,7 @@ class Judgments(APIView):
                 description="not assigned to you, or you can no longer judge; possibly kept"
             ),
             409: OpenApiResponse(description="stored before with another label"),
+            412: OpenApiResponse(description="the answer to correct has changed since"),
         },
     )
     def post(self, request: Request) -> Response:

@@ -107,6 +107,12 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
     corrects = serializers.BooleanField(
         default=False, help_text="replace your earlier answer, which is refused without it"
     )
+    corrected_key = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        help_text="client_key of the answer that this one replaces; if you have replaced that "
+        "answer elsewhere since, this one is refused",
+    )
     # The base class of REST framework has a field of this name for forms.
     label = serializers.IntegerField(min_value=0, max_value=100)  # type: ignore[assignment]
     client_key = serializers.UUIDField()
@@ -146,9 +152,10 @@ class PastItemSerializer(ItemSerializer):
     """A pair that you have judged, with your answer, which you can correct."""
 
     label = serializers.IntegerField(source="own_label")  # type: ignore[assignment]
+    client_key = serializers.UUIDField(source="own_key")
 
     class Meta(ItemSerializer.Meta):
-        fields = [*ItemSerializer.Meta.fields, "label"]
+        fields = [*ItemSerializer.Meta.fields, "label", "client_key"]
 
 
 class StoredJudgmentSerializer(serializers.ModelSerializer[Judgment]):

@@ -194,12 +194,12 @@ def submit(
     label: int,
     *,
     client_key: uuid.UUID | None = None,
-    guideline: int | None = None,
+    **options: Any,
 ) -> Submitted:
     return submit_judgment(
         assignment_id=assignment.pk,
         annotator=assignment.annotator,
-        answer=Answer(label=label, client_key=client_key or uuid.uuid4(), guideline=guideline),
+        answer=Answer(label=label, client_key=client_key or uuid.uuid4(), **options),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from config.shared.processes import end
 from tests.conftest import ROOT, worker_environment
+from tests.processes import children_of
 from tests.services import free_port
 from tests.waiting import wait_for
 
@@ -34,9 +35,7 @@ class WebServer:
 
     @property
     def workers(self) -> list[int]:
-        pid = self.process.pid
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8")
-        return [int(child) for child in children.split()]
+        return children_of(self.process.pid)
 
     def answers(self) -> bool:
         try:

@@ -13,7 +13,10 @@ def judged_by(campaign: Campaign, annotator: Annotator) -> int:
 
 
 def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
-    """Return the annotator's last answers, newest first, each with its label as `own_label`."""
+    """Return the annotator's last answers, newest first.
+
+    Each has its label as `own_label` and the key of the answer as `own_key`.
+    """
     judgments = list(
         Judgment.objects.filter(
             annotator=annotator,
@@ -31,5 +34,6 @@ def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[As
     for judgment in judgments:
         assignment = by_task[judgment.task_id]
         assignment.own_label = judgment.label  # type: ignore[attr-defined]
+        assignment.own_key = judgment.client_key  # type: ignore[attr-defined]
         answered.append(assignment)
     return answered

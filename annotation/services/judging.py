@@ -36,7 +36,7 @@ from annotation.services.slots import (
     update_task_state,
 )
 from config.accounts.roles import is_annotator
-from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted, Outdated
 from config.shared.metrics import JUDGMENTS
 from config.shared.prepared import Given, Prepared
 
@@ -62,8 +62,9 @@ class Answer:
 
     `viewing` contains the measurements of the browser, and `missing` the elements of the caption
     that are marked as missing in the video. A second answer to a pair counts only if it `corrects`.
-    `guideline` is the version on the screen, 0 for the default text. If it is None, the campaign's
-    version at the time of storing counts.
+    `corrected_key` is the client key of the answer that it replaces. If it is None, any answer is
+    replaced. `guideline` is the version on the screen, 0 for the default text. If it is None, the
+    campaign's version at the time of storing counts.
     """
 
     label: int
@@ -72,6 +73,7 @@ class Answer:
     viewing: dict[str, Any] | None = None
     missing: list[str] | None = None
     corrects: bool = True
+    corrected_key: uuid.UUID | None = None
     guideline: int | None = None
 
 
@@ -91,8 +93,9 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
 
     Raises `NotFound` if the assignment is not the annotator's. Raises `Conflict` if the client key
     was used for another label, if the pair was answered before and this is no correction, or if
-    the correct answer has been shown. Raises `InvalidInput` if the label is not on the scale or the
-    campaign has not had this version of the guidelines.
+    the correct answer has been shown. Raises `Outdated` if the annotator has replaced the corrected
+    answer since. Raises `InvalidInput` if the label is not on the scale or the campaign has not had
+    this version of the guidelines.
     """
     submitted = _submit_once(assignment_id, annotator, answer)
     if submitted.created:
@@ -166,8 +169,7 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
         raise InvalidInput(message.format(label=answer.label))
     if task.gold_id is not None:
         return _submit_gold(task, assignment, answer)
-    if annotator.pk in slots.live and not answer.corrects:
-        raise Conflict(_("You have answered this pair before. That answer counts."))
+    _check_replaces(slots.live.get(annotator.pk), answer, is_final=False)
     slot = _slot_for(assignment, task, slots)
     state = JudgmentState.SURPLUS if slot is None else JudgmentState.LIVE
     judgment = _stored(task, annotator, answer, state=state, slot=slot)
@@ -192,8 +194,7 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     """Store an answer to a gold item. It is correct or wrong, and never counted as a label."""
     campaign, annotator = task.campaign, assignment.annotator
     earlier = _answers_of(task, annotator).first()
-    if earlier is not None and (campaign.is_training or not answer.corrects):
-        raise Conflict(_("You have answered this pair before. That answer counts."))
+    _check_replaces(earlier, answer, is_final=campaign.is_training)
     late = _is_late(task, assignment)
     if earlier is not None and not late:
         Judgment.objects.filter(pk=earlier.pk).update(state=JudgmentState.SUPERSEDED)
@@ -213,6 +214,16 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     if first:
         count_answer(campaign, annotator, is_gold=True)
     return Submitted(judgment, created=True)
+
+
+def _check_replaces(earlier: Judgment | None, answer: Answer, *, is_final: bool) -> None:
+    """Raise if the answer may not replace the annotator's current answer to the pair."""
+    if earlier is None:
+        return
+    if is_final or not answer.corrects:
+        raise Conflict(_("You have answered this pair before. That answer counts."))
+    if answer.corrected_key not in (None, earlier.client_key):
+        raise Outdated(_("You have changed this answer in another window. That answer counts."))
 
 
 def _is_late(task: JudgmentTask, assignment: Assignment) -> bool:

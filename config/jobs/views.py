@@ -39,7 +39,7 @@ def start_job(
     """Start a job and show its progress. The same request sent twice starts one job."""
     job = services.enqueue_job(
         kind=kind,
-        title=title[:300],
+        title=title,
         params=params,
         benchmark_key=benchmark_key,
         by=cast(User, request.user),

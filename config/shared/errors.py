@@ -48,6 +48,10 @@ class Conflict(HearthError):
     """The request contradicts what is stored, such as a different label under the same key."""
 
 
+class Outdated(Conflict):
+    """The object has changed since the caller read it."""
+
+
 class Cancelled(HearthError):
     """A person cancelled the job. Its open transaction is rolled back."""
 

@@ -24,6 +24,7 @@ from config.jobs.models import Job, JobState
 from config.jobs.services import (
     cancel_job,
     enqueue_job,
+    queue,
     run_job,
     running,
     sweep_jobs,
@@ -248,6 +249,20 @@ def test_a_job_delivered_twice_is_done_once(kind: Any) -> None:
     assert end_of(job) == (JobState.DONE, {"starts": 1}, "", 1)
 
 
+def test_a_job_delivered_at_the_same_time_is_done_once(kind: Any) -> None:
+    started = []
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        started.append(params["job"])
+        return {}
+
+    for rounds in range(1, 11):
+        job = kind(work)
+        at_once(*[lambda key=job.pk: run_job(key)] * 4)
+        assert end_of(job) == (JobState.DONE, {}, "", 1)
+        assert len(started) == rounds
+
+
 def test_the_lease_is_renewed_without_progress(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "HEARTBEAT_SECONDS", 0.05)
 
@@ -392,6 +407,21 @@ def test_equal_work_is_one_job_while_it_is_unfinished(benchmark: Benchmark) -> N
 
     run_job(first.pk)
     assert import_job(benchmark).pk != first.pk
+
+
+def test_an_upload_is_read_before_the_transaction(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite, reading a large file in the transaction would stop all writers."""
+    in_transaction = []
+
+    def hashed(name: str) -> str:
+        in_transaction.append(connection.in_atomic_block)
+        return name
+
+    monkeypatch.setattr(queue, "upload_sha256", hashed)
+    import_job(benchmark)
+    assert in_transaction == [False]
 
 
 def test_clicks_at_the_same_time_start_one_job(benchmark: Benchmark) -> None:

@@ -23,6 +23,7 @@ from pooling.models import Benchmark, RankedList, Run
 from pooling.selectors import ranked_matrix
 from tests.conftest import Worker
 from tests.factories import make_benchmark, row_counts
+from tests.processes import children_of
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker]
@@ -111,11 +112,6 @@ def long_run() -> bytes:
         for query, videos in enumerate(order.tolist())
         for rank, video in enumerate(videos, start=1)
     ).encode()
-
-
-def children_of(pid: int) -> list[int]:
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from config.shared.processes import raise_on_signals
 from tests.benchmarks.commands import ROOT
+from tests.faults.clocks import shift_clocks
 from tests.faults.copies import copy_under_writers
 from tests.faults.databases import stop_during_imports, stop_under_writers
 from tests.faults.postgres import PrivatePostgres
@@ -50,22 +51,16 @@ DRILLS = {
     "workers": Drill(kill_during_imports, (SQLITE, POSTGRESQL), short=1, long=6),
     "writers": Drill(stop_under_writers, (POSTGRESQL,), short=1, long=10),
     "imports": Drill(stop_during_imports, (POSTGRESQL,), short=1, long=7),
+    "clocks": Drill(shift_clocks, (POSTGRESQL,), short=1, long=5),
     "copies": Drill(copy_under_writers, (SQLITE,), short=5, long=100),
 }
 
 
-def run(drill: Drill, database: str, rounds: int) -> tuple[Row, float]:
+def run(drill: Drill, postgres: PrivatePostgres | None, rounds: int) -> tuple[Row, float]:
     """Run a drill on a new site. Return its row and its duration in seconds."""
     began = time.monotonic()
-    postgres = PrivatePostgres() if database == POSTGRESQL else None
-    try:
-        if postgres is not None:
-            postgres.start()
-        with tempfile.TemporaryDirectory(prefix="hearth-faults-") as folder:
-            return drill.run(Site(Path(folder), postgres), rounds), time.monotonic() - began
-    finally:
-        if postgres is not None:
-            postgres.close()
+    with tempfile.TemporaryDirectory(prefix="hearth-faults-") as folder:
+        return drill.run(Site(Path(folder), postgres), rounds), time.monotonic() - began
 
 
 def report(rows: list[tuple[Row, float]], form: str) -> str:
@@ -84,13 +79,14 @@ def main() -> int:
     options = parser.parse_args()
     raise_on_signals()
     rows: list[tuple[Row, float]] = []
-    for name in options.names or DRILLS:
-        drill = DRILLS[name]
-        rounds = options.rounds or (drill.long if options.long else drill.short)
-        for database in drill.databases if options.long else drill.databases[-1:]:
-            print(f"{name}, {database}, {rounds} rounds ...", file=sys.stderr, flush=True)
-            rows.append(run(drill, database, rounds))
-            print(rows[-1][0], file=sys.stderr, flush=True)
+    with PrivatePostgres() as postgres:
+        for name in options.names or DRILLS:
+            drill = DRILLS[name]
+            rounds = options.rounds or (drill.long if options.long else drill.short)
+            for database in drill.databases if options.long else drill.databases[-1:]:
+                print(f"{name}, {database}, {rounds} rounds ...", file=sys.stderr, flush=True)
+                rows.append(run(drill, postgres if database == POSTGRESQL else None, rounds))
+                print(rows[-1][0], file=sys.stderr, flush=True)
     if options.json:
         print(json.dumps({"rows": [asdict(row) for row, _ in rows]}))
     else:

@@ -1,4 +1,4 @@
-"""A private PostgreSQL server that a drill stops, kills and starts again."""
+"""A private PostgreSQL server that drills stop, kill and start again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+
+import psycopg2
 
 from tests.services import (
     LOCAL,
@@ -21,6 +25,8 @@ from tests.services import (
 )
 from tests.waiting import wait_for
 
+MIGRATED = "migrated"
+
 
 class PrivatePostgres:
     """A server with its data in a temporary folder. Everything it commits is written to disk."""
@@ -31,6 +37,8 @@ class PrivatePostgres:
         self.folder = temporary_folder("hearth-faults-", self.account)
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
+        self.database = "postgres"
+        self.copies = 0
         options = "--username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync"
         subprocess.run(
             [self.programs / "initdb", *options.split(), "--pgdata", self.folder / "data"],
@@ -41,7 +49,15 @@ class PrivatePostgres:
 
     @property
     def url(self) -> str:
-        return f"postgres://postgres@{LOCAL}:{self.port}/postgres"
+        return f"postgres://postgres@{LOCAL}:{self.port}/{self.database}"
+
+    def new_database(self, migrate: Callable[[], None]) -> None:
+        """Change to a new database. The first is migrated, and the others are copies of it."""
+        self.copies += 1
+        if self.copies == 1:
+            self._create(MIGRATED)
+            migrate()
+        self._create(f"drill_{self.copies}", template=MIGRATED)
 
     def start(self) -> None:
         """Start the server, and wait until it accepts connections.
@@ -57,10 +73,21 @@ class PrivatePostgres:
         os.kill(self.process.pid, how)
         self.process.wait()
 
-    def close(self) -> None:
+    def __enter__(self) -> PrivatePostgres:
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
         if self.process is not None and self.process.poll() is None:
             self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _create(self, database: str, *, template: str = "template1") -> None:
+        self.database = "postgres"
+        with closing(psycopg2.connect(self.url)) as connection:
+            connection.autocommit = True
+            connection.cursor().execute(f"CREATE DATABASE {database} TEMPLATE {template}")
+        self.database = database
 
     def _started(self) -> bool:
         settings = {"listen_addresses": LOCAL, "port": self.port, "unix_socket_directories": ""}

@@ -40,4 +40,8 @@ def table(rows: Iterable[tuple[Row, float]]) -> str:
         cells.append(
             [row.drill, row.database, *(f"{count:,}" for count in counts), f"{seconds:.0f}"]
         )
-    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in cells)
+    return markdown(cells)
+
+
+def markdown(lines: Iterable[Sequence[object]]) -> str:
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)

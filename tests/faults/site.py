@@ -30,16 +30,24 @@ LATER = (429, 503)
 class Site:
     """A migrated site in a folder. Without `postgres`, its database is an SQLite file."""
 
-    def __init__(self, folder: Path, postgres: PrivatePostgres | None) -> None:
+    def __init__(self, folder: Path, postgres: PrivatePostgres | None, **variables: str) -> None:
         self.folder = folder
         self.postgres = postgres
         self.port = free_port()
-        self.environment = {
+        self.variables = variables
+        if postgres is None:
+            self.migrate()
+        else:
+            postgres.new_database(self.migrate)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
             **{name: value for name, value in os.environ.items() if name != "REDIS_URL"},
-            "HEARTH_HOME": str(folder),
-            "DATABASE_URL": postgres.url if postgres else f"sqlite:///{self.sqlite_file}",
+            "HEARTH_HOME": str(self.folder),
+            "DATABASE_URL": self.postgres.url if self.postgres else f"sqlite:///{self.sqlite_file}",
+            **self.variables,
         }
-        self.run("manage.py", "migrate", "--verbosity", "0")
 
     @property
     def sqlite_file(self) -> Path:
@@ -48,6 +56,9 @@ class Site:
     @property
     def database(self) -> str:
         return "PostgreSQL" if self.postgres else "SQLite"
+
+    def migrate(self) -> None:
+        self.run("manage.py", "migrate", "--verbosity", "0")
 
     def run(self, *arguments: str) -> bytes:
         done = subprocess.run(
@@ -77,20 +88,29 @@ class Site:
             return cursor.fetchall() if cursor.description else []
 
     @contextmanager
-    def server(self, application: str = "config.wsgi") -> Iterator[subprocess.Popen[bytes]]:
+    def server(
+        self, *options: str, application: str = "config.wsgi"
+    ) -> Iterator[subprocess.Popen[bytes]]:
         words = f"gunicorn {application} --config config/deploy/gunicorn.conf.py"
         words += f" --chdir {ROOT} --bind 127.0.0.1:{self.port} --workers 2 --threads 4"
-        with child(words.split(), log=self.folder / "web.log", **self.environment) as process:
+        arguments = [*words.split(), *options]
+        with child(arguments, log=self.folder / "web.log", **self.environment) as process:
             assert wait_for(lambda: self.person("").get("/accounts/login/") == 200), self.log("web")
             yield process
 
     @contextmanager
-    def worker(self) -> Iterator[subprocess.Popen[bytes]]:
+    def worker(self, application: str = "config.celery") -> Iterator[subprocess.Popen[bytes]]:
         """Run a worker with one child process."""
-        words = "celery -A config.celery worker --loglevel=INFO --concurrency=1".split()
+        words = f"celery -A {application} worker --loglevel=INFO --concurrency=1".split()
         before = self.log("worker").count(" ready.")
         with child(words, log=self.folder / "worker.log", **self.environment) as process:
             assert wait_for(lambda: self.log("worker").count(" ready.") > before)
+            yield process
+
+    @contextmanager
+    def scheduler(self) -> Iterator[subprocess.Popen[bytes]]:
+        words = "celery -A config.celery beat --loglevel=INFO".split()
+        with child(words, log=self.folder / "scheduler.log", **self.environment) as process:
             yield process
 
     @contextmanager

@@ -9,8 +9,8 @@ import time
 
 from tests.faults.row import Row
 from tests.faults.site import OK, Site, answer_to, judged_too_often
-from tests.faults.workers import children_of
 from tests.faults.writers import missing, writers
+from tests.processes import children_of
 
 # The names of the points in tests/faults/wsgi.py, which needs Django.
 POINTS = ("before-insert", "after-insert", "after-commit", "before-reply", "during-reply")
@@ -27,7 +27,7 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
     prepared = site.world("campaign", "1", str(2 * rounds * len(POINTS)))
     acknowledged: dict[str, int] = {}
     wrong = 0
-    with site.server("tests.faults.wsgi"):
+    with site.server(application="tests.faults.wsgi"):
         person = site.person(prepared["sessions"][0])
         for point in POINTS * rounds:
             answer = answer_to(person.claim(prepared["campaign"])[0])

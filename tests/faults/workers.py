@@ -6,20 +6,15 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 from tests.faults.jobs import ENDED, RUN_IS_READ, imported, start_import, wait_until
 from tests.faults.row import Row
 from tests.faults.site import Site
+from tests.processes import children_of
 
 PAST = "2000-01-01 00:00:00"
 DEATHS = 3
 REASON = "The worker died 3 times during this job."
-
-
-def children_of(pid: int) -> list[int]:
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
 
 
 def kill_main(worker: subprocess.Popen[bytes]) -> None:

@@ -2,6 +2,7 @@
 
     python -m tests.faults.world campaign PEOPLE PAIRS    a campaign, and sessions of annotators
     python -m tests.faults.world benchmark                a benchmark for imports
+    python -m tests.faults.world soak PEOPLE PAIRS        both, and the session of a lead
     python -m tests.faults.world upload NAME              an import of a run of that name
     python -m tests.faults.world sweep                    sweep jobs until it is stopped
 
@@ -28,11 +29,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from config.accounts.actors import OPERATOR  # noqa: E402
+from config.accounts.roles import Role  # noqa: E402
 from config.jobs.services import enqueue_job, sweep_jobs  # noqa: E402
 from config.shared.outages import DATABASE_AWAY  # noqa: E402
 from config.shared.uploads import store_upload  # noqa: E402
 from pooling.services import import_benchmark  # noqa: E402
-from tests.benchmarks.judging_world import prepare  # noqa: E402
+from tests.benchmarks.judging_world import log_in, prepare  # noqa: E402
 from tests.faults.world_size import CAPTIONS, VIDEOS  # noqa: E402
 
 KEY = "drill"
@@ -86,6 +88,9 @@ if __name__ == "__main__":
             print(json.dumps(prepare(int(people), int(pairs), 0.1)))
         case ["benchmark"]:
             print(json.dumps(make_benchmark()))
+        case ["soak", people, pairs]:
+            prepared = prepare(int(people), int(pairs), 0.1) | make_benchmark()
+            print(json.dumps({**prepared, "lead": log_in("lead", Role.LEAD)}))
         case ["upload", name]:
             print(json.dumps(upload(name)))
         case ["sweep"]:

@@ -153,6 +153,8 @@ describe("undo", () => {
     await room.judge("j");
     const last = room.server.callsOf("/judgments/").at(-1);
     assert.deepEqual([last.assignment, last.label, last.corrects], [2, 1, true]);
+    const [, second] = room.server.callsOf("/judgments/");
+    assert.deepEqual([second.corrected_key, last.corrected_key], [null, second.client_key]);
   });
 
   test("the pair that was on the screen is shown afterwards, and the count is unchanged", async () => {

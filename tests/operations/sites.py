@@ -19,9 +19,9 @@ from django.db import connection
 
 from tests.conftest import ROOT
 
-# Prints what two copies of a site must have in common, as JSON.
+# What two copies of a site must have in common.
 DESCRIBE = """
-import gzip, hashlib, json
+import gzip, hashlib
 from django.apps import apps
 from annotation.models import Judgment, JudgmentTask
 from config.accounts.actors import OPERATOR
@@ -37,7 +37,7 @@ def label_hash(benchmark):
     return hashlib.sha256(text).hexdigest()
 
 models = apps.get_models(include_auto_created=True)
-print("DESCRIBED" + json.dumps({
+result = {
     "rows": {m._meta.db_table: m._base_manager.count() for m in models},
     "labels": [label_hash(one) for one in Benchmark.objects.order_by("key")],
     "published": [
@@ -49,7 +49,11 @@ print("DESCRIBED" + json.dumps({
         Judgment.objects.filter(state="live").count(),
     ],
     "videos": [one.file.read().decode() for one in Video.objects.order_by("pk") if one.file],
-}))
+}
+"""
+PRINT = """
+import json
+print("RESULT" + json.dumps(result))
 """
 
 
@@ -76,10 +80,14 @@ class Site:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    def describe(self) -> dict[str, Any]:
-        done = self.manage("shell", "--verbosity=0", "-c", DESCRIBE)
+    def evaluate(self, code: str, **variables: str) -> Any:
+        """Run code in Django's shell, and return the value of its variable `result`."""
+        done = self.manage("shell", "--verbosity=0", "-c", code + PRINT, **variables)
         assert done.returncode == 0, done.stderr
-        described: dict[str, Any] = json.loads(done.stdout.partition("DESCRIBED")[2])
+        return json.loads(done.stdout.partition("RESULT")[2])
+
+    def describe(self) -> dict[str, Any]:
+        described: dict[str, Any] = self.evaluate(DESCRIBE)
         return described
 
 

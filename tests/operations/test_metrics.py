@@ -23,6 +23,7 @@ from config.operations.heartbeats import LEASE_EXPIRIES, add_to_tally, beat
 from config.operations.models import Operation, OperationKind, Pulse
 from tests import factories
 from tests.conftest import ROOT, database_url_of_tests
+from tests.processes import children_of
 from tests.services import free_port
 from tests.waiting import wait_for
 
@@ -168,11 +169,6 @@ def get(url: str) -> str:
     with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310 - on this machine
         text: str = answer.read().decode()
     return text
-
-
-def children_of(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(child) for child in listed.split()]
 
 
 @pytest.mark.slow

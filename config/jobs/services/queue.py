@@ -25,7 +25,6 @@ UPLOAD = "upload"
 TRIES = 5
 
 
-@transaction.atomic
 def enqueue_job(
     *,
     kind: str,
@@ -41,25 +40,30 @@ def enqueue_job(
     """
     check_can_start_job(by, benchmark_key)
     get_kind(kind)
-    work = _fingerprint(kind, benchmark_key, params)
     job = Job(
         kind=kind,
         # It may contain the name of a file, which may be long.
         title=title[:TITLE_LENGTH],
         params=params,
-        fingerprint=work,
+        # An upload is read for this, so it happens before the transaction.
+        fingerprint=_fingerprint(kind, benchmark_key, params),
         benchmark_key=benchmark_key,
         created_by=account_of(by),
     )
-    stored = _stored_once(job)
-    if stored.pk == job.pk:
-        if job.created_by is not None:
-            record(JobAct.JOB_STARTED, by=by, on=job, after={"kind": kind})
-        # robust: a committed request must not fail because the broker does not answer.
-        transaction.on_commit(lambda: send_job(job.pk), robust=True)
-    elif params.get(UPLOAD) != stored.params.get(UPLOAD):
-        delete_upload(params.get(UPLOAD))
+    with transaction.atomic():
+        stored = _stored_once(job)
+        if stored.pk == job.pk:
+            if job.created_by is not None:
+                record(JobAct.JOB_STARTED, by=by, on=job, after={"kind": kind})
+            # robust: a committed request must not fail because the broker does not answer.
+            transaction.on_commit(lambda: send_job(job.pk), robust=True)
+    if params.get(UPLOAD) != stored.params.get(UPLOAD):
+        delete_upload_of(job)
     return stored
+
+
+def delete_upload_of(job: Job) -> None:
+    delete_upload(job.params.get(UPLOAD))
 
 
 def send_job(job_id: uuid.UUID) -> None:
@@ -81,7 +85,7 @@ def cancel_job(*, job: Job, by: Actor) -> None:
     if Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
         state=JobState.CANCELLED, finished_at=Now()
     ):
-        transaction.on_commit(lambda: delete_upload(job.params.get(UPLOAD)), robust=True)
+        transaction.on_commit(lambda: delete_upload_of(job), robust=True)
         return
     if not Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(cancel_requested=True):
         raise Conflict("The job has already ended.")

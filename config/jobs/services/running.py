@@ -22,10 +22,9 @@ from django.db.models.functions import Now
 from config.audit.origins import Interface, Origin, acting_from
 from config.jobs.models import Job, JobState
 from config.jobs.registry import get_kind
-from config.jobs.services.queue import UPLOAD
+from config.jobs.services.queue import delete_upload_of
 from config.shared.errors import Cancelled, HearthError, TakenOver
 from config.shared.outages import DATABASE_AWAY, is_disk_full, when_database_answers
-from config.shared.uploads import delete_upload
 
 log = logging.getLogger(__name__)
 
@@ -173,7 +172,7 @@ class Attempt:
             finished_at=Now(),
             lease_expires_at=None,
         ):
-            delete_upload(job.params.get(UPLOAD))
+            delete_upload_of(job)
 
     @contextmanager
     def heartbeat(self) -> Iterator[None]:

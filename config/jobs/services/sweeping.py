@@ -10,8 +10,7 @@ from django.db.models.functions import Now
 
 from config.celery import waiting_messages
 from config.jobs.models import Job, JobState
-from config.jobs.services.queue import UPLOAD, send_job
-from config.shared.uploads import delete_upload
+from config.jobs.services.queue import delete_upload_of, send_job
 
 ATTEMPTS = 3
 # A worker takes a message from the queue and claims its job within this time.
@@ -46,7 +45,7 @@ def _fail(job: Job, died: Q) -> int:
         error=f"The worker died {ATTEMPTS} times during this job.",
     )
     if ended:
-        delete_upload(job.params.get(UPLOAD))
+        delete_upload_of(job)
     return ended
 
 

@@ -39,7 +39,7 @@ from annotation.services import (
 )
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
-from config.shared.errors import Conflict, InvalidInput
+from config.shared.errors import Conflict, InvalidInput, Outdated
 from evaluation.monitor.selectors.campaigns import measure_campaign
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
@@ -457,6 +457,17 @@ def test_an_undone_answer_is_corrected(campaign: Campaign) -> None:
     assert answers_to(held.task_id) == [("superseded", False), ("gold", True)]
     assert judged_by(campaign, anna) == 1
     assert gold_figures(campaign) == (1, 1)
+
+
+def test_of_two_corrections_of_one_answer_the_second_is_refused(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    held = first_gold(campaign, anna)
+    first = submit(held, 0).judgment.client_key
+    submit(held, 1, corrected_key=first)
+    with pytest.raises(Outdated):
+        submit(held, 0, corrected_key=first)
+    states = Judgment.objects.filter(task=held.task).order_by("pk").values_list("label", "state")
+    assert list(states) == [(0, "superseded"), (1, "gold")]
 
 
 def test_an_answer_to_a_closed_campaign_is_surplus(campaign: Campaign) -> None:

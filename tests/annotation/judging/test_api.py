@@ -466,6 +466,32 @@ def test_a_second_answer_counts_only_as_a_correction(anna: Browser, campaign: Ca
     assert list(states) == [(1, "superseded"), (0, "live")]
 
 
+def test_of_two_corrections_of_one_answer_the_second_is_refused(
+    anna: Browser, campaign: Campaign
+) -> None:
+    """Two tabs show the same answer. The second tab does not know the correction of the first."""
+    (item,) = claimed(anna, campaign, 1)
+    first = an_answer(item, 1)
+    assert anna.post(JUDGMENTS, first).status_code == 201
+    (shown,) = anna.get(f"/api/v1/campaigns/{campaign.pk}/history/").json()
+    assert (shown["label"], shown["client_key"]) == (1, first["client_key"])
+    correction = {"corrects": True, "corrected_key": shown["client_key"]}
+    in_one_tab, in_the_other = (an_answer(item, label, **correction) for label in (0, 1))
+    assert anna.post(JUDGMENTS, in_one_tab).status_code == 201
+
+    refused = anna.post(JUDGMENTS, in_the_other)
+    assert refused.status_code == 412
+    assert refused.json() == {
+        "detail": "You have changed this answer in another window. That answer counts."
+    }
+    states = Judgment.objects.order_by("pk").values_list("label", "state")
+    assert list(states) == [(1, "superseded"), (0, "live")]
+    # After a correction of the correction, the first request is still answered as before.
+    next_one = {"corrects": True, "corrected_key": in_one_tab["client_key"]}
+    assert anna.post(JUDGMENTS, an_answer(item, 1, **next_one)).status_code == 201
+    assert anna.post(JUDGMENTS, in_one_tab).status_code == 200
+
+
 def test_huge_numbers_and_deep_nesting_are_refused(anna: Browser, db: None) -> None:
     huge = {"assignment": 10**30, "label": 1, "client_key": str(uuid.uuid4())}
     assert anna.post(JUDGMENTS, huge).status_code == 400

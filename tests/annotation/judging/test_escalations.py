@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from annotation.enums import EscalationKind
-from annotation.models import Campaign, Escalation, Judgment
-from annotation.services import adjudicate_task, escalate_task
+from annotation.models import Assignment, Campaign, Escalation, Judgment
+from annotation.services import adjudicate_task, escalate_task, expire_leases, reopen_task
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
-from config.shared.errors import NotFound
+from config.shared.errors import Conflict, NotFound
 from evaluation.release.exports import open_export
 from evaluation.release.services import publish_label_set
 from tests.factories import claim, make_annotator, make_campaign, make_user, submit
@@ -62,6 +64,27 @@ def test_answer_after_escalation_is_kept_but_not_counted(campaign: Campaign) -> 
     escalate_task(assignment_id=annas.pk, annotator=anna, kind=EscalationKind.CANNOT_PLAY)
     assert submit(bens, 1).judgment.state == "surplus"
     assert state_of(campaign) == ("unplayable", 0, 0, None)
+
+
+def test_a_late_report_of_a_video_counts_and_adds_no_label(campaign: Campaign) -> None:
+    """The pair leaves the queue once, and returns once when a lead reopens it."""
+    anna, ben, cara = map(make_annotator, ("anna", "ben", "cara"))
+    (annas,) = claim(campaign, anna)
+    Assignment.objects.update(lease_expires_at=timezone.now() - timedelta(hours=1))
+    expire_leases()
+    for _ in range(2):
+        escalate_task(assignment_id=annas.pk, annotator=anna, kind=EscalationKind.CANNOT_PLAY)
+    assert state_of(campaign) == ("unplayable", 0, 0, None)
+    assert (Escalation.objects.count(), Judgment.objects.count()) == (1, 0)
+    assert claim(campaign, ben) == []
+
+    lead = make_user("lea", Role.LEAD)
+    reopen_task(task=campaign.tasks.get(), by=lead)
+    with pytest.raises(Conflict):
+        reopen_task(task=campaign.tasks.get(), by=lead)
+    assert state_of(campaign) == ("open", 2, 0, None)
+    assert [len(claim(campaign, person)) for person in (ben, cara, ben)] == [1, 1, 1]
+    assert state_of(campaign) == ("open", 0, 0, None)
 
 
 def test_lead_rules_on_an_escalated_pair(campaign: Campaign) -> None:

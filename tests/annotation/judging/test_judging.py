@@ -335,6 +335,29 @@ def test_a_late_answer_is_kept_as_surplus_once_the_slot_is_filled(db: None, tmp_
     assert (hers.state, hers.slot) == (AssignmentState.DONE, None)
 
 
+def test_after_expiry_only_the_new_holder_can_release_or_renew(db: None, tmp_path: Path) -> None:
+    """Requests of the old holder change nothing, and the pair returns to the queue once."""
+    campaign = make_campaign(tmp_path, videos=1)
+    anna, ben, cara, dora = map(make_annotator, ("anna", "ben", "cara", "dora"))
+    (hers,) = claim(campaign, anna)
+    run_out(hers)
+    (his,) = claim(campaign, ben)
+    before = Assignment.objects.values_list().get(pk=his.pk)
+
+    assert release_assignments(campaign=campaign, annotator=anna, assignment_id=hers.pk) == 0
+    assert release_assignments(campaign=campaign, annotator=anna) == 0
+    assert claim(campaign, anna) == []
+    assert Assignment.objects.values_list().get(pk=his.pk) == before
+    assert Assignment.objects.get(pk=hers.pk).state == AssignmentState.EXPIRED
+
+    assert release_assignments(campaign=campaign, annotator=ben, assignment_id=his.pk) == 1
+    assert release_assignments(campaign=campaign, annotator=ben, assignment_id=his.pk) == 0
+    assert len(claim(campaign, cara)) == 1
+    assert claim(campaign, dora) == []
+    assert Judgment.objects.count() == 0
+    assert state_of(only_task()) == (TaskState.OPEN, None, 0, 0)
+
+
 def test_a_late_answer_does_not_take_the_slot_of_its_new_holder(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")

@@ -195,16 +195,17 @@ function answer(label) {
     return;
   }
   if (countsIn) tally.add(1);
-  history.add(item);
+  history.add({ ...item, client_key: sent.client_key });
   announce(translate("{label}. Next pair.", { label: textOf(label) }));
   advance();
 }
 
-function bodyOf({ assignment, corrects = false, missing, label }) {
+function bodyOf({ assignment, corrects = false, client_key, missing, label }) {
   return {
     assignment,
     label,
     corrects,
+    corrected_key: corrects ? client_key : null,
     missing,
     guideline: guidelines.version,
     seconds: viewing.seconds,

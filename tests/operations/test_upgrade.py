@@ -1,0 +1,87 @@
+"""An upgrade whose migration is killed half way."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from config.accounts.actors import OPERATOR
+from config.operations.backup.services import make_backup
+from tests import factories
+from tests.operations.sites import Site, empty_site
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# Migrates, and kills the process (kill -9) after a number of statements that change the schema.
+KILLED = """
+import os, signal
+from django.core.management import call_command
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor as Editor
+
+left, execute = {statements}, Editor.execute
+
+def execute_or_die(self, *arguments, **options):
+    global left
+    execute(self, *arguments, **options)
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Editor.execute = execute_or_die
+call_command("migrate", verbosity=0)
+"""
+# All tables, columns and indexes.
+SCHEMA = {
+    "sqlite": "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name",
+    "postgresql": """
+        SELECT table_name, column_name, data_type, is_nullable, column_default
+        FROM information_schema.columns WHERE table_schema = 'public'
+        UNION ALL
+        SELECT tablename, indexname, indexdef, '', '' FROM pg_indexes WHERE schemaname = 'public'
+        ORDER BY 1, 2, 3
+    """,
+}
+
+
+def migrated_schema(site: Site) -> Any:
+    return site.evaluate(f"""
+from django.core.management import call_command
+from django.db import connection
+call_command("migrate", verbosity=0)
+with connection.cursor() as cursor:
+    cursor.execute({SCHEMA[connection.vendor]!r})
+    result = cursor.fetchall()
+""")
+
+
+def kill_migration(site: Site, statements: int) -> None:
+    done = site.manage("shell", "--verbosity=0", "-c", KILLED.format(statements=statements))
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def test_a_migration_that_was_killed_is_repeated(tmp_path: Path) -> None:
+    """Each migration is one transaction, so a killed one leaves nothing."""
+    with empty_site(tmp_path) as site, empty_site(tmp_path) as undisturbed:
+        for statements in (70, 71):
+            kill_migration(site, statements)
+        # The load balancer sends no requests to a site that is not ready.
+        health = site.manage("health", "--only", "migrations")
+        assert health.returncode == 1
+        assert health.stdout.startswith("FAIL  migrations: Not applied: ")
+        assert migrated_schema(site) == migrated_schema(undisturbed)
+
+
+def test_a_backup_is_restored_over_a_half_migrated_database(tmp_path: Path) -> None:
+    campaign = factories.make_campaign(tmp_path)
+    factories.judge(campaign, factories.make_annotator("anna"), {"v0": 1, "v1": 0})
+    archive = tmp_path / "before.tar"
+    make_backup(path=archive, by=OPERATOR)
+    with empty_site(tmp_path) as site:
+        kill_migration(site, 70)
+        done = site.manage("restore", str(archive), "--replace")
+        assert done.returncode == 0, done.stderr
+        assert site.describe()["judged"] == [2, 2]
