@@ -53,6 +53,16 @@ print("DESCRIBED" + json.dumps({
 """
 
 
+# Prints the entries of the audit log by the operator, as JSON.
+ACTS = """
+import json
+from config.audit.models import AuditEntry
+entries = AuditEntry.objects.filter(by=None).order_by("pk")
+names = ("act", "interface", "object_type", "object_id", "after")
+print("ACTS" + json.dumps(list(entries.values_list(*names))))
+"""
+
+
 @dataclass(frozen=True)
 class Site:
     home: Path
@@ -81,6 +91,12 @@ class Site:
         assert done.returncode == 0, done.stderr
         described: dict[str, Any] = json.loads(done.stdout.partition("DESCRIBED")[2])
         return described
+
+    def acts(self, act: str) -> list[list[Any]]:
+        """Return the entries of the operator for an act: interface, type, key, after."""
+        done = self.manage("shell", "--verbosity=0", "-c", ACTS)
+        assert done.returncode == 0, done.stderr
+        return [one[1:] for one in json.loads(done.stdout.partition("ACTS")[2]) if one[0] == act]
 
 
 @contextmanager
