@@ -31,15 +31,19 @@ max_requests_jitter = 1_000
 worker_tmp_dir = MEMORY
 # Django reads X-Forwarded-Proto itself. gunicorn must not trust any forwarded header.
 forwarded_allow_ips = ""
-accesslog = None  # config.operations.middleware writes it
 control_socket_disable = True  # unused, and its folder is not writable in the container
 
 _logging = logging_settings(
     os.environ.get("LOG_FORMAT", "line"), os.environ.get("LOG_LEVEL", "WARNING")
 )
-_gunicorn = {"level": "INFO", "handlers": [], "propagate": True}
 logconfig_dict = _logging | {
-    "loggers": _logging["loggers"] | {"gunicorn.error": _gunicorn, "gunicorn.access": _gunicorn}
+    "loggers": _logging["loggers"]
+    | {
+        "gunicorn.error": {"level": "INFO", "handlers": [], "propagate": True},
+        # config.operations.middleware writes the access log, without query strings. gunicorn would
+        # write its own as well, because `logconfig_dict` is set.
+        "gunicorn.access": {"level": "CRITICAL", "handlers": [], "propagate": False},
+    }
 }
 
 # --- Metrics: each process writes its values into one file, and /metrics adds them up. -----------

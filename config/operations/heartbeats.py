@@ -1,11 +1,11 @@
-"""Store the heartbeats of processes that must always run, and tallies of events."""
+"""Store the heartbeats of processes, the work of workers, and tallies of events."""
 
 from __future__ import annotations
 
 from django.db.models import F
 from django.db.models.functions import Now
 
-from config.operations.models import Heartbeat, Pulse, Tally
+from config.operations.models import Heartbeat, Pulse, Tally, WorkerTime
 
 LEASE_EXPIRIES = "lease_expiries"
 
@@ -21,3 +21,12 @@ def add_to_tally(name: str, number: int) -> None:
     if number and not Tally.objects.filter(name=name).update(value=F("value") + number):
         Tally.objects.get_or_create(name=name)
         Tally.objects.filter(name=name).update(value=F("value") + number)
+
+
+def add_worker_time(worker: str, work: str, seconds: float) -> None:
+    """Add one piece of work to the totals of the workers of a name."""
+    totals = WorkerTime.objects.filter(worker=worker, work=work)
+    added = {"number": F("number") + 1, "seconds": F("seconds") + seconds}
+    if not totals.update(**added):
+        WorkerTime.objects.get_or_create(worker=worker, work=work)
+        totals.update(**added)

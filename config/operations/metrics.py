@@ -12,13 +12,18 @@ from django.db import DatabaseError
 from django.db.models.functions import Now
 from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from config.jobs.models import Job, JobState
 from config.operations.health import disks, measure_queue, recent_health
 from config.operations.heartbeats import LEASE_EXPIRIES
-from config.operations.models import Heartbeat, OperationKind, Tally
+from config.operations.models import Heartbeat, OperationKind, Tally, WorkerTime
 from config.operations.records import latest
 from config.shared.metrics import REGISTRY
 from config.shared.version import code_version
@@ -50,7 +55,13 @@ class SiteCollector:
         checks = [({"check": check.name}, float(check.is_ok)) for check in recent_health()]
         yield _gauge("hearth_check_ok", "1 if the check of /readyz passes, else 0.", checks)
         try:
-            for read in (_queue_metrics, _job_metrics, _process_metrics, _backup_metrics):
+            for read in (
+                _queue_metrics,
+                _job_metrics,
+                _worker_metrics,
+                _process_metrics,
+                _backup_metrics,
+            ):
                 yield from read()
         except DatabaseError:
             return  # the check of the database is 0
@@ -119,6 +130,14 @@ def _process_metrics() -> Iterator[Metric]:
     yield CounterMetricFamily(
         "hearth_lease_expiries", "Leases that expired without an answer.", value=expired or 0
     )
+
+
+def _worker_metrics() -> Iterator[Metric]:
+    about = "Time that workers spent on jobs, by their kind, and on other tasks."
+    family = SummaryMetricFamily("hearth_worker_seconds", about, labels=["worker", "work"])
+    for row in WorkerTime.objects.order_by("worker", "work"):
+        family.add_metric([row.worker, row.work], row.number, row.seconds)
+    yield family
 
 
 def _backup_metrics() -> Iterator[Metric]:

@@ -46,6 +46,7 @@ class ObservedMiddleware:
             sent if VALID_ID.fullmatch(sent) else uuid.uuid4().hex,
             client_address(request, settings.TRUSTED_PROXIES),
         )
+        request.observed = info  # type: ignore[attr-defined]
         token, began = current_request.set(info), time.perf_counter()
         try:
             response = self.get_response(request)

@@ -1,4 +1,4 @@
-"""Heartbeats of processes, records of backups and housekeeping, and tallies."""
+"""Heartbeats and work of processes, records of backups and housekeeping, and tallies."""
 
 from __future__ import annotations
 
@@ -37,6 +37,24 @@ class Tally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.value}"
+
+
+class WorkerTime(models.Model):
+    """The number and the total duration of what the workers of one name have done.
+
+    work: the kind of a job, or the name of another task.
+    """
+
+    worker = models.CharField(max_length=100)
+    work = models.CharField(max_length=100)
+    number = models.BigIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["worker", "work"], name="worker_time_once")]
+
+    def __str__(self) -> str:
+        return f"{self.worker}, {self.work}: {self.seconds:,.1f} s"
 
 
 class Operation(models.Model):

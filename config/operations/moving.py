@@ -22,10 +22,19 @@ import environ
 import psycopg2
 from django.conf import settings
 from django.db import connection
+from django.db.transaction import atomic
 
 from config.accounts.actors import Actor
 from config.accounts.policies import check_can_administer
-from config.operations.backup.contents import FILLED_BY_ITSELF, applied_migrations, count_rows
+from config.audit.services import record
+from config.operations.acts import OperationAct
+from config.operations.backup.contents import (
+    FILLED_BY_ITSELF,
+    Query,
+    applied_migrations,
+    count_rows,
+)
+from config.operations.backup.databases import run_query
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 
@@ -66,10 +75,14 @@ def move_database(*, target: str, by: Actor, progress: Progress = no_progress) -
     began = time.monotonic()
     progress(0, None, "creating the tables")
     _migrate(target)
-    with closing(sqlite3.connect(str(connection.settings_dict["NAME"]))) as source:
-        source.isolation_level = None
-        source.execute("BEGIN")  # all tables as of one time
-        with closing(psycopg2.connect(**options)) as link, link, link.cursor() as cursor:
+    with closing(psycopg2.connect(**options)) as link, link, link.cursor() as cursor:
+        _check_target(_query_of(cursor))
+        with atomic():
+            after = {"host": options.get("host", ""), "database": options["dbname"]}
+            record(OperationAct.MOVE_STARTED, by=by, after=after)
+        with closing(sqlite3.connect(str(connection.settings_dict["NAME"]))) as source:
+            source.isolation_level = None
+            source.execute("BEGIN")  # all tables as of one time
             rows = _move(source, cursor, progress)
     return Moved(
         tables=len(rows),
@@ -106,29 +119,26 @@ def _migrate(target: str) -> None:
         raise InvalidInput(f"The target could not be migrated: {done.stderr.strip()[-500:]}")
 
 
+def _check_target(query: Query) -> None:
+    """Raise an error if the target has rows, or if the databases have different migrations."""
+    if applied_migrations(run_query) != applied_migrations(query):
+        raise InvalidInput("The SQLite database is not migrated. Run `manage.py migrate` first.")
+    rows = count_rows(query, _tables(query) - FILLED_BY_ITSELF)
+    if filled := [name for name, number in rows.items() if number]:
+        raise Conflict(f"The target is not empty: the table {filled[0]} has rows.")
+
+
 def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[str, int]:
     """Move all rows inside the transaction of the cursor. Return their numbers by table."""
-
-    def read(sql: str) -> Any:
-        return source.execute(sql).fetchall()
-
-    def query(sql: str) -> Any:
-        cursor.execute(sql)
-        return cursor.fetchall()
-
+    query = _query_of(cursor)
     cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
     cursor.execute("SET LOCAL maintenance_work_mem = '256MB'")
-    if applied_migrations(read) != applied_migrations(query):
-        raise InvalidInput("The SQLite database is not migrated. Run `manage.py migrate` first.")
-    tables = [name for (name,) in query(TABLES) if name != MIGRATIONS]
-    filled = [name for name, n in count_rows(query, set(tables) - FILLED_BY_ITSELF).items() if n]
-    if filled:
-        raise Conflict(f"The target is not empty: the table {filled[0]} has rows.")
+    tables = sorted(_tables(query) - {MIGRATIONS})
     dropped = _drop_keys(query, cursor)
     # Only the tables that `migrate` has filled. The audit log refuses DELETE, and is empty.
     for table in FILLED_BY_ITSELF.intersection(tables):
         cursor.execute(f"DELETE FROM {_quoted(table)}")  # noqa: S608
-    wanted = count_rows(read, tables)
+    wanted = count_rows(lambda sql: source.execute(sql).fetchall(), tables)
     for number, table in enumerate(tables):
         progress(number, len(tables), "copying rows")
         _copy_table(source, query, cursor, table)
@@ -145,7 +155,21 @@ def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[s
     return moved
 
 
-TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename"
+def _query_of(cursor: Any) -> Query:
+    """Return a function that runs a statement on the target."""
+
+    def query(sql: str) -> Any:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+    return query
+
+
+def _tables(query: Query) -> set[str]:
+    return {name for (name,) in query(TABLES)}
+
+
+TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 FOREIGN_KEYS = """
     SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
            format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname,
@@ -166,7 +190,7 @@ COLUMNS = """
     ORDER BY attnum"""
 
 
-def _drop_keys(query: Callable[[str], Any], cursor: Any) -> list[str]:
+def _drop_keys(query: Query, cursor: Any) -> list[str]:
     """Drop foreign keys and indexes. Return the statements that create them again."""
     keys, indexes = query(FOREIGN_KEYS), query(INDEXES)
     for drop, _ in [*keys, *indexes]:
@@ -174,9 +198,7 @@ def _drop_keys(query: Callable[[str], Any], cursor: Any) -> list[str]:
     return [create for _, create in [*indexes, *keys]]
 
 
-def _copy_table(
-    source: sqlite3.Connection, query: Callable[[str], Any], cursor: Any, table: str
-) -> None:
+def _copy_table(source: sqlite3.Connection, query: Query, cursor: Any, table: str) -> None:
     literal = "'" + _quoted(table).replace("'", "''") + "'"
     columns = [Column(*row) for row in query(COLUMNS.format(table=literal))]
     names = ", ".join(_quoted(column.name) for column in columns)

@@ -1,19 +1,23 @@
-"""Signals of Celery that show whether the scheduler and the sweeper work."""
+"""Signals of Celery that show whether the scheduler and the sweeper work, and what workers do."""
 
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from typing import Any
 
 from celery import signals
 from django.db import DatabaseError
 
-from config.operations.heartbeats import beat
+from config.jobs.models import Job
+from config.operations.heartbeats import add_worker_time, beat
 from config.operations.models import Pulse
 
 log = logging.getLogger(__name__)
 
 SWEEP = "config.jobs.tasks.sweep_jobs_task"
+RUN_JOB = "config.jobs.tasks.run_job_task"
 _schedulers: list[object] = []
 
 
@@ -26,18 +30,41 @@ def note_scheduler(sender: object, **_: Any) -> None:
 @signals.before_task_publish.connect
 def beat_of_scheduler(sender: str, **_: Any) -> None:
     if _schedulers and sender == SWEEP:
-        _beat(Pulse.SCHEDULER)
+        _store(lambda: beat(Pulse.SCHEDULER))
 
 
 @signals.task_success.connect
 def beat_of_sweeper(sender: Any, **_: Any) -> None:
     if sender.name == SWEEP:
-        _beat(Pulse.SWEEPER)
+        _store(lambda: beat(Pulse.SWEEPER))
 
 
-def _beat(pulse: Pulse) -> None:
+@signals.task_prerun.connect
+def note_start(task: Any, **_: Any) -> None:
+    task.request.began = time.monotonic()
+
+
+@signals.task_postrun.connect
+def add_time_of_worker(task: Any, args: Any, **_: Any) -> None:
+    """Add the duration of a task to the totals that /metrics reports for its worker."""
+    if task.request.is_eager:
+        return  # not in a worker
+    seconds = time.monotonic() - task.request.began
+    # The part after @ is the machine. In a container it is different after each start.
+    worker = task.request.hostname.partition("@")[0]
+    _store(lambda: add_worker_time(worker, _work_of(task, args), seconds))
+
+
+def _work_of(task: Any, args: Any) -> str:
+    """Return the kind of a job, or the name of another task."""
+    jobs = Job.objects.filter(pk=args[0]) if task.name == RUN_JOB else Job.objects.none()
+    kind = jobs.values_list("kind", flat=True).first()
+    return kind or task.name.rpartition(".")[2].removesuffix("_task")
+
+
+def _store(write: Callable[[], None]) -> None:
     try:
-        beat(pulse)
+        write()
     except DatabaseError:
         # The work itself must continue. /readyz reports a missing heartbeat.
-        log.warning("the heartbeat of the %s could not be stored", pulse, exc_info=True)
+        log.warning("what a process has done could not be stored", exc_info=True)

@@ -68,6 +68,14 @@ def client_address(request: HttpRequest, proxies: int) -> str:
 class _Formatter(logging.Formatter):
     """The parts that both formats write."""
 
+    def request(self, record: logging.LogRecord) -> RequestInfo | None:
+        """Return the request that a message belongs to.
+
+        Django reports a status such as 404 after all middleware, with the request itself.
+        """
+        observed = getattr(getattr(record, "request", None), "observed", None)
+        return current_request.get() or observed
+
     def time(self, record: logging.LogRecord) -> str:
         return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
@@ -82,7 +90,7 @@ class LineFormatter(_Formatter):
     """Lines for people. Lines of a traceback are indented, so that none looks like a message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        about = current_request.get()
+        about = self.request(record)
         request = f" [{about.id} user={about.user or '-'} {about.address}]" if about else ""
         message = escape(mask(record.getMessage()))
         line = f"{self.time(record)} {record.levelname} {record.name}{request}: {message}"
@@ -94,7 +102,7 @@ class JsonFormatter(_Formatter):
     """One JSON object per line, in ASCII, for programs that collect logs."""
 
     def format(self, record: logging.LogRecord) -> str:
-        about = current_request.get()
+        about = self.request(record)
         values: dict[str, Any] = {
             "time": self.time(record),
             "level": record.levelname,

@@ -104,6 +104,9 @@ def test_an_act_is_stored_with_its_change_or_not_at_all() -> None:
 SERVICES = (
     "config.accounts.services",
     "config.jobs.services",
+    "config.operations.backup.services",
+    "config.operations.housekeeping",
+    "config.operations.moving",
     "pooling.services",
     "annotation.services",
     "evaluation.release.services",
@@ -122,6 +125,8 @@ NOT_RECORDED = {
     "lock_people": "it changes nothing",
     "make_draft": "a draft is computed from labels and replaced",
     "update_requested_draft": "as make_draft",
+    "restore_backup": "_record_restore records it",
+    "run_housekeeping": "an Operation records it, and it removes only what is not needed",
     "begin_draft": "enqueue_job records it",
     "begin_scoring": "enqueue_job records it",
     "evaluate_runs": "scores are computed from labels",

@@ -162,6 +162,21 @@ def test_each_request_has_one_line(access_lines: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.django_db
+def test_a_message_of_django_after_the_middleware_has_the_request(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    answer = Client().get("/no/such/page/", headers={"X-Request-ID": "from-the-proxy-1"})
+    assert answer.status_code == 404
+    (one,) = [one for one in caplog.records if one.name == "django.request"]
+    values = json.loads(JsonFormatter().format(one))
+    assert (values["message"], values["request"]) == (
+        "Not Found: /no/such/page/",
+        "from-the-proxy-1",
+    )
+    assert "[from-the-proxy-1 user=- 127.0.0.1]" in LineFormatter().format(one)
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("sent", ["short", "a" * 65, "with space inside", "back\\slash", ""])
 def test_other_request_ids_are_replaced(access_lines: list[dict[str, Any]], sent: str) -> None:
     answer = Client().get("/accounts/login/", headers={"X-Request-ID": sent})

@@ -18,6 +18,7 @@ from django.utils import timezone
 from config.accounts.actors import OPERATOR
 from config.jobs.models import Job, JobState
 from config.jobs.services import enqueue_job, sweep_jobs
+from config.operations.models import WorkerTime
 from config.shared.uploads import store_upload
 from pooling.models import Benchmark, RankedList, Run
 from pooling.selectors import ranked_matrix
@@ -93,11 +94,16 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
     # The uploaded run is scored, by the original positives because there are no labels.
     scored = wait_for_job(Job.objects.get(kind="evaluate"), ended, celery_worker_process)
     assert scored.result == {"labels": "original", "runs": ["A"]}
+    worked = WorkerTime.objects.filter(seconds__gt=0).order_by("work")
+    assert wait_for(lambda: sum(worked.values_list("number", flat=True)) == 3)
+    expected = [("celery", "evaluate", 1), ("celery", "import_run", 2)]
+    assert list(worked.values_list("worker", "work", "number")) == expected
     assert row_counts() == {
         **before,
         "audit.AuditEntry": before["audit.AuditEntry"] + 1,
         "evaluation.Evaluation": 1,
         "jobs.Job": 3,
+        "operations.WorkerTime": 2,
         "pooling.Run": 1,
         "pooling.RankedList": 1,
         "pooling.System": 1,

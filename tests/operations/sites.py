@@ -57,6 +57,16 @@ print("RESULT" + json.dumps(result))
 """
 
 
+# Prints the entries of the audit log by the operator, as JSON.
+ACTS = """
+import json
+from config.audit.models import AuditEntry
+entries = AuditEntry.objects.filter(by=None).order_by("pk")
+names = ("act", "interface", "object_type", "object_id", "after")
+print("ACTS" + json.dumps(list(entries.values_list(*names))))
+"""
+
+
 @dataclass(frozen=True)
 class Site:
     home: Path
@@ -89,6 +99,12 @@ class Site:
     def describe(self) -> dict[str, Any]:
         described: dict[str, Any] = self.evaluate(DESCRIBE)
         return described
+
+    def acts(self, act: str) -> list[list[Any]]:
+        """Return the entries of the operator for an act: interface, type, key, after."""
+        done = self.manage("shell", "--verbosity=0", "-c", ACTS)
+        assert done.returncode == 0, done.stderr
+        return [one[1:] for one in json.loads(done.stdout.partition("ACTS")[2]) if one[0] == act]
 
 
 @contextmanager

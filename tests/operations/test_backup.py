@@ -19,6 +19,7 @@ from django.db import connection
 from annotation.models import Annotator, Campaign, Judgment
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
+from config.audit.models import AuditEntry
 from config.operations.backup import databases
 from config.operations.backup.archive import MANIFEST, make_key, verify_archive
 from config.operations.backup.contents import count_rows, quoted
@@ -95,7 +96,9 @@ def test_a_backup_while_people_judge_is_restored_elsewhere(
     assert restored["rows"] == sum(manifest.rows.values())
     there = other_site.describe()
     expected = {table: manifest.rows[table] for table in there["rows"]}
-    expected["operations_operation"] += 1  # the restore itself
+    # The restore itself.
+    expected["operations_operation"] += 1
+    expected["audit_auditentry"] += 1
     assert there["rows"] == expected
     # One state of the database: the counts of tasks agree with the judgments.
     assert there["judged"][0] == there["judged"][1]
@@ -115,6 +118,7 @@ def test_a_quiet_site_is_restored_with_equal_labels(
     there = other_site.describe()
     # The backup that is being made is recorded already, and then the restore.
     here["rows"]["operations_operation"] += 2
+    here["rows"]["audit_auditentry"] += 1
     assert there == here
 
     # It does not replace existing rows without --replace.
@@ -126,6 +130,45 @@ def test_a_quiet_site_is_restored_with_equal_labels(
     # The site can store new rows: the sequences of ids are restored as well.
     migrated = other_site.manage("migrate", "--check")
     assert migrated.returncode == 0, migrated.stderr
+
+
+def test_backups_and_restores_are_in_the_audit_log(
+    campaign: Campaign, other_site: Site, tmp_path: Path
+) -> None:
+    made = make_backup(path=tmp_path / "one.tar", by=OPERATOR)
+    backup = Operation.objects.get(kind=OperationKind.BACKUP)
+    figures = {name: made[name] for name in ("rows", "files", "bytes", "encrypted")}
+    entry = AuditEntry.objects.latest("pk")
+    assert (entry.act, entry.object_id, entry.after) == ("backup_made", str(backup.pk), figures)
+
+    # The archive is older than the entry of its backup. The entry of the restore replaces no row.
+    manifest = verify_archive(tmp_path / "one.tar")
+    after = {
+        "created_at": manifest.created_at,
+        "version": manifest.version,
+        "rows": made["rows"],
+        "files": made["files"],
+    }
+    restored = ["command", "operations.operation", str(backup.pk + 1), after]
+    for options in ([], ["--replace"]):
+        other_site.result_of("restore", str(tmp_path / "one.tar"), *options)
+        assert other_site.acts("backup_made") == []
+        assert other_site.acts("backup_restored") == [restored]
+
+
+@pytest.mark.parametrize(("app", "recorded"), [("pooling", 1), ("audit", 0), ("operations", 0)])
+def test_a_restore_is_recorded_unless_the_tables_of_the_record_are_older(
+    campaign: Campaign, other_site: Site, tmp_path: Path, app: str, recorded: int
+) -> None:
+    make_backup(path=tmp_path / "one.tar", by=OPERATOR)
+
+    def forget(manifest: dict[str, Any]) -> None:
+        last = max(name for name in manifest["migrations"] if name.startswith(f"{app}."))
+        manifest["migrations"].remove(last)
+
+    older = with_manifest(tmp_path / "one.tar", forget)
+    assert other_site.result_of("restore", str(older))["needs_migration"]
+    assert len(other_site.acts("backup_restored")) == recorded
 
 
 def database_url_of_tests() -> str:
@@ -286,4 +329,6 @@ def test_every_table_is_in_the_backup(campaign: Campaign, tmp_path: Path) -> Non
     make_backup(path=tmp_path / "one.tar", by=OPERATOR)
     tables = connection.introspection.table_names()
     assert quoted("a") == '"a"'
-    assert verify_archive(tmp_path / "one.tar").rows == count_rows(run_query, tables)
+    rows = count_rows(run_query, tables)
+    rows["audit_auditentry"] -= 1  # the backup itself is recorded afterwards
+    assert verify_archive(tmp_path / "one.tar").rows == rows

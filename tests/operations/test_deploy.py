@@ -61,6 +61,16 @@ def test_nginx_takes_large_files_exactly_where_hearth_does() -> None:
     assert [address for address in others if re.search(pattern, address)] == []
 
 
+def test_nginx_of_debian_accepts_the_settings_of_the_http_block() -> None:
+    # Debian 12 and 13 set these there, and nginx refuses the same directive twice.
+    of_debian = {"sendfile", "tcp_nopush", "types_hash_max_size", "server_tokens", "default_type"}
+    of_debian |= {"ssl_protocols", "ssl_prefer_server_ciphers", "access_log", "gzip"}
+    text = (DEPLOY / "nginx" / "http.conf").read_text(encoding="utf-8")
+    own = set(re.findall(r"^([a-z_]+) ", text, re.M))
+    assert {"log_format", "client_header_timeout"} <= own
+    assert own & of_debian == set()
+
+
 def test_the_dashboard_shows_metrics_that_exist(db: None) -> None:
     dashboard = json.loads((DEPLOY / "grafana" / "hearth.json").read_text(encoding="utf-8"))
     used = {
@@ -70,7 +80,7 @@ def test_the_dashboard_shows_metrics_that_exist(db: None) -> None:
         for name in re.findall(r"hearth_\w+", target["expr"])
     }
     made = set(re.findall(r"^# TYPE (\w+)", Client().get("/metrics").content.decode(), re.M))
-    assert {name for name in used if re.sub("_bucket$", "", name) not in made} == set()
+    assert {name for name in used if re.sub("_(bucket|sum|count)$", "", name) not in made} == set()
     documented = set(re.findall(r"`(hearth_\w+)`", GUIDE))
     families = {name for name in made if not name.endswith("_created")}
     assert families - documented <= {"hearth_build", "hearth_scrape_seconds"}

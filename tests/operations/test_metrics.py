@@ -19,7 +19,7 @@ from django.test import Client
 from django.utils import timezone
 
 from config.jobs.models import Job, JobState
-from config.operations.heartbeats import LEASE_EXPIRIES, add_to_tally, beat
+from config.operations.heartbeats import LEASE_EXPIRIES, add_to_tally, add_worker_time, beat
 from config.operations.models import Operation, OperationKind, Pulse
 from tests import factories
 from tests.conftest import ROOT, database_url_of_tests
@@ -69,6 +69,8 @@ def test_what_the_database_shows() -> None:
         )
     beat(Pulse.SWEEPER)
     add_to_tally(LEASE_EXPIRIES, 7)
+    for worker, seconds in (("worker1", 2.5), ("worker1", 1.0), ("worker2", 4.0)):
+        add_worker_time(worker, "agreement", seconds)
     Operation.objects.create(
         kind=OperationKind.BACKUP, started_at=now, finished_at=now, facts={"bytes": 123}
     )
@@ -82,6 +84,12 @@ def test_what_the_database_shows() -> None:
     assert found['hearth_jobs_ended_last_hour{kind="agreement",state="done"}'] == 3
     assert found['hearth_job_seconds_last_hour{kind="agreement",quantile="0.5"}'] == 20
     assert found['hearth_job_seconds_last_hour{kind="agreement",quantile="0.95"}'] == 29
+    assert {name: found[name] for name in found if name.startswith("hearth_worker")} == {
+        'hearth_worker_seconds_count{work="agreement",worker="worker1"}': 2,
+        'hearth_worker_seconds_sum{work="agreement",worker="worker1"}': 3.5,
+        'hearth_worker_seconds_count{work="agreement",worker="worker2"}': 1,
+        'hearth_worker_seconds_sum{work="agreement",worker="worker2"}': 4,
+    }
     assert found["hearth_lease_expiries_total"] == 7
     assert found["hearth_backup_bytes"] == 123
     assert found['hearth_heartbeat_age_seconds{process="sweeper"}'] < 60
@@ -195,6 +203,6 @@ def test_the_metrics_of_all_processes_are_added_up(server: tuple[str, int], tmp_
     assert files == ["counter_0.db", "counter_1.db", "histogram_0.db", "histogram_1.db"]
     lines = (tmp_path / "log").read_text().splitlines()
     assert all(line.startswith('{"time": "') for line in lines), lines
-    visits = [line for line in lines if '"path": "/accounts/login/"' in line]
+    visits = [line for line in lines if "/accounts/login/" in line]
     assert len(visits) == 60
     assert all(re.search(r'"request": "[0-9a-f]{32}"', line) for line in visits)

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg2
 import pytest
@@ -74,10 +75,14 @@ def test_a_site_moves_with_equal_labels(old_site: Site, target: str) -> None:
     fresh = keys_and_indexes(target)
     moved = old_site.result_of("move_database", target)
     ignored = {"django_migrations"}
+    before["rows"]["audit_auditentry"] += 1  # the move
     assert moved["rows"] == sum(n for t, n in before["rows"].items() if t not in ignored)
 
     new_site = Site(old_site.home, target)
     assert new_site.describe() == before
+    parts = urlsplit(target)
+    there = {"host": parts.hostname or "", "database": parts.path[1:]}
+    assert new_site.acts("move_started") == [["command", "", "", there]]
     assert keys_and_indexes(target) == fresh
     with closing(psycopg2.connect(target)) as link, link.cursor() as cursor:
         cursor.execute("SELECT text FROM pooling_query ORDER BY id LIMIT 1")
@@ -95,6 +100,7 @@ def test_a_site_moves_with_equal_labels(old_site: Site, target: str) -> None:
     again = old_site.manage("move_database", target)
     assert again.returncode == 2
     assert "The target is not empty" in again.stderr
+    assert len(old_site.acts("move_started")) == 1
 
 
 def change(site: Site, copy: Path, statement: str) -> None:

@@ -28,6 +28,7 @@ FILLED_BY_ITSELF = {
     "operations_heartbeat",
     "operations_operation",
     "operations_tally",
+    "operations_workertime",
 }
 
 

@@ -14,10 +14,13 @@ from typing import TypedDict
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+from django.db.transaction import atomic
 from django.utils import timezone
 
 from config.accounts.actors import Actor
 from config.accounts.policies import check_can_administer
+from config.audit.services import record
+from config.operations.acts import OperationAct
 from config.operations.backup.archive import (
     MANIFEST,
     ArchiveWriter,
@@ -49,6 +52,7 @@ from config.shared.version import code_version
 
 OWN_NAME = re.compile(r"hearth-\d{8}T\d{6}Z\.tar(\.age)?")
 PIECE = 1 << 20
+RECORDING_APPS = ("accounts.", "audit.", "operations.")
 
 
 class BackupFacts(TypedDict):
@@ -102,6 +106,9 @@ def make_backup(
             seconds=round((timezone.now() - began).total_seconds(), 1),
         )
         operation.facts = facts
+    with atomic():
+        after = {name: facts[name] for name in ("rows", "files", "bytes", "encrypted")}
+        record(OperationAct.BACKUP_MADE, by=by, on=operation, after=after)
     if keep is not None:
         delete_old_backups(path.parent, keep)
     return facts
@@ -215,20 +222,29 @@ def restore_backup(
         _place_files(path, key_file, dump, progress)
         progress(0, None, "restoring the database")
         restore_database(dump, lambda query: _check_rows(query, manifest))
+    pending = _known_migrations() - set(manifest.migrations)
     facts = RestoreFacts(
         created_at=manifest.created_at,
         version=manifest.version,
         rows=sum(manifest.rows.values()),
         files=len(manifest.files),
         missing=len(manifest.missing),
-        needs_migration=bool(_known_migrations() - set(manifest.migrations)),
+        needs_migration=bool(pending),
     )
-    # Before the migration, the table of operations may have other columns.
-    if not facts["needs_migration"]:
-        Operation.objects.create(
-            kind=OperationKind.RESTORE, finished_at=timezone.now(), facts=facts
-        )
+    # Before their migration, the tables of the record may have other columns.
+    if not any(name.startswith(RECORDING_APPS) for name in pending):
+        _record_restore(facts, by)
     return facts
+
+
+@atomic
+def _record_restore(facts: RestoreFacts, by: Actor) -> None:
+    """Record the restore in the restored database."""
+    operation = Operation.objects.create(
+        kind=OperationKind.RESTORE, finished_at=timezone.now(), facts=facts
+    )
+    after = {name: facts[name] for name in ("created_at", "version", "rows", "files")}
+    record(OperationAct.BACKUP_RESTORED, by=by, on=operation, after=after)
 
 
 def _check_fits(manifest: Manifest) -> None:

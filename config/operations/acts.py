@@ -1,0 +1,15 @@
+"""The administrative acts on the whole site."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from config.audit.acts import register_acts
+
+
+@register_acts
+class OperationAct(models.TextChoices):
+    BACKUP_MADE = "backup_made", "Backup made"
+    BACKUP_RESTORED = "backup_restored", "Backup restored"
+    # In the new database, the move has also ended: all rows arrive together or not at all.
+    MOVE_STARTED = "move_started", "Move to PostgreSQL started"
