@@ -132,3 +132,5 @@ class AnnotationAct(models.TextChoices):
     WITHDRAWAL_REQUESTED = "withdrawal_requested", "Withdrawal of answers requested"
     ANSWERS_WITHDRAWN = "answers_withdrawn", "Answers withdrawn"
     COMMENTED = "commented", "Comment on a training answer"
+    RULINGS_DOWNLOADED = "rulings_downloaded", "Rulings downloaded"
+    PEOPLE_DOWNLOADED = "people_downloaded", "Table of annotators downloaded"

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from annotation.core.elements import split_elements
 from annotation.models import Assignment, Campaign, Escalation, Judgment
 from annotation.services import CLAIM_MAX
+from config.shared.public_ids import PublicIdField
 from pooling.selectors import playable_address
 
 # A day. A longer time on one pair contained a break.
@@ -17,7 +18,7 @@ SECONDS_MAX = 24 * 3600
 REASON_MAX = 2000
 CAPTION_MAX = 10_000
 ELEMENTS_MAX = 9  # as many as there are digit keys
-BIGGEST_KEY = 2**63 - 1
+ASSIGNMENT, JUDGMENT, ESCALATION = "assignment", "judgment", "escalation"
 
 
 class ClaimSerializer(serializers.Serializer[dict[str, Any]]):
@@ -25,11 +26,8 @@ class ClaimSerializer(serializers.Serializer[dict[str, Any]]):
 
 
 class ReleaseSerializer(serializers.Serializer[dict[str, Any]]):
-    assignment = serializers.IntegerField(
-        min_value=1,
-        max_value=BIGGEST_KEY,
-        required=False,
-        help_text="one pair, which will not be assigned to you again",
+    assignment = PublicIdField(
+        ASSIGNMENT, required=False, help_text="one pair, which will not be assigned to you again"
     )
 
 
@@ -40,7 +38,7 @@ class ItemSerializer(serializers.ModelSerializer[Assignment]):
     caption and video are missing, too, because in many data sets they refer to each other.
     """
 
-    assignment = serializers.IntegerField(source="pk")
+    assignment = PublicIdField(ASSIGNMENT, source="pk")
     caption = serializers.CharField(source="task.query.text")
     video = serializers.SerializerMethodField()
     poster = serializers.SerializerMethodField()
@@ -103,7 +101,7 @@ class ViewingSerializer(serializers.Serializer[dict[str, Any]]):
 class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
     """One answer. `client_key` is a UUID of the answer, so that it can be sent again."""
 
-    assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST_KEY)
+    assignment = PublicIdField(ASSIGNMENT)
     corrects = serializers.BooleanField(
         default=False, help_text="replace your earlier answer, which is refused without it"
     )
@@ -140,7 +138,8 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
 class EscalationSerializer(serializers.ModelSerializer[Escalation]):
     """An escalation: "unsure" with a reason for a lead, or a video that cannot play."""
 
-    assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST_KEY, write_only=True)
+    id = PublicIdField(ESCALATION, read_only=True)
+    assignment = PublicIdField(ASSIGNMENT, write_only=True)
     reason = serializers.CharField(max_length=REASON_MAX, required=False, allow_blank=True)
 
     class Meta:
@@ -160,6 +159,8 @@ class PastItemSerializer(ItemSerializer):
 
 class StoredJudgmentSerializer(serializers.ModelSerializer[Judgment]):
     """A stored answer. The response is the same each time the answer is sent."""
+
+    id = PublicIdField(JUDGMENT, read_only=True)
 
     class Meta:
         model = Judgment

@@ -20,6 +20,7 @@ from django.db import connection
 
 from annotation.enums import GoldUse, Scale
 from annotation.models import Annotator, Assignment, Campaign, Judgment
+from annotation.serializers import ASSIGNMENT
 from annotation.services import (
     Answer,
     ImportedJudgments,
@@ -37,6 +38,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import create_user
+from config.shared.public_ids import PublicIds
 from pooling import services as pooling_services
 from pooling.models import Benchmark, Pair, Run
 from pooling.services import ImportedRun, ImportedTags, ImportedTrainSplit
@@ -187,6 +189,16 @@ def make_campaign(
 
 def claim(campaign: Campaign, annotator: Annotator, count: int = 20) -> list[Assignment]:
     return claim_assignments(campaign=campaign, annotator=annotator, count=count)
+
+
+def shown_id(assignment: Assignment) -> int:
+    """Return the number of an assignment in requests and responses."""
+    return PublicIds(ASSIGNMENT).of(assignment.pk)
+
+
+def assignment_of(item: Mapping[str, Any]) -> Assignment:
+    """Return the assignment of a pair in a response."""
+    return Assignment.objects.get(pk=PublicIds(ASSIGNMENT).key_of(item["assignment"]))
 
 
 def submit(

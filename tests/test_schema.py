@@ -26,7 +26,7 @@ from evaluation.lab.analyses import ANALYSES
 from evaluation.release.services import publish_label_set
 from tests.accounts.world import token_of
 from tests.benchmarks.commands import NO_RATES
-from tests.factories import add_judgments, claim, make_campaign, make_user
+from tests.factories import add_judgments, claim, make_campaign, make_user, shown_id
 from tests.webserver import WebServer, web_server
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -78,7 +78,9 @@ def test_no_request_causes_an_error_of_the_server(server: WebServer, tmp_path: P
 def known_values(campaign: Campaign) -> Known:
     """Return values of parameters that exist. Most requests contain them."""
     job = Job.objects.create(kind="evaluate", title="x", benchmark_key=campaign.benchmark.key)
+    # The assignments that the next person claims, too.
     first = Assignment.objects.count() + 1
+    shown = [shown_id(Assignment(pk=pk)) for pk in range(first, first + 6)]
     return {
         "path.key": [campaign.benchmark.key],
         "path.name": sorted(ANALYSES),
@@ -86,7 +88,7 @@ def known_values(campaign: Campaign) -> Known:
         "path.export": ["qrels"],
         "path.id": [str(job.pk)],
         "path.pk": [campaign.pk, str(job.pk)],
-        "body.assignment": list(range(first, first + 6)),
+        "body.assignment": shown,
         "body.client_key": [str(uuid.UUID(int=number)) for number in range(3)],
     }
 

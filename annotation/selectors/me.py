@@ -150,13 +150,19 @@ def own_campaigns(
 
 
 def open_pairs(campaigns: Iterable[Campaign]) -> dict[int, int]:
-    """Return the number of tasks with a free slot of each campaign, up to a minute old."""
+    """Return the number of free tasks that lack planned labels, by campaign, up to a minute old.
+
+    Tasks that need a further label after a disagreement are not counted. Otherwise, annotators
+    could see after an answer whether the earlier label of another was different.
+    """
     keys = [campaign.pk for campaign in campaigns]
     known = {pk: cache.get(OPEN_PAIRS.format(pk)) for pk in keys}
     missing = [pk for pk, count in known.items() if count is None]
     if not missing:
         return known
-    tasks = JudgmentTask.objects.filter(campaign__in=missing, seats_open__gt=0)
+    tasks = JudgmentTask.objects.filter(
+        campaign__in=missing, seats_open__gt=0, labels_live__lt=F("labels_planned")
+    )
     counts = dict(tasks.values_list("campaign").annotate(Count("pk")).order_by())
     known |= {pk: counts.get(pk, 0) for pk in missing}
     cache.set_many({OPEN_PAIRS.format(pk): known[pk] for pk in missing}, OPEN_PAIRS_FOR_SECONDS)

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation import services
 from annotation.core.keys import bindings, desk_keys, desk_texts, keys_of, shown_key
-from annotation.enums import CampaignState, TaskState
+from annotation.enums import AnnotationAct, CampaignState, TaskState
 from annotation.forms.desk import EXCLUDE, REOPEN, DeskForm, RulingsFilter, UndoForm
 from annotation.models import AT_DESK, Adjudication, Annotator, Campaign, JudgmentTask
 from annotation.policies import can_lead_somewhere
@@ -33,7 +33,7 @@ from annotation.selectors.desk import (
 )
 from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
-from config.shared.downloads import download_csv
+from config.audit.downloads import download_recorded_csv
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.filters import filters, requested_filter
 from config.shared.pages import FORM_METHODS, only_for
@@ -136,7 +136,13 @@ def rulings_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = _get_campaign(request, pk)
     _, found = _filtered_rulings(request, campaign)
     body = csv_text(CSV_COLUMNS, map(_csv_row, found))
-    return download_csv(body, f"{campaign.benchmark.key}-campaign-{campaign.pk}-rulings")
+    return download_recorded_csv(
+        request,
+        body,
+        f"{campaign.benchmark.key}-campaign-{campaign.pk}-rulings",
+        act=AnnotationAct.RULINGS_DOWNLOADED,
+        on=campaign,
+    )
 
 
 @only_for(can_lead_somewhere)

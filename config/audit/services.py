@@ -12,10 +12,8 @@ from django.db.models import Q, Value
 from django.db.models.functions import Now
 from django.db.transaction import TransactionManagementError, atomic
 
-from config.audit.acts import AuditAct
 from config.audit.models import AuditAddress, AuditEntry
 from config.audit.origins import current_origin
-from config.audit.policies import check_can_read_log
 
 if TYPE_CHECKING:
     from config.accounts.actors import Actor
@@ -58,10 +56,9 @@ def record(
 
 
 @atomic
-def record_download(*, by: Actor) -> None:
-    """Record that an admin downloads the log."""
-    check_can_read_log(by)
-    record(AuditAct.LOG_DOWNLOADED, by=by)
+def record_download(act: models.TextChoices, *, by: Actor, on: models.Model | None = None) -> None:
+    """Record a download. The caller has checked the permission."""
+    record(act, by=by, on=on)
 
 
 def delete_addresses(*, person: models.Model) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any
 
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
@@ -11,12 +11,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from config.audit import services
+from config.audit.acts import AuditAct
+from config.audit.downloads import download_recorded_csv
 from config.audit.forms import LogFilter
 from config.audit.models import AuditEntry
 from config.audit.policies import can_read_log
 from config.audit.selectors import actor_of_entry, address_of, find_entries, log_rows
-from config.shared.downloads import download_csv
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from config.shared.tables import Column, Order, csv_text, page_of
@@ -82,8 +82,7 @@ def audit_log_csv(request: HttpRequest) -> HttpResponse:
         raise InvalidInput("The filter of the audit log is not valid.")
     entries = _sorted(form, _order(request))[:CSV_ROWS_MAX]
     body = csv_text(CSV_COLUMNS, map(_csv_row, entries.iterator(2000)))
-    services.record_download(by=cast(Any, request.user))
-    return download_csv(body, "audit-log")
+    return download_recorded_csv(request, body, "audit-log", act=AuditAct.LOG_DOWNLOADED)
 
 
 def _order(request: HttpRequest) -> Order:

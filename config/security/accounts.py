@@ -88,9 +88,15 @@ def rate_limits(probe: Probe) -> str:
 
 @requirement("6.3.2", "Leads and admins need a second factor.")
 def second_factor(probe: Probe) -> str:
-    required = set(getattr(settings, "MFA_REQUIRED_ROLES", []))
+    required = set(settings.MFA_REQUIRED_ROLES)
     missing = {"admin", "lead"} - required
-    return f"Not required: {', '.join(sorted(missing))} (MFA_REQUIRED_ROLES)." if missing else ""
+    if not missing:
+        return ""
+    value = ",".join(sorted(required | missing))
+    return (
+        f"Not required for: {', '.join(sorted(missing))}. Set MFA_REQUIRED_ROLES={value}. People "
+        "with these roles then set up a second factor when they next open a page."
+    )
 
 
 @requirement("6.3.3", "All sign-ins use one page and one backend.")

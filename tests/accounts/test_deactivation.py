@@ -37,8 +37,12 @@ class Browser(APIClient):
         self.cookies["csrftoken"] = "a" * 32
         self.credentials(HTTP_X_CSRFTOKEN="a" * 32)
 
-    def judge(self, assignment: int, label: int = 1, key: uuid.UUID | None = None) -> Any:
-        content = {"assignment": assignment, "label": label, "client_key": str(key or uuid.uuid4())}
+    def judge(
+        self, assignment: Assignment | None, label: int = 1, key: uuid.UUID | None = None
+    ) -> Any:
+        """Submit an answer. assignment: None for one that does not exist."""
+        shown = factories.shown_id(assignment or Assignment(pk=10**6))
+        content = {"assignment": shown, "label": label, "client_key": str(key or uuid.uuid4())}
         return self.post(JUDGMENTS, content, format="json")
 
 
@@ -87,7 +91,7 @@ def test_earlier_sessions_stay_invalid_after_reactivation(anna: Annotator) -> No
     again = reactivate_person(person=user, by=admin())
     assert (again.state, again.deactivated_at, again.session_generation) == ("active", None, 1)
     assert before.get("/me/").status_code == 302
-    assert before.judge(1).status_code == 401
+    assert before.judge(None).status_code == 401
     assert Browser(user).get("/").status_code == 200
     assert before.get("/me/").status_code == 302
 
@@ -166,7 +170,7 @@ def test_a_simultaneous_answer_counts_or_is_surplus(campaign: Campaign, anna: An
         deactivate_person(person=user, by=ada)
         return 0
 
-    status, _ = factories.at_once(lambda: browser.judge(held.pk).status_code, shut_out)
+    status, _ = factories.at_once(lambda: browser.judge(held).status_code, shut_out)
     ((label, state),) = stored()
     # Depending on whether the request or the deactivation came first.
     assert (status, label, state) in [(201, 1, "live"), (403, 1, "surplus")]
@@ -186,16 +190,16 @@ def test_a_late_answer_is_stored_but_not_counted(campaign: Campaign, anna: Annot
     deactivate_person(person=user, by=admin())
 
     for _ in range(2):
-        answer = browser.judge(first.pk, key=key)
+        answer = browser.judge(first, key=key)
         assert (answer.status_code, answer.json()) == (403, KEPT)
     assert stored() == [(1, "surplus")]
     task = first.task
     task.refresh_from_db()
     assert (task.state, task.labels_live, task.seats_open) == ("open", 0, 1)
 
-    assert browser.judge(first.pk, label=0, key=key).status_code == 409
-    assert browser.judge(second.pk, label=7).status_code == 400
-    assert browser.judge(10**6).status_code == 404
+    assert browser.judge(first, label=0, key=key).status_code == 409
+    assert browser.judge(second, label=7).status_code == 400
+    assert browser.judge(None).status_code == 404
     assert stored() == [(1, "surplus")]
     assert Assignment.objects.filter(state=AssignmentState.HELD).count() == 0
 
@@ -205,7 +209,12 @@ def test_a_late_correction_does_not_change_the_answer(campaign: Campaign, anna: 
     (held,) = factories.claim(campaign, anna, 1)
     factories.submit(held, 1)
     deactivate_person(person=person_of(anna), by=admin())
-    key = {"assignment": held.pk, "label": 0, "client_key": str(uuid.uuid4()), "corrects": True}
+    key = {
+        "assignment": factories.shown_id(held),
+        "label": 0,
+        "client_key": str(uuid.uuid4()),
+        "corrects": True,
+    }
     answer = browser.post(JUDGMENTS, key, format="json")
     assert (answer.status_code, stored()) == (403, [(1, "live"), (0, "surplus")])
 
@@ -221,7 +230,9 @@ def test_an_ended_session_can_only_send_answers(campaign: Campaign, anna: Annota
         "release/": browser.post(f"/api/v1/campaigns/{campaign.pk}/release/", {}, format="json"),
         "history/": browser.get(f"/api/v1/campaigns/{campaign.pk}/history/"),
         "escalations/": browser.post(
-            "/api/v1/escalations/", {"assignment": held.pk, "kind": "unsure"}, format="json"
+            "/api/v1/escalations/",
+            {"assignment": factories.shown_id(held), "kind": "unsure"},
+            format="json",
         ),
     }
     assert {name: answer.status_code for name, answer in calls.items()} == dict.fromkeys(calls, 401)
@@ -233,7 +244,7 @@ def test_an_ended_session_needs_the_csrf_token(campaign: Campaign, anna: Annotat
     (held,) = factories.claim(campaign, anna, 1)
     deactivate_person(person=person_of(anna), by=admin())
     browser.credentials()
-    answer = browser.judge(held.pk)
+    answer = browser.judge(held)
     assert answer.status_code == 403
     assert answer.json()["detail"].startswith("CSRF Failed")
     assert stored() == []
@@ -254,11 +265,11 @@ def test_which_ended_sessions_have_an_owner(campaign: Campaign, anna: Annotator)
     deactivate_person(person=user, by=admin())
 
     # Ended by an earlier deactivation, signed out, and never signed in.
-    assert oldest.judge(held.pk).status_code == 401
-    assert signed_out.judge(held.pk).status_code == 401
+    assert oldest.judge(held).status_code == 401
+    assert signed_out.judge(held).status_code == 401
     assert APIClient().post(JUDGMENTS, {}, format="json").status_code == 401
     assert stored() == []
-    assert newer.judge(held.pk).status_code == 403
+    assert newer.judge(held).status_code == 403
     assert stored() == [(1, "surplus")]
 
 
@@ -269,7 +280,7 @@ def test_a_session_with_an_older_password_has_no_owner(campaign: Campaign, anna:
     user.set_password("another password")
     user.save()
     deactivate_person(person=user, by=admin())
-    assert stolen.judge(held.pk).status_code == 401
+    assert stolen.judge(held).status_code == 401
     assert stored() == []
 
 
@@ -280,7 +291,7 @@ def test_an_expired_session_has_no_owner(
     browser = Browser(person_of(anna))
     (held,) = factories.claim(campaign, anna, 1)
     deactivate_person(person=person_of(anna), by=admin())
-    assert browser.judge(held.pk).status_code == 401
+    assert browser.judge(held).status_code == 401
     assert stored() == []
 
 
@@ -290,7 +301,7 @@ def test_a_late_answer_to_an_unassigned_pair_is_refused(
     (theirs,) = factories.claim(campaign, factories.make_annotator("ben"), 1)
     browser = Browser(person_of(anna))
     deactivate_person(person=person_of(anna), by=admin())
-    assert browser.judge(theirs.pk).status_code == 404
+    assert browser.judge(theirs).status_code == 404
     assert stored() == []
 
 
@@ -301,7 +312,7 @@ def test_an_answer_without_the_role_is_stored_but_not_counted(
     browser = Browser(user)
     (held,) = factories.claim(campaign, anna, 1)
     withdraw_role(person=user, role=Role.ANNOTATOR, scope="tiny", by=admin())
-    answer = browser.judge(held.pk)
+    answer = browser.judge(held)
     assert (answer.status_code, answer.json(), stored()) == (403, KEPT, [(1, "surplus")])
 
 
@@ -312,11 +323,11 @@ def test_a_role_in_another_benchmark_does_not_help(campaign: Campaign, anna: Ann
     user.grants.create(role=Role.ANNOTATOR, scope="other")
     withdraw_role(person=user, role=Role.ANNOTATOR, scope="tiny", by=admin())
     browser = Browser(user)
-    assert browser.judge(held.pk).status_code == 201
+    assert browser.judge(held).status_code == 201
     assert stored() == [(1, "surplus")]
-    content = {"assignment": held.pk, "kind": "unsure", "reason": "dark"}
+    content = {"assignment": factories.shown_id(held), "kind": "unsure", "reason": "dark"}
     escalated = browser.post("/api/v1/escalations/", content, format="json")
     assert escalated.status_code == 403
     assert campaign.tasks.exclude(state="open").count() == 0
     # A person who never held the pair gets the same answer.
-    assert Browser(make_other).judge(held.pk).status_code == 404
+    assert Browser(make_other).judge(held).status_code == 404

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tests.faults.jobs import ENDED, imported, start_import, wait_until
 from tests.faults.row import Row
 from tests.faults.site import Person, Site, answer_to, judged_too_often
-from tests.faults.submits import stored_id, total
+from tests.faults.submits import stored_label, total
 
 DAY = 24 * 3600
 SHIFTS = (2 * DAY, -2 * DAY)
@@ -37,7 +37,7 @@ def shift_clocks(site: Site, rounds: int) -> Row:
     attempts = site.rows("SELECT attempts FROM jobs_job WHERE kind = 'import_run'")
     wrong += [f"{made} attempts" for (made,) in attempts if made != 1]
     found = imported(site, jobs)
-    lost = sum(stored_id(site, key) != number for key, number in acknowledged.items())
+    lost = sum(stored_label(site, key) != label for key, label in acknowledged.items())
     return Row(
         "Shift the clock of web server and worker by two days",
         site.database,
@@ -55,20 +55,22 @@ def leases(
 ) -> Iterator[str]:
     """Yield what is wrong with a lease that has just begun, and with one that has expired."""
     (hers,) = anna.claim(campaign)
+    lease = newest_lease(site)
     (minutes,) = site.rows(
         "SELECT EXTRACT(EPOCH FROM lease_expires_at - now()) / 60 FROM annotation_assignment "
         "WHERE id = ?",
-        hers,
+        lease,
     )[0]
     if not LEASE_MINUTES - 1 < minutes <= LEASE_MINUTES:
         yield f"a lease of {minutes:.0f} minutes"
     (his,) = ben.claim(campaign)
-    if state_of(site, hers) != "held":
+    if state_of(site, lease) != "held":
         yield "a lease was lost"
     for person, held in ((anna, hers), (ben, his)):
         answer = answer_to(held)
-        acknowledged[answer["client_key"]] = person.insist("/api/v1/judgments/", answer)["id"]
-    (late,) = anna.claim(campaign)
+        acknowledged[answer["client_key"]] = person.insist("/api/v1/judgments/", answer)["label"]
+    anna.claim(campaign)
+    late = newest_lease(site)
     site.rows(
         "UPDATE annotation_assignment SET lease_expires_at = now() - interval '1 second' "
         "WHERE id = ?",
@@ -77,6 +79,11 @@ def leases(
     ben.claim(campaign)
     if state_of(site, late) != "expired":
         yield "an expired lease did not end"
+
+
+def newest_lease(site: Site) -> int:
+    """Return the key of the newest assignment. The API shows another number."""
+    return int(site.rows("SELECT MAX(id) FROM annotation_assignment")[0][0])
 
 
 def state_of(site: Site, assignment: int) -> str:

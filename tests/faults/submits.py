@@ -33,18 +33,20 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
             answer = answer_to(person.claim(prepared["campaign"])[0])
             status, _ = person.post("/api/v1/judgments/", answer, **{"X-Fault": point})
             wrong += status in OK  # the process should be dead
-            wrong += (stored_id(site, answer["client_key"]) is not None) != (
+            wrong += (stored_label(site, answer["client_key"]) is not None) != (
                 point in STORED_BY_THEN
             )
-            acknowledged[answer["client_key"]] = person.insist("/api/v1/judgments/", answer)["id"]
-    stored = {key: stored_id(site, key) for key in acknowledged}
-    lost = sum(stored[key] != number for key, number in acknowledged.items())
+            acknowledged[answer["client_key"]] = person.insist("/api/v1/judgments/", answer)[
+                "label"
+            ]
+    stored = {key: stored_label(site, key) for key in acknowledged}
+    lost = sum(stored[key] != label for key, label in acknowledged.items())
     return Row(
         "Kill a web process at 5 points of a submit",
         site.database,
         tried=rounds * len(POINTS),
         acknowledged=len(acknowledged),
-        stored=sum(number is not None for number in stored.values()),
+        stored=sum(label is not None for label in stored.values()),
         lost=lost + wrong + len(person.wrong),
         doubled=judged_too_often(site) + total(site) - len(acknowledged),
     )
@@ -71,9 +73,9 @@ def kill_under_writers(site: Site, rounds: int) -> Row:
     )
 
 
-def stored_id(site: Site, key: str) -> int | None:
+def stored_label(site: Site, key: str) -> int | None:
     shown = key if site.postgres else key.replace("-", "")
-    rows = site.rows("SELECT id FROM annotation_judgment WHERE client_key = ?", shown)
+    rows = site.rows("SELECT label FROM annotation_judgment WHERE client_key = ?", shown)
     return int(rows[0][0]) if rows else None
 
 

@@ -17,7 +17,7 @@ CLAIM = 10
 
 @dataclass
 class Writers:
-    """`acknowledged`: the keys of answers that were confirmed, in their order, with their ids."""
+    """`acknowledged`: the keys of confirmed answers, in their order, with their labels."""
 
     campaign: int
     people: list[Person]
@@ -33,7 +33,7 @@ class Writers:
             for assignment in person.claim(self.campaign, CLAIM):
                 answer = answer_to(assignment)
                 stored = person.insist("/api/v1/judgments/", answer)
-                self.acknowledged[answer["client_key"]] = stored["id"]
+                self.acknowledged[answer["client_key"]] = stored["label"]
                 if self.stopped.is_set():
                     return
 
@@ -59,7 +59,7 @@ def writers(site: Site, pairs: int, people: int = PEOPLE) -> Iterator[Writers]:
 
 
 def missing(site: Site, acknowledged: dict[str, int]) -> int:
-    """Return the number of acknowledged answers that are not stored, or under another id."""
-    rows = site.rows("SELECT client_key, id FROM annotation_judgment")
-    stored = {str(key).replace("-", ""): number for key, number in rows}
-    return sum(stored.get(key.replace("-", "")) != number for key, number in acknowledged.items())
+    """Return the number of acknowledged answers that are not stored, or with another label."""
+    rows = site.rows("SELECT client_key, label FROM annotation_judgment")
+    stored = {str(key).replace("-", ""): label for key, label in rows}
+    return sum(stored.get(key.replace("-", "")) != label for key, label in acknowledged.items())

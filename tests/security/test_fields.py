@@ -92,7 +92,7 @@ def campaign(lead: User, tmp_path: Path) -> Campaign:
 
 def writes_of_annotators(campaign: Campaign) -> list[Write]:
     anna = Annotator.objects.get(user__username="anna")
-    held = anna.assignments.earliest("pk").pk
+    held = factories.shown_id(anna.assignments.earliest("pk"))
     key = str(uuid.UUID(int=7))
     answer = {"assignment": held, "label": 1, "client_key": key}
     return [

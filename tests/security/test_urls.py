@@ -20,6 +20,7 @@ from annotation.models import Campaign
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import withdraw_role
+from config.audit.models import AuditEntry
 from tests import factories
 from tests.accounts.world import make_member
 from tests.security.walk import addresses, changes, snapshot
@@ -292,6 +293,43 @@ def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
     files = [f"{API}benchmarks/tiny/label-sets/1/{file}/" for file in ("csv", "judgments")]
     fresh = client_for(Role.ANNOTATOR, name="late")
     assert {fresh.get(link).status_code for link in files} == {403}
+
+
+# The act that each download of the table of pages adds to the audit log. Scores, counts over time
+# and analyses contain no data about people, so their downloads are not recorded.
+RECORDED = {
+    "audit-log-csv": "log_downloaded",
+    "campaign-people-csv": "people_downloaded",
+    "desk-rulings-csv": "rulings_downloaded",
+    "label-set-export": "labels_exported",
+}
+NOT_RECORDED = {
+    "analysis-chart",
+    "analysis-json",
+    "analysis-table",
+    "campaign-csv",
+    "compare-download",
+    "results-download",
+}
+
+
+def test_downloads_of_data_about_people_are_recorded(
+    places: dict[str, Any],
+    visit: Callable[[str], Client],
+) -> None:
+    """A new download must be listed in one of the two tables."""
+    client, downloads = visit("admin"), {}
+    for name, method, address, _ in TABLE:
+        path, before = address.format(**places), AuditEntry.objects.count()
+        if method == "GET" and "attachment" in client.head(path).get("Content-Disposition", ""):
+            assert AuditEntry.objects.count() == before, f"HEAD {path} is recorded"
+            client.get(path)
+            added = AuditEntry.objects.order_by("pk")[before:]
+            downloads[name] = set(added.values_list("act", flat=True))
+    assert {name: acts for name, acts in downloads.items() if acts} == {
+        name: {act} for name, act in RECORDED.items()
+    }
+    assert {name for name, acts in downloads.items() if not acts} == NOT_RECORDED
 
 
 def client_user() -> User:

@@ -9,12 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation.enums import CampaignState, Joining, JudgmentState
+from annotation.enums import AnnotationAct, CampaignState, Joining, JudgmentState
 from annotation.models import Campaign, Judgment
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import get_campaign
 from config.accounts.roles import Role, scopes_of
-from config.shared.downloads import download_csv
+from config.audit.downloads import download_recorded_csv
 from config.shared.errors import InvalidInput
 from config.shared.pages import only_for
 from config.shared.tables import Order, page_of
@@ -102,7 +102,13 @@ def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     stored = get_figures(campaign)
     rows = person_rows(campaign, stored.figures if stored else None)
-    return download_csv(people_csv(rows), f"{campaign.benchmark.key}-campaign-{campaign.pk}-people")
+    return download_recorded_csv(
+        request,
+        people_csv(rows),
+        f"{campaign.benchmark.key}-campaign-{campaign.pk}-people",
+        act=AnnotationAct.PEOPLE_DOWNLOADED,
+        on=campaign,
+    )
 
 
 @only_for(can_lead_somewhere)

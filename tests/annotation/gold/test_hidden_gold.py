@@ -46,6 +46,7 @@ from evaluation.release.services import publish_label_set
 from tests.factories import (
     PASSWORD,
     add_gold_items,
+    assignment_of,
     at_once,
     claim,
     make_annotator,
@@ -299,11 +300,8 @@ def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> Non
     browser = browser_of("anna")
     answered = browser.post(f"/api/v1/campaigns/{campaign.pk}/claim/", {"count": 20}, format="json")
     items = {item["assignment"]: item for item in answered.json()["items"]}
-    gold = Assignment.objects.filter(pk__in=items, task__gold__isnull=False)
-    of_kind = {
-        "gold": list(gold.values_list("pk", flat=True)),
-        "pair": sorted(set(items) - set(gold.values_list("pk", flat=True))),
-    }
+    gold = [one for one in items if assignment_of(items[one]).task.gold is not None]
+    of_kind = {"gold": gold, "pair": sorted(set(items) - set(gold))}
     assert min(map(len, of_kind.values())) >= 4
 
     responses: dict[str, list[Any]] = {"gold": [], "pair": []}

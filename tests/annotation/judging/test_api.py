@@ -15,14 +15,17 @@ from rest_framework.test import APIClient
 
 from annotation.enums import CampaignState, JudgmentState
 from annotation.models import Assignment, Campaign, Judgment
+from annotation.serializers import JUDGMENT
 from annotation.services import Policy, open_campaign, set_campaign_state, write_guideline
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
+from config.shared.public_ids import PublicIds
 from pooling.models import Video
 from tests.accounts.world import token_of
 from tests.factories import (
     PASSWORD,
+    assignment_of,
     at_once,
     build_pool,
     import_benchmark,
@@ -32,6 +35,7 @@ from tests.factories import (
     make_run,
     make_user,
     row_counts,
+    shown_id,
     write_captions,
     write_videos,
 )
@@ -112,9 +116,9 @@ def test_a_pair_is_leased_and_judged(anna: Browser, campaign: Campaign) -> None:
     answer = anna.post(claim_url(campaign), {"count": 2}).json()
     assert sorted(answer) == ["items", "judged"]
     first, second = answer["items"]
-    held = Assignment.objects.get(pk=first["assignment"])
+    held = assignment_of(first)
     assert first == {
-        "assignment": held.pk,
+        "assignment": shown_id(held),
         "caption": held.task.pair.query.text,
         "video": None,
         "poster": None,
@@ -125,7 +129,7 @@ def test_a_pair_is_leased_and_judged(anna: Browser, campaign: Campaign) -> None:
     judgment = Judgment.objects.get()
     assert (stored.status_code, stored.json()) == (
         201,
-        {"id": judgment.pk, "label": 1, "client_key": sent["client_key"]},
+        {"id": PublicIds(JUDGMENT).of(judgment.pk), "label": 1, "client_key": sent["client_key"]},
     )
     assert (judgment.task_id, judgment.annotator.user.username) == (held.task_id, "anna")  # type: ignore[union-attr]
     assert (judgment.label, judgment.state, judgment.seconds) == (1, JudgmentState.LIVE, 1.5)
@@ -172,7 +176,7 @@ def test_a_late_answer_to_a_filled_slot_is_kept_and_not_counted(
     first, again = anna.post(JUDGMENTS, late), anna.post(JUDGMENTS, late)
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == again.json()
-    task = Assignment.objects.get(pk=item["assignment"]).task
+    task = assignment_of(item).task
     assert sorted(task.judgments.values_list("label", "state")) == [(0, "live"), (1, "surplus")]
     assert (task.label, task.labels_live) == (0, 1)
 
@@ -251,7 +255,7 @@ def test_fields_that_the_client_may_not_set_are_ignored(anna: Browser, campaign:
     lease = anna.post(
         claim_url(campaign), {"count": 1, "lease_expires_at": "2099-01-01T00:00:00Z", "slot": 9}
     )
-    held = Assignment.objects.get(pk=lease.json()["items"][0]["assignment"])
+    held = assignment_of(lease.json()["items"][0])
     assert held.slot == 0
     assert held.lease_expires_at - held.created_at < timedelta(hours=1)
 

@@ -45,6 +45,7 @@ from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests.factories import (
     PASSWORD,
+    assignment_of,
     claim,
     make_annotator,
     make_campaign_with_gold,
@@ -104,7 +105,7 @@ def test_the_correct_answer_is_shown_after_the_answer(training: Campaign) -> Non
     assert set(first) == {"assignment", "caption", "video", "poster"}
     assert "because" not in claimed.content.decode()
 
-    gold = JudgmentTask.objects.get(assignments=first["assignment"]).gold
+    gold = assignment_of(first).task.gold
     assert gold is not None
     answer = {"assignment": first["assignment"], "label": 1, "client_key": str(uuid.uuid4())}
     stored = browser.post("/api/v1/judgments/", answer, format="json")
