@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import html
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,21 @@ def test_the_language_can_be_chosen(client_of_anna: Client) -> None:
     page = client_of_anna.get("/me/", headers={"Accept-Language": "en"}).content.decode()
     assert '<html lang="de"' in page
     assert "Meine Arbeit" in page
+
+
+def test_the_script_of_the_key_fields_has_german_names(client_of_anna: Client) -> None:
+    page = german(client_of_anna, "/me/")
+    names = json.loads(re.findall(r'data-key-names="(.*?)">', page)[0])
+    assert names == {key: shown for key, shown in NAMED.items() if "Arrow" in key} | {
+        "Space": "Leertaste",
+        "Backspace": "Rücktaste",
+        "Delete": "Entf",
+        "Insert": "Einfg",
+        "Home": "Pos1",
+        "End": "Ende",
+        "PageUp": "Bild auf",
+        "PageDown": "Bild ab",
+    }
 
 
 def test_keys_can_be_typed_as_they_are_shown(client_of_anna: Client, anna: User) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.keys import (
     ACTIONS,
     KEYS_EACH,
+    NAMED,
     OTHERS,
     STEPS,
     TWO_STEPS,
@@ -42,6 +44,11 @@ class KeysForm(forms.Form):
                     initial=initial[place],
                     widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
                 )
+
+    @property
+    def key_names(self) -> str:
+        """Return the shown names of keys without a letter or sign, as JSON for the script."""
+        return json.dumps({key: key_text(key) for key in NAMED})
 
     @property
     def tables(self) -> list[tuple[str, list[tuple[str, list[forms.BoundField]]]]]:

@@ -129,7 +129,7 @@ def test_own_keys_are_used_in_the_room(
         page.get_by_label("Undo: back to the last pair, key").press("Backspace")
         page.get_by_label("Undo: back to the last pair, second key").press("Backspace")
         page.get_by_label("Undo: back to the last pair, second key").press("PageUp")
-        page.locator("[data-keys-form]").get_by_role("button", name="Save").click()
+        page.locator("[data-key-names]").get_by_role("button", name="Save").click()
         page.get_by_text("Your keys are saved.").wait_for()
         assert annotator_for(anna).preferences["keys"]["undo"] == ["PageUp"]
 
@@ -230,7 +230,7 @@ def test_the_room_is_accessible_in_every_state(
         page.emulate_media(color_scheme="light")
         page.locator("html[data-bs-theme=light]").wait_for()
         page.get_by_label("Relevant, key", exact=True).fill("J")
-        page.locator("[data-keys-form]").get_by_role("button", name="Save").click()
+        page.locator("[data-key-names]").get_by_role("button", name="Save").click()
         page.get_by_role("alert").wait_for()
         look("me")
         page_problems[:] = [

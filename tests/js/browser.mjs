@@ -89,15 +89,6 @@ class Element extends Target {
     this.tagName = tag.toUpperCase();
   }
 
-  get ariaPressed() {
-    return this.getAttribute("aria-pressed");
-  }
-
-  set ariaPressed(value) {
-    if (value === null) this.removeAttribute("aria-pressed");
-    else this.setAttribute("aria-pressed", value);
-  }
-
   get textContent() {
     return this.text + this.children.map((child) => child.textContent ?? child).join("");
   }
@@ -153,6 +144,21 @@ class Element extends Target {
     this.parent = null;
   }
 
+  before(other) {
+    const { parent } = this;
+    parent.adopt([other]);
+    parent.children.splice(parent.children.indexOf(this), 0, other);
+  }
+
+  get nextElementSibling() {
+    return this.parent.children[this.parent.children.indexOf(this) + 1] ?? null;
+  }
+
+  contains(other) {
+    for (let at = other; at; at = at.parent) if (at === this) return true;
+    return false;
+  }
+
   adopt(children) {
     for (const child of children.filter((one) => one instanceof Element)) {
       child.remove();
@@ -165,10 +171,11 @@ class Element extends Target {
     return selector.split(",").some((one) => this.matchesOne(one.trim()));
   }
 
-  // Supports a name, classes and attributes. The modules use nothing else.
+  // Supports a name, an id, a class and attributes. The modules use nothing else.
   matchesOne(selector) {
-    const parts = selector.match(/\[[^\]]+\]|:?[\w.-]+/g);
+    const parts = selector.match(/\[[^\]]+\]|[:#]?[\w.-]+/g);
     return parts.every((part) => {
+      if (part.startsWith("#")) return this.id === part.slice(1);
       if (part === ":popover-open") return this.isPopoverOpen === true;
       if (part.startsWith("[")) return this.hasMatching(part.slice(1, -1));
       if (part.startsWith(".")) return this.className.split(" ").includes(part.slice(1));
@@ -238,6 +245,18 @@ class Element extends Target {
   hidePopover() {
     this.isPopoverOpen = false;
   }
+}
+
+for (const name of ["hidden", "label", "pressed", "sort"]) {
+  Object.defineProperty(Element.prototype, `aria${name[0].toUpperCase()}${name.slice(1)}`, {
+    get() {
+      return this.getAttribute(`aria-${name}`);
+    },
+    set(value) {
+      if (value === null) this.removeAttribute(`aria-${name}`);
+      else this.setAttribute(`aria-${name}`, value);
+    },
+  });
 }
 
 // A video whose frames are shown when the test requests it.

@@ -3,17 +3,11 @@
 // Keys that keep their usual function in forms.
 const UNTOUCHED_KEYS = new Set(["Tab", "Enter", "Escape", "Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"]);
 const CLEARING_KEYS = new Set(["Backspace", "Delete"]);
-const SHOWN = {
-  " ": "Space",
-  ArrowLeft: "←",
-  ArrowRight: "→",
-  ArrowUp: "↑",
-  ArrowDown: "↓",
-  PageUp: "Page up",
-  PageDown: "Page down",
-};
+const LONGEST = 20;
 
-const form = document.querySelector("[data-keys-form]");
+const form = document.querySelector("[data-key-names]");
+const names = JSON.parse(form.dataset.keyNames);
+const nameOf = (key) => names[key === " " ? "Space" : key] ?? key.toUpperCase().slice(0, LONGEST);
 
 form.addEventListener("keydown", (event) => {
   const field = event.target.closest("input");
@@ -24,5 +18,5 @@ form.addEventListener("keydown", (event) => {
   }
   event.preventDefault();
   const isCleared = CLEARING_KEYS.has(event.key) && field.value !== "";
-  field.value = isCleared ? "" : (SHOWN[event.key] ?? event.key.toUpperCase().slice(0, 20));
+  field.value = isCleared ? "" : nameOf(event.key);
 });

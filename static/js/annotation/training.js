@@ -2,9 +2,14 @@
 // and the video of the focused answer plays. Keys work only while an answer has the focus. Everything
 // else is plain forms and links.
 
+import { play, toggle } from "../shared/videos.js";
+
 const list = document.querySelector("[data-review]");
 const answers = [...list.querySelectorAll("article")];
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+
+// An answer whose video is missing has none.
+const videosIn = (answer) => answer.querySelectorAll("video");
 
 const goTo = (place) => {
   if (!answers[place]) return;
@@ -12,17 +17,11 @@ const goTo = (place) => {
   answers[place].scrollIntoView({ block: "start", behavior: reducedMotion.matches ? "auto" : "smooth" });
 };
 
-const toggle = (video) => {
-  if (!video) return;
-  if (video.paused) video.play().catch(() => {});
-  else video.pause();
-};
-
 const actions = {
   n: (place) => goTo(place + 1),
   p: (place) => goTo(place - 1),
   c: (place) => answers[place].querySelector("textarea").focus(),
-  " ": (place) => toggle(answers[place].querySelector("video")),
+  " ": (place) => videosIn(answers[place]).forEach(toggle),
 };
 
 list.addEventListener("keydown", (event) => {
@@ -43,9 +42,9 @@ list.addEventListener("keydown", (event) => {
 list.addEventListener("focusin", (event) => {
   const answer = event.target.closest("article");
   for (const other of answers) {
-    if (other !== answer) other.querySelector("video")?.pause();
+    if (other !== answer) videosIn(other).forEach((video) => video.pause());
   }
-  if (answer === event.target && !reducedMotion.matches) answer.querySelector("video")?.play().catch(() => {});
+  if (answer === event.target && !reducedMotion.matches) videosIn(answer).forEach(play);
 });
 
 // The browser has already scrolled to the answer in the address. This gives it the focus.

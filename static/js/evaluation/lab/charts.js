@@ -2,42 +2,18 @@
 // draws them again when the theme or the width changes. Vega interprets expressions, because the
 // Content-Security-Policy allows no eval.
 
-// People with any kind of colour blindness can distinguish these (after Okabe and Ito).
-const COLOURS = {
-  light: {
-    original: "#a2978a",
-    labels: "#b4490f",
-    categories: ["#b4490f", "#25211c", "#87972a", "#6f86a6", "#c9748f", "#8d6e63", "#5c5470"],
-    // Only systems have these colours.
-    systems: ["#0b6e8f", "#c58a00", "#8a4f9e", "#3f7d3f", "#5b6ad0", "#a3324a", "#1f8a83", "#7a5230", "#b05fa0"],
-  },
-  dark: {
-    original: "#8f8579",
-    labels: "#f39a63",
-    categories: ["#f39a63", "#ede6dd", "#c7d36b", "#a9bdd8", "#e8a3b8", "#c4a89f", "#b3a8d1"],
-    systems: ["#62bfe0", "#e5c36a", "#cf9fdf", "#86cfa4", "#9aa6f5", "#f08a9b", "#5fd1c8", "#c9a27a", "#e59ad2"],
-  },
-};
-const ORIGINAL = "Original positives";
-const LABELS = new Set(["By the labels", "With the labels", "From the labels"]);
-// Room for the axis next to one chart of a facet, in pixels.
-const AXIS = 130;
-// Charts of a facet shrink to this share of their width before a column is dropped.
-const SMALLEST = 0.7;
-const NARROW = 600;
+import { changesWithWidth, COLOURS, isNarrow, legendFor, specFor } from "./chart-specs.js";
 
-// A legend has as many names side by side as fit.
-function legend(width) {
-  const labelLimit = width < NARROW ? 110 : 260;
-  return { labelLimit, columns: Math.max(1, Math.floor(width / (labelLimit + 35))) };
-}
+// A new width is drawn when it has been the same for this long.
+const REDRAW_MS = 150;
 
 function coloursOf(place) {
   return COLOURS[place.closest("[data-bs-theme]").dataset.bsTheme === "dark" ? "dark" : "light"];
 }
 
-// The Vega-Lite configuration in the colours of the page. `room` is the width of the legend.
-function configure(place, room) {
+// The Vega-Lite configuration in the colours of the page.
+function configure(place, spec) {
+  const width = place.clientWidth;
   const { labels: accent, categories } = coloursOf(place);
   const style = getComputedStyle(place);
   const [ink, muted, line] = ["--h-ink", "--h-muted", "--h-line"].map((name) => style.getPropertyValue(name).trim());
@@ -47,8 +23,8 @@ function configure(place, room) {
     font: getComputedStyle(document.body).fontFamily,
     view: { stroke: line },
     axis: { ...text, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 600 },
-    axisY: { labelLimit: place.clientWidth < NARROW ? 100 : 180 },
-    legend: { ...text, ...legend(room), symbolBaseFillColor: muted, symbolBaseStrokeColor: muted, symbolOpacity: 1, orient: "top", layout: { top: { direction: "vertical" } }, labelFontSize: 12, titleFontSize: 12 },
+    axisY: { labelLimit: isNarrow(width) ? 100 : 180 },
+    legend: { ...text, ...legendFor(spec, width), symbolBaseFillColor: muted, symbolBaseStrokeColor: muted, symbolOpacity: 1, orient: "top", layout: { top: { direction: "vertical" } }, labelFontSize: 12, titleFontSize: 12 },
     header: text,
     title: { color: ink },
     text: { color: ink },
@@ -61,70 +37,13 @@ function configure(place, room) {
   };
 }
 
-// All encodings of a colour by names, in the chart and in its parts.
-function colourEncodings(spec) {
-  const parts = ["spec", "layer", "hconcat", "vconcat"].flatMap((name) => spec[name] ?? []);
-  const own = spec.encoding?.color;
-  return [...(own?.type === "nominal" ? [own] : []), ...parts.flatMap(colourEncodings)];
-}
-
-// A system has the same colour in all charts of a benchmark. `usermeta.systems` has its number.
-function setColours(spec, colours) {
-  const systems = spec.usermeta?.systems ?? {};
-  for (const encoding of colourEncodings(spec)) {
-    const values = spec.data.values.map((row) => row[encoding.field]);
-    const domain = [...new Set([...(encoding.sort ?? []), ...values])];
-    let others = 0;
-    const range = domain.map((name) => {
-      const number = systems[name] ?? systems[String(name).replace(/^only /, "")];
-      if (number !== undefined) return colours.systems[number % colours.systems.length];
-      if (name === ORIGINAL || name === "neither") return colours.original;
-      if (LABELS.has(name)) return colours.labels;
-      return colours.categories[others++ % colours.categories.length];
-    });
-    encoding.scale = { domain, range, ...encoding.scale };
-  }
-}
-
-const isComposed = (spec) => ["vconcat", "hconcat", "concat", "facet", "repeat"].some((name) => name in spec);
-
-// A facet shows as many charts side by side as fit.
-function fitFacet(spec, width) {
-  const columns = Math.floor(width / (SMALLEST * spec.spec.width + AXIS));
-  spec.columns = Math.max(1, Math.min(spec.columns, columns));
-  spec.spec.width = Math.max(120, Math.min(spec.spec.width, width / spec.columns - AXIS));
-}
-
-// The parts of a composed chart are as narrow as the page.
-function fitParts(spec, width) {
-  for (const part of [...(spec.vconcat ?? []), ...(spec.hconcat ?? [])]) {
-    if (part.width) part.width = Math.min(part.width, Math.max(120, width - AXIS));
-    fitParts(part, width);
-  }
-}
-
-// A chart that is too wide for a narrow page has another specification for it in `usermeta.narrow`.
-function specFor(figure, width) {
-  const { usermeta } = figure.spec;
-  const isOther = usermeta.narrow && width < NARROW;
-  return structuredClone(isOther ? { ...usermeta.narrow, usermeta } : figure.spec);
-}
-
 async function drawInto(place, figure) {
-  const spec = specFor(figure, place.clientWidth);
-  setColours(spec, coloursOf(place));
-  if (spec.facet) fitFacet(spec, place.clientWidth);
-  fitParts(spec, place.clientWidth);
-  if (!isComposed(spec)) {
-    spec.width ??= "container";
-    spec.autosize ??= { type: "fit-x", contains: "padding" };
-  }
+  const spec = specFor(figure.spec, place.clientWidth, coloursOf(place));
   const { view } = await vegaEmbed(place, spec, {
     mode: "vega-lite",
     actions: false,
     ast: true,
-    // In a facet, the legend begins at the first chart.
-    config: configure(place, place.clientWidth - (spec.facet ? AXIS : 0)),
+    config: configure(place, spec),
     defaultStyle: false,
     logLevel: vega.Error,
     renderer: "svg",
@@ -165,12 +84,15 @@ for (const figure of figures) {
   });
 }
 
-// Vega adapts other charts to a new width by itself.
 let width = innerWidth;
+let timer = null;
 addEventListener("resize", () => {
   if (innerWidth === width) return;
   width = innerWidth;
-  for (const figure of figures) if (figure.spec && (isComposed(figure.spec) || figure.spec.usermeta.narrow)) draw(figure);
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    for (const figure of figures) if (figure.spec && changesWithWidth(figure.spec)) draw(figure);
+  }, REDRAW_MS);
 });
 
 const drawAll = () => Promise.all(figures.map(draw));

@@ -1,5 +1,7 @@
 // The comparison of ranked lists: keys, players, videos that lists share, and the link.
 
+import { play, toggle } from "../../shared/videos.js";
+
 const find = (selector) => document.querySelector(selector);
 const lists = Array.from(document.querySelectorAll(".compare-list"), (list) =>
   Array.from(list.querySelectorAll(".found")),
@@ -74,11 +76,6 @@ function neighbour(item, key, shift) {
   return lists[column][{ ArrowUp: row - 1, ArrowDown: row + 1, Home: 0, End: last }[key]];
 }
 
-function toggle(video) {
-  if (video.paused) video.play().catch(() => {});
-  else video.pause();
-}
-
 for (const item of items) {
   item.addEventListener("keydown", (event) => {
     if (event.target !== item || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -117,7 +114,7 @@ let all = false;
 const inView = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!all) continue;
-    if (isIntersecting) target.play().catch(() => {});
+    if (isIntersecting) play(target);
     else target.pause();
   }
 });

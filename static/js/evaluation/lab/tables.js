@@ -74,9 +74,9 @@ function makeFold(table) {
       const all = row.textContent.toLowerCase();
       return words.every((word) => all.includes(word));
     });
-    const shown = isOpen ? found : found.slice(0, FIRST_ROWS);
-    for (const row of rows) row.hidden = !shown.includes(row);
-    status.textContent = shown.length < rows.length ? `${shown.length} of ${total}` : total;
+    const shown = new Set(isOpen ? found : found.slice(0, FIRST_ROWS));
+    for (const row of rows) row.hidden = !shown.has(row);
+    status.textContent = shown.size < rows.length ? `${shown.size} of ${total}` : total;
     button.hidden = found.length <= FIRST_ROWS;
     button.textContent = isOpen ? `Show the first ${FIRST_ROWS}` : `Show all ${found.length}`;
   };

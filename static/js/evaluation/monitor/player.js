@@ -2,6 +2,8 @@
 // files are served with a restrictive Content-Security-Policy. Without this script, or with a modifier
 // key, the link downloads the video.
 
+import { play } from "../../shared/videos.js";
+
 const player = document.querySelector("[data-player]");
 const caption = player.querySelector("p");
 const video = player.querySelector("video");
@@ -13,7 +15,7 @@ document.addEventListener("click", (event) => {
   caption.textContent = link.dataset.play;
   video.src = link.href;
   player.showModal();
-  video.play().catch(() => {});
+  play(video);
 });
 
 player.addEventListener("close", () => {
