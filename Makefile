@@ -118,11 +118,11 @@ test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST) --ignore=tests/test_schema.py
 
-# The core does not depend on the database, the drills and the move start their own databases, and
-# one run of the journeys in Chromium and of the benchmarks on a tiny input is enough.
+# Tests that use no database run once, on SQLite. The drills and the move start their own databases,
+# and one run of the journeys in Chromium and of the benchmarks on a tiny input is enough.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
-	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" \
+	@$(PY) -m tests.services run -- $(PYTEST) --only-database \
 		--ignore=tests/benchmarks --ignore=tests/e2e --ignore=tests/faults \
 		--ignore=tests/operations/test_moving.py
 

@@ -72,6 +72,26 @@ def pytest_xdist_setupnodes() -> None:
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
 
 
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--only-database", action="store_true", help="only tests that use a database")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that use no database, if the option says so."""
+    if config.getoption("--only-database"):
+        left_out = [item for item in items if not uses_database(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if uses_database(item)]
+
+
+def uses_database(item: pytest.Item) -> bool:
+    fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
+    return bool(fixtures) or item.get_closest_marker("django_db") is not None
+
+
 FAILED = pytest.StashKey[bool]()
 
 
