@@ -75,12 +75,6 @@ class NoFiles(FileUploadHandler):
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         raise InvalidInput("This address receives no files. Send the form without a file.")
 
-    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        return raw_data
-
-    def file_complete(self, file_size: int) -> None:
-        return None
-
 
 class OnlyFromPermitted(FileUploadHandler):
     """Skip the body unless the person may send files. This handler runs before the body is read.

@@ -40,7 +40,7 @@ def check_head(request: HttpRequest) -> None:
 
 def check_form(request: HttpRequest) -> None:
     """Parse the form of a request, and check its fields."""
-    check_texts(_texts_of_form(request.POST, request.FILES), "The form")
+    check_form_data(request.POST, request.FILES)
 
 
 def check_form_data(fields: Any, files: Any) -> None:

@@ -21,6 +21,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -287,7 +288,9 @@ def main() -> int:
         if data is None:
             data = Path(folder) / "data"
             data.mkdir()
-            draw_data(data, tiny=options.tiny)
+            # In a process of its own, because the peak of a command includes that of its parent.
+            with ProcessPoolExecutor(1) as drawing:
+                drawing.submit(draw_data, data, tiny=options.tiny).result()
         with new_database(Path(folder) / "home") as environment:
             bench = Bench(environment, known=options.data is not None)
             measure(bench, data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import resource
+import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from config.jobs.models import Job
 from tests.accounts.world import token_of
 from tests.config.requests.world import FORM, MULTIPART, multipart
 from tests.factories import make_benchmark, make_user
+from tests.waiting import wait_for
 from tests.webserver import WebServer, web_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,6 +71,39 @@ def test_a_full_disk_stops_uploads_and_nothing_else(server: WebServer, tmp_path:
     taken = request(server, "POST", API_UPLOAD, multipart({"system": "s"}, RUN), **headers)
     assert taken[0] == 202, taken
     assert uploads_of(server) == [Job.objects.get().params["upload"]]
+
+
+@pytest.mark.parametrize("kept_open", [False, True])
+def test_an_upload_whose_connection_is_cut_stores_nothing(
+    server: WebServer, tmp_path: Path, kept_open: bool
+) -> None:
+    """The line that was cut could be valid, so only the announced length shows the loss."""
+    make_benchmark(tmp_path, captions=2, videos=3)
+    token = token_of(make_user("rosa", Role.RESEARCHER))
+    body = multipart({"system": "s"}, RUN * 400_000)
+    head = (
+        f"POST {API_UPLOAD} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+        f"Authorization: Token {token}\r\nContent-Type: {MULTIPART}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        connection.sendall(head.encode() + body[: len(body) // 2])
+        if kept_open:  # the server can still answer
+            connection.shutdown(socket.SHUT_WR)
+            status = int(connection.recv(1000).split()[1])
+            assert status == 400
+
+    assert wait_for(lambda: uploads_of(server) == [])
+    assert Job.objects.count() == 0
+    taken = request(
+        server,
+        "POST",
+        API_UPLOAD,
+        multipart({"system": "s"}, RUN),
+        Authorization=f"Token {token}",
+        Content_Type=MULTIPART,
+    )
+    assert taken[0] == 202, taken
 
 
 def test_a_visitor_stores_nothing(server: WebServer) -> None:
