@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.benchmarks.judging import answer_to
 from tests.faults.row import Row
-from tests.faults.site import OK, Site, answer_to, judged_too_often
+from tests.faults.site import OK, Site, judged_too_often
 
 # The names of the points in tests/faults/wsgi.py, which needs Django.
 POINTS = ("before-insert", "after-insert", "after-commit", "before-reply", "during-reply")
