@@ -121,7 +121,7 @@ def soak(site: Site, people: int, think: float, seconds: float) -> Soak:
         worker = stack.enter_context(site.worker())
         scheduler = stack.enter_context(site.scheduler())
         pids = {"gunicorn": web.pid, "worker": worker.pid, "scheduler": scheduler.pid}
-        for page in pages * WARM_ROUNDS:
+        for page in pages * (WARM_ROUNDS if warm == WARM_SECONDS else 1):
             open_page(site, *page, result)
         stack.enter_context(repeated(PAGE_SECONDS, lambda: open_page(site, *next(opened), result)))
         warming = asyncio.run(judge(site.port, prepared, warm, rate))
