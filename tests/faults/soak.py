@@ -231,8 +231,8 @@ def records(log: str) -> Iterator[dict[str, Any]]:
 
 def report(result: Soak, date: str) -> str:
     facts = [
-        f"Run on {date} on {os.cpu_count()} cores. The load average, with other work of the machine,",
-        f"was {os.getloadavg()[2]:.0f}. {result.people} people sent an answer every",
+        f"Run on {date} on {os.cpu_count()} cores. The load average, with other work of the",
+        f"machine, was {os.getloadavg()[2]:.0f}. {result.people} people sent an answer every",
         f"{result.think_seconds:g} seconds for {result.seconds:g} seconds, after a warm-up.",
     ]
     figures = [
