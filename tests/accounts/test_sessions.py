@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import timezone
 
 from config.accounts.devices import device_name
 from config.accounts.models import User
@@ -98,6 +100,17 @@ def test_deactivation_ends_all_sessions(anna: User) -> None:
     deactivate_person(person=anna, by=admin())
     assert [is_signed_in(browser) for browser in clients] == [False, False]
     assert not UserSession.objects.exists()
+
+
+def test_a_slow_clock_does_not_prolong_a_session(
+    anna: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = signed_in(anna)
+    assert is_signed_in(browser)
+    Session.objects.update(expire_date=timezone.now() - timedelta(hours=1))
+    two_days_ago = timezone.now() - timedelta(days=2)
+    monkeypatch.setattr(timezone, "now", lambda: two_days_ago)
+    assert not is_signed_in(browser)
 
 
 def test_the_cookie_is_protected(anna: User, settings: Any) -> None:

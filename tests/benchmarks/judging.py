@@ -60,6 +60,12 @@ class Schedule:
         await asyncio.sleep(self.at - time.perf_counter())
 
 
+def answer_to(assignment: int) -> dict[str, Any]:
+    """Return an answer as the judging room sends it, with its own key."""
+    key = str(uuid.uuid4())
+    return {"assignment": assignment, "label": assignment % 2, "client_key": key, "seconds": 1.0}
+
+
 class LoadAnnotator:
     """One annotator with one persistent connection, like a browser."""
 
@@ -90,12 +96,7 @@ class LoadAnnotator:
                 await self.schedule.next()
                 if time.perf_counter() > end:
                     break
-                answer = {
-                    "assignment": item["assignment"],
-                    "label": int(item["assignment"]) % 2,
-                    "client_key": str(uuid.uuid4()),
-                    "seconds": 1.0,
-                }
+                answer = answer_to(item["assignment"])
                 await self.post("/api/v1/judgments/", answer, self.times.submits)
         self.writer.close()
 

@@ -24,12 +24,11 @@ from pooling.models import Benchmark, RankedList, Run
 from pooling.selectors import ranked_matrix
 from tests.conftest import Worker
 from tests.factories import make_benchmark, row_counts
+from tests.long_run import CAPTIONS, VIDEOS, long_run
 from tests.processes import children_of
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker]
-
-CAPTIONS, VIDEOS = 400, 1000
 
 
 def import_job(benchmark: Benchmark, content: bytes) -> Job:
@@ -108,16 +107,6 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
         "pooling.RankedList": 1,
         "pooling.System": 1,
     }
-
-
-def long_run() -> bytes:
-    """Return a TREC file of 400,000 lines, whose import takes some seconds."""
-    order = np.argsort(np.random.default_rng(0).random((CAPTIONS, VIDEOS)), axis=1)
-    return "".join(
-        f"c{query} Q0 v{video} {rank} {VIDEOS - rank} t\n"
-        for query, videos in enumerate(order.tolist())
-        for rank, video in enumerate(videos, start=1)
-    ).encode()
 
 
 @pytest.fixture

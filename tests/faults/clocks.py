@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.benchmarks.judging import answer_to
 from tests.faults.jobs import ENDED, imported, start_import, wait_until
 from tests.faults.row import Row
-from tests.faults.site import Person, Site, answer_to, judged_too_often
+from tests.faults.site import Person, Site, judged_too_often
 from tests.faults.submits import stored_label, total
 
 DAY = 24 * 3600

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.faults.site import Site
-from tests.faults.world_size import CAPTIONS
+from tests.long_run import CAPTIONS
 from tests.waiting import wait_for
 
 # States of an import as SQL conditions.

@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -179,12 +178,6 @@ class Person:
             connection.close()
         is_json = response.headers.get_content_type() == "application/json"
         return response.status, json.loads(content) if is_json else {}
-
-
-def answer_to(assignment: int) -> dict[str, Any]:
-    """Return an answer as the judging room sends it, with its own key."""
-    key = str(uuid.uuid4())
-    return {"assignment": assignment, "label": assignment % 2, "client_key": key, "seconds": 1.0}
 
 
 def judged_too_often(site: Site) -> int:

@@ -7,8 +7,9 @@ import random
 import signal
 import time
 
+from tests.benchmarks.judging import answer_to
 from tests.faults.row import Row
-from tests.faults.site import OK, Site, answer_to, judged_too_often
+from tests.faults.site import OK, Site, judged_too_often
 from tests.faults.writers import missing, writers
 from tests.processes import children_of
 

@@ -16,6 +16,7 @@ import os
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
-import numpy as np  # noqa: E402
 from django.core.files.uploadedfile import SimpleUploadedFile  # noqa: E402
 from django.db import connection  # noqa: E402
 
@@ -35,7 +35,7 @@ from config.shared.outages import DATABASE_AWAY  # noqa: E402
 from config.shared.uploads import store_upload  # noqa: E402
 from pooling.services import import_benchmark  # noqa: E402
 from tests.benchmarks.judging_world import log_in, prepare  # noqa: E402
-from tests.faults.world_size import CAPTIONS, VIDEOS  # noqa: E402
+from tests.long_run import CAPTIONS, VIDEOS, long_run  # noqa: E402
 
 KEY = "drill"
 
@@ -53,16 +53,10 @@ def make_benchmark() -> dict[str, Any]:
 
 def upload(name: str) -> dict[str, Any]:
     """Start the import of a run of 400,000 lines, which takes some seconds."""
-    rng = np.random.default_rng(abs(hash(name)))
-    order = np.argsort(rng.random((CAPTIONS, VIDEOS)), axis=1)
-    text = "".join(
-        f"c{query} Q0 v{video} {rank} {VIDEOS - rank} t\n"
-        for query, videos in enumerate(order.tolist())
-        for rank, video in enumerate(videos, start=1)
-    )
+    content = long_run(zlib.crc32(name.encode()))
     params = {
         "benchmark": KEY,
-        "upload": store_upload(SimpleUploadedFile(name, text.encode())),
+        "upload": store_upload(SimpleUploadedFile(name, content)),
         "source": name,
         "system": name,
         "name": "",

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.faults.site import Person, Site, answer_to
+from tests.benchmarks.judging import answer_to
+from tests.faults.site import Person, Site
 from tests.waiting import wait_for
 
 PEOPLE = 6
