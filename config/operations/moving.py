@@ -6,16 +6,14 @@ row. Indexes and foreign keys are dropped first and created at the end, which ch
 
 from __future__ import annotations
 
-import io
 import os
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypedDict
 
 import environ
@@ -33,14 +31,15 @@ from config.operations.backup.contents import (
     Query,
     applied_migrations,
     count_rows,
+    quoted,
 )
 from config.operations.backup.databases import run_query
+from config.shared.bulk import CopyText, escape_for_copy
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 
 ROWS_PER_PIECE = 5_000
-# Escapes of the text format of COPY.
-ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+NULL = "\\N"
 MIGRATIONS = "django_migrations"
 
 
@@ -137,7 +136,7 @@ def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[s
     dropped = _drop_keys(query, cursor)
     # Only the tables that `migrate` has filled. The audit log refuses DELETE, and is empty.
     for table in FILLED_BY_ITSELF.intersection(tables):
-        cursor.execute(f"DELETE FROM {_quoted(table)}")  # noqa: S608
+        cursor.execute(f"DELETE FROM {quoted(table)}")  # noqa: S608
     wanted = count_rows(lambda sql: source.execute(sql).fetchall(), tables)
     for number, table in enumerate(tables):
         progress(number, len(tables), "copying rows")
@@ -199,13 +198,15 @@ def _drop_keys(query: Query, cursor: Any) -> list[str]:
 
 
 def _copy_table(source: sqlite3.Connection, query: Query, cursor: Any, table: str) -> None:
-    literal = "'" + _quoted(table).replace("'", "''") + "'"
+    literal = "'" + quoted(table).replace("'", "''") + "'"
     columns = [Column(*row) for row in query(COLUMNS.format(table=literal))]
-    names = ", ".join(_quoted(column.name) for column in columns)
-    rows = source.execute(f"SELECT {names} FROM {_quoted(table)}")  # noqa: S608
+    names = ", ".join(quoted(column.name) for column in columns)
+    rows = source.execute(f"SELECT {names} FROM {quoted(table)}")  # noqa: S608
     try:
         cursor.copy_expert(
-            f"COPY {_quoted(table)} ({names}) FROM STDIN", _Rows(rows, columns), size=1 << 20
+            f"COPY {quoted(table)} ({names}) FROM STDIN",
+            CopyText(_lines(rows, columns), ROWS_PER_PIECE),
+            size=1 << 20,
         )
     except psycopg2.DataError as error:
         reason = str(error).strip().splitlines()[0]
@@ -219,35 +220,18 @@ def _continue_sequence(source: sqlite3.Connection, cursor: Any, table: str, colu
     """Set the sequence so that the next id is one that no row has ever had."""
     used = source.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).fetchone()
     cursor.execute(
-        f"SELECT setval(pg_get_serial_sequence(%s, %s), greatest(max({_quoted(column)}), %s, 1), "  # noqa: S608
-        f"max({_quoted(column)}) IS NOT NULL OR %s > 0) FROM {_quoted(table)}",
-        [_quoted(table), column, used[0] if used else 0, used[0] if used else 0],
+        f"SELECT setval(pg_get_serial_sequence(%s, %s), greatest(max({quoted(column)}), %s, 1), "  # noqa: S608
+        f"max({quoted(column)}) IS NOT NULL OR %s > 0) FROM {quoted(table)}",
+        [quoted(table), column, used[0] if used else 0, used[0] if used else 0],
     )
 
 
-class _Rows(io.RawIOBase):
-    """The rows of SQLite as the text of a COPY, which psycopg2 reads piece by piece."""
-
-    def __init__(self, rows: Iterator[tuple[Any, ...]], columns: list[Column]) -> None:
-        self._rows, self._texts = rows, [_text_of(column.kind) for column in columns]
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        while size < 0 or len(self._rest) < size:
-            piece = "".join(self._line(row) for row in islice(self._rows, ROWS_PER_PIECE))
-            if not piece:
-                break
-            self._rest += piece.encode()
-        cut = len(self._rest) if size < 0 else size
-        out, self._rest = self._rest[:cut], self._rest[cut:]
-        return out
-
-    def _line(self, row: tuple[Any, ...]) -> str:
-        cells = zip(self._texts, row, strict=True)
-        return "\t".join(["\\N" if cell is None else text(cell) for text, cell in cells]) + "\n"
+def _lines(rows: Iterable[Sequence[Any]], columns: list[Column]) -> Iterator[list[str]]:
+    """Yield the cells of each row of SQLite as the text of a COPY."""
+    texts = [_text_of(column.kind) for column in columns]
+    for row in rows:
+        cells = zip(texts, row, strict=True)
+        yield [NULL if cell is None else text(cell) for text, cell in cells]
 
 
 def _text_of(kind: str) -> Callable[[Any], str]:
@@ -263,8 +247,4 @@ def _text_of(kind: str) -> Callable[[Any], str]:
             return lambda value: "\\\\x" + bytes(value).hex()
         case "timestamp with time zone":
             return lambda value: f"{value}+00"  # Django stores UTC
-    return lambda value: str(value).translate(ESCAPES)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return lambda value: escape_for_copy(str(value))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
@@ -23,14 +25,69 @@ GUIDE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 UPLOADS = ["run", "train-captions", "tags", "judgments", "gold"]
 # Variables of development, tests and the image.
-NOT_FOR_OPERATORS = {"HEARTH_DEMO"}
+NOT_FOR_OPERATORS = {"HEARTH_DEMO", "PROMETHEUS_MULTIPROC_DIR"}
 
 
 def test_every_variable_of_the_settings_is_documented() -> None:
-    code = (ROOT / "config" / "settings.py").read_text(encoding="utf-8")
-    names = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', code)) - NOT_FOR_OPERATORS
+    names = read_by_hearth() - NOT_FOR_OPERATORS
     assert len(names) > 25
     assert {name for name in names if f"`{name}`" not in README + GUIDE} == set()
+
+
+def read_by_hearth() -> set[str]:
+    """Return the variables that the settings and gunicorn's configuration read."""
+    code = (ROOT / "config" / "settings.py").read_text(encoding="utf-8")
+    gunicorn = (DEPLOY / "gunicorn.conf.py").read_text(encoding="utf-8")
+    names = re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', code)
+    return {*names, *re.findall(r'os\.environ\.get\("([A-Z_]+)"', gunicorn)}
+
+
+def containers_of(part: Any) -> Iterator[dict[str, Any]]:
+    """Yield all containers of Hearth's image inside a manifest."""
+    if isinstance(part, dict):
+        if part.get("image") == "hearth":
+            yield part
+        part = list(part.values())
+    if isinstance(part, list):
+        for one in part:
+            yield from containers_of(one)
+
+
+def test_every_variable_that_compose_sets_exists() -> None:
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    services = [one for one in compose["services"].values() if one["image"] == "hearth"]
+    assert len(services) == 5
+    names = {name for one in services for name in one["environment"]}
+    assert {"SECRET_KEY", "BACKUP_DIR"} <= names
+    assert names - read_by_hearth() == {"TMPDIR"}
+
+
+def test_every_variable_that_the_manifests_set_exists() -> None:
+    folder = DEPLOY / "kubernetes"
+    manifests = {
+        path.name: list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+        for path in folder.glob("*.yaml")
+    }
+    (kustomization,) = manifests["kustomization.yaml"]
+    assert {*kustomization["resources"], "kustomization.yaml"} == set(manifests)
+    literals = kustomization["configMapGenerator"][0]["literals"]
+    secrets = (folder / "secrets.env.example").read_text(encoding="utf-8").split()
+    names = {line.partition("=")[0] for line in [*literals, *secrets]}
+    containers = [one for parts in manifests.values() for one in containers_of(parts)]
+    assert len(containers) == 5
+    names |= {variable["name"] for one in containers for variable in one.get("env", [])}
+    assert names - read_by_hearth() == {"TMPDIR", "DIRECT_DATABASE_URL"}
+
+
+def test_every_variable_that_the_units_set_exists() -> None:
+    folder = DEPLOY / "systemd"
+    written = (folder / "hearth.env").read_text(encoding="utf-8")
+    names = set(re.findall(r"^#?([A-Z_]+)=", written, re.M))
+    assert {"SECRET_KEY", "EMAIL_URL"} <= names
+    for unit in folder.glob("*.service"):
+        for line in re.findall(r"^Environment=(.*)$", unit.read_text(encoding="utf-8"), re.M):
+            names |= {word.partition("=")[0] for word in line.split()}
+    assert names - read_by_hearth() == set()
 
 
 def test_every_variable_of_compose_is_documented() -> None:
