@@ -26,8 +26,8 @@ from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 
 PREPARE = "pooling.media.preparing:prepare"
-MEMORY_MB = 2048
-"""The memory that one video may use. The largest frames have 8192 x 8192 pixels."""
+MEMORY_MB = 4096
+"""The memory that one video may use. Frames of 8192 x 8192 pixels need up to 3 GB."""
 SECONDS, SECONDS_PER_MB = 300, 60
 """The time that one video may take, far above what a sound file takes."""
 
