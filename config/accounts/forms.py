@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
+from allauth.account import forms as account_forms
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.contrib.auth.forms import UsernameField
@@ -164,6 +165,52 @@ class InvitationForm(RoleForm):
     days = forms.IntegerField(
         label="Valid for (days)", min_value=1, max_value=DAYS_MAX, initial=INVITATION_DAYS
     )
+
+
+class PlainLabels(forms.Form):
+    """Hearth's labels for the forms of allauth. Fields do not repeat their label inside."""
+
+    LABELS: ClassVar = {
+        "login": _("User name or e-mail address"),
+        "email": _("E-mail address"),
+        "oldpassword": _("Current password"),
+        "password1": _("New password"),
+        "password2": _("New password again"),
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            field.label = self.LABELS.get(name, field.label)
+            field.widget.attrs.pop("placeholder", None)
+
+
+class SignInForm(PlainLabels, account_forms.LoginForm):
+    pass
+
+
+class ReauthenticateForm(PlainLabels, account_forms.ReauthenticateForm):
+    pass
+
+
+class AddEmailForm(PlainLabels, account_forms.AddEmailForm):
+    pass
+
+
+class ChangePasswordForm(PlainLabels, account_forms.ChangePasswordForm):
+    pass
+
+
+class SetPasswordForm(PlainLabels, account_forms.SetPasswordForm):
+    pass
+
+
+class ResetPasswordForm(PlainLabels, account_forms.ResetPasswordForm):
+    pass
+
+
+class NewPasswordForm(PlainLabels, account_forms.ResetPasswordKeyForm):
+    pass
 
 
 class PasskeyForm(AddWebAuthnForm):

@@ -7,7 +7,6 @@ in `locale/` replace those of a package.
 from __future__ import annotations
 
 from django.utils.translation import gettext_noop as _
-from django.utils.translation import pgettext_lazy
 
 TEXTS_OF_ALLAUTH = (
     _("Be patient, you are sending too many requests."),
@@ -19,7 +18,6 @@ TEXTS_OF_ALLAUTH = (
     _("Use a security key"),
     _("Use authenticator app or code"),
     _("Use your password"),
-    _("Username or email"),
     _("You cannot add more than %d email addresses."),
     _("You cannot remove your primary email address (%(email)s)."),
     _("You cannot remove your primary email address."),
@@ -27,5 +25,4 @@ TEXTS_OF_ALLAUTH = (
     _("You have signed out."),
     _("You must type the same password each time."),
     _("Your primary email address must be verified."),
-    pgettext_lazy("field label", "Login"),
 )

@@ -47,11 +47,12 @@ def table(
     anchor: str = "",
     css: str = "",
     shows_caption: bool = False,
+    is_sortable: bool = False,
 ) -> str:
     """Write a table around its rows, in a box that scrolls.
 
     The heads are `titles`, or `heads` of an `Order`, or `columns`. anchor: the id that the page
-    scrolls to after a click on a head.
+    scrolls to after a click on a head. is_sortable: whether a script of the page sorts the rows.
 
     On a phone, a table that consists mostly of numbers scrolls beside its first column, so that its
     columns can be compared. Any other table shows each row as a list (`table-list`).
@@ -68,6 +69,7 @@ def table(
         "anchor": anchor,
         "css": f"{css} table-list".strip() if is_list else css,
         "shows_caption": shows_caption,
+        "is_sortable": is_sortable,
         "rows": content,
     }
     with context.push(**values):

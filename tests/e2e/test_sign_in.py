@@ -120,7 +120,7 @@ def test_a_passkey_is_used_after_the_password(anna: User, page: Page) -> None:
     log_in(page, "anna")
     add_passkey(page, alone=False)
     sign_out(page)
-    page.get_by_label("Login").fill("anna")
+    page.get_by_label("User name or e-mail address").fill("anna")
     page.get_by_label("Password").fill(factories.PASSWORD)
     follow(page.get_by_role("button", name="Sign in", exact=True))
     assert page.url.endswith("/accounts/2fa/authenticate/")
@@ -139,7 +139,7 @@ def test_a_refused_passkey_says_so(anna: User, page: Page) -> None:
     notice = page.get_by_role("alert").filter(has_text="The passkey was not used.")
     expect(notice).to_be_visible()
     # The password still leads to the next step.
-    page.get_by_label("Login").fill("anna")
+    page.get_by_label("User name or e-mail address").fill("anna")
     page.get_by_label("Password").fill(factories.PASSWORD)
     follow(page.get_by_role("button", name="Sign in", exact=True))
     assert page.url.endswith("/accounts/2fa/authenticate/")

@@ -89,7 +89,7 @@ function makeFold(table) {
   return update;
 }
 
-for (const table of document.querySelectorAll("[data-sortable] table")) {
+for (const table of document.querySelectorAll("[data-sortable]")) {
   const isLong = table.tBodies[0].rows.length > FIRST_ROWS;
   makeSortable(table, isLong ? makeFold(table) : () => {});
 }
