@@ -325,6 +325,8 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("role-withdraw", "GET", "/people/{person}/roles/withdraw/", (OUT, NONE, NONE, 405, 405)),
     ("person-state", "POST", "/people/{person}/state/", (OUT, NONE, NONE, 400, 400)),
     ("person-state", "GET", "/people/{person}/state/", (OUT, NONE, NONE, 405, 405)),
+    ("person-factors", "POST", "/people/999999/second-factors/", (OUT, NONE, NONE, NONE, NONE)),
+    ("person-factors", "GET", "/people/{person}/second-factors/", (OUT, NONE, NONE, NONE, 405)),
     ("person-erase", "GET", "/people/{person}/erase/", (OUT, NONE, NONE, NONE, IN)),
     ("person-erase", "POST", "/people/{person}/erase/", (OUT, NONE, NONE, NONE, 422)),
     ("invitations", "GET", "/people/invitations/", (OUT, NONE, NONE, IN, IN)),
