@@ -60,6 +60,9 @@ GUIDELINE_HEADER = OpenApiParameter(
     description="the current version of the campaign's guidelines, 0 for the default text",
 )
 
+NOT_ASSIGNED = OpenApiResponse(description="the pair is not assigned to you")
+NOT_OPEN = OpenApiResponse(description="the campaign is not open")
+
 CLAIMED = inline_serializer(
     "Claimed",
     {
@@ -103,7 +106,11 @@ class Claim(APIView):
     permission_classes = [IsAuthenticated, IsOwner]
     throttle_scope = "claims"
 
-    @extend_schema(request=ClaimSerializer, responses=CLAIMED, parameters=[GUIDELINE_HEADER])
+    @extend_schema(
+        request=ClaimSerializer,
+        responses={200: CLAIMED, 409: NOT_OPEN},
+        parameters=[GUIDELINE_HEADER],
+    )
     def post(self, request: Request, pk: int) -> Response:
         campaign, annotator = _campaign_and_annotator(request, pk)
         if needs_consent(request.user):
@@ -130,7 +137,10 @@ class Release(APIView):
 
     @extend_schema(
         request=ReleaseSerializer,
-        responses=inline_serializer("Released", {"released": serializers.IntegerField()}),
+        responses={
+            200: inline_serializer("Released", {"released": serializers.IntegerField()}),
+            409: NOT_OPEN,
+        },
     )
     def post(self, request: Request, pk: int) -> Response:
         campaign, annotator = _campaign_and_annotator(request, pk)
@@ -175,9 +185,8 @@ class Judgments(APIView):
         responses={
             201: StoredJudgmentSerializer,
             200: StoredJudgmentSerializer,
-            403: OpenApiResponse(
-                description="not assigned to you, or you can no longer judge; possibly kept"
-            ),
+            403: OpenApiResponse(description="you can no longer judge; the answer may be kept"),
+            404: NOT_ASSIGNED,
             409: OpenApiResponse(description="stored before with another label"),
             412: OpenApiResponse(description="the answer to correct has changed since"),
         },
@@ -214,7 +223,14 @@ class Escalations(APIView):
     permission_classes = [IsAuthenticated, IsOwner]
     throttle_scope = "answers"
 
-    @extend_schema(request=EscalationSerializer, responses={201: EscalationSerializer})
+    @extend_schema(
+        request=EscalationSerializer,
+        responses={
+            201: EscalationSerializer,
+            404: NOT_ASSIGNED,
+            409: OpenApiResponse(description="answered in training"),
+        },
+    )
     def post(self, request: Request) -> Response:
         annotator = services.annotator_for(_person(request))
         shape = EscalationSerializer(data=request.data)
@@ -236,7 +252,7 @@ class History(APIView):
     permission_classes = [IsAuthenticated, IsOwner]
     throttle_scope = "claims"
 
-    @extend_schema(responses=PastItemSerializer(many=True))
+    @extend_schema(responses={200: PastItemSerializer(many=True), 409: NOT_OPEN})
     def get(self, request: Request, pk: int) -> Response:
         campaign, annotator = _campaign_and_annotator(request, pk)
         items = last_judged(campaign, annotator, HISTORY)

@@ -75,5 +75,6 @@ urlpatterns = [
     path("people/<int:pk>/roles/grant/", people.role_grant, name="role-grant"),
     path("people/<int:pk>/roles/withdraw/", people.role_withdraw, name="role-withdraw"),
     path("people/<int:pk>/state/", people.person_state, name="person-state"),
+    path("people/<int:pk>/second-factors/", people.person_factors, name="person-factors"),
     path("people/<int:pk>/erase/", people.person_erase, name="person-erase"),
 ]

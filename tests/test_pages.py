@@ -325,6 +325,8 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("role-withdraw", "GET", "/people/{person}/roles/withdraw/", (OUT, NONE, NONE, 405, 405)),
     ("person-state", "POST", "/people/{person}/state/", (OUT, NONE, NONE, 400, 400)),
     ("person-state", "GET", "/people/{person}/state/", (OUT, NONE, NONE, 405, 405)),
+    ("person-factors", "POST", "/people/999999/second-factors/", (OUT, NONE, NONE, NONE, NONE)),
+    ("person-factors", "GET", "/people/{person}/second-factors/", (OUT, NONE, NONE, NONE, 405)),
     ("person-erase", "GET", "/people/{person}/erase/", (OUT, NONE, NONE, NONE, IN)),
     ("person-erase", "POST", "/people/{person}/erase/", (OUT, NONE, NONE, NONE, 422)),
     ("invitations", "GET", "/people/invitations/", (OUT, NONE, NONE, IN, IN)),
@@ -796,7 +798,14 @@ def test_queries_do_not_grow_with_the_rows(
             "results": "/benchmarks/b0/results/",
             "jobs": "/jobs/",
             "campaign": f"/campaigns/{first.pk}/",
+            "rulings": f"/campaigns/{first.pk}/desk/rulings/",
+            "gold": "/benchmarks/b0/gold/",
+            "guidelines": "/benchmarks/b0/guidelines/",
         }
+        lists = ("runs", "train-splits", "tags", "pools", "analyses", "label-sets")
+        addresses |= {f"api {name}": f"/api/v1/benchmarks/b0/{name}/" for name in lists}
+        lists = ("benchmarks", "campaigns", "jobs")
+        addresses |= {f"api {name}": f"/api/v1/{name}/" for name in lists}
         return {name: queries_of(client, address) for name, address in addresses.items()}
 
     def add_rows(number: int) -> None:
@@ -824,7 +833,19 @@ def test_queries_do_not_grow_with_the_rows(
         "settings": 9,
         "results": 8,
         "jobs": 6,
-        "campaign": 9,
+        "campaign": 10,
+        "rulings": 6,
+        "gold": 7,
+        "guidelines": 7,
+        "api runs": 6,
+        "api train-splits": 6,
+        "api tags": 6,
+        "api pools": 7,
+        "api analyses": 4,
+        "api label-sets": 6,
+        "api benchmarks": 5,
+        "api campaigns": 4,
+        "api jobs": 5,
     }
     assert count() == with_one
 
@@ -845,6 +866,9 @@ def add_run_and_campaign(folder: Path, benchmark: Benchmark, number: int) -> Non
     factories.make_run(folder, benchmark, {"c0": videos}, system=f"system {number}")
     factories.add_train_captions(folder, benchmark, f"a caption of {number}")
     factories.add_tags(folder, benchmark, ("c0", f"tag {number}"))
+    rows = [("c1", f"v{number}", 1, "because")]
+    factories.add_gold_items(folder, benchmark, rows, use=GoldUse.TRAINING)
+    write_guideline(benchmark=benchmark, text=f"version {number}", by=OPERATOR)
     build_pool(benchmark=benchmark, depth=1)
     open_campaign(benchmark=benchmark, by=OPERATOR, name=f"round {number}")
     evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)

@@ -24,10 +24,11 @@ from config.accounts.policies import (
     can_deactivate,
     can_give,
     can_see_people,
+    lacks_second_factor,
     people_seen_by,
 )
 from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
-from config.accounts.selectors import roles_shown
+from config.accounts.selectors import has_second_factor, roles_shown
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.filters import filters, requested_filter
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
@@ -155,6 +156,20 @@ def person_state(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_administer)
+@require_POST
+def person_factors(request: HttpRequest, pk: int) -> HttpResponse:
+    """Remove the second factors of a person who has lost them."""
+    found = _get_person(request, pk)
+    try:
+        services.remove_second_factors(person=found, by=cast(User, request.user))
+    except Conflict as conflict:
+        messages.warning(request, str(conflict))
+    else:
+        messages.success(request, "The second factors are removed. The password alone is enough.")
+    return redirect("person", found.pk)
+
+
+@only_for(can_administer)
 @require_http_methods(FORM_METHODS)
 def person_erase(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_person(request, pk)
@@ -182,6 +197,7 @@ def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpRespo
     )
     memberships = scopes.limit(memberships, "campaign__benchmark__key")
     campaigns = list(memberships.select_related("campaign").order_by("-campaign"))
+    administers = can_administer(request.user) and found.pk != request.user.pk
     context = {
         "person": found,
         "roles": [
@@ -196,7 +212,9 @@ def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpRespo
             "made_by"
         ),
         "can_deactivate": can_deactivate(request.user, found),
-        "can_erase": can_administer(request.user) and found.pk != request.user.pk,
+        "can_administer": administers,
+        "has_second_factor": administers and has_second_factor(found),
+        "must_set_up": administers and lacks_second_factor(found),
     }
     return render(request, "people/person.html", context, status=form_status(request))
 

@@ -24,6 +24,9 @@ from evaluation.release.selectors import benchmark_outcomes, latest_draft
 from evaluation.release.services import begin_draft, check_settled, export_label_set
 from pooling.api import OfBenchmark
 
+# The media types of the formats, without their encodings.
+CONTENT_TYPES = sorted({kind.content_type.partition(";")[0] for kind in FORMATS.values()})
+
 SUMMARY = (
     "sha256",
     "n_pairs",
@@ -114,7 +117,7 @@ class LabelSetFile(OfBenchmark):
                 description="Licence of the labels, for the format fire. Default: the benchmark's.",
             )
         ],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES},
     )
     def get(self, request: Request, key: str, version: int, export: str) -> StreamingHttpResponse:
         label_set = LabelSet.objects.filter(benchmark=self.benchmark, version=version).first()

@@ -18,6 +18,7 @@ from annotation.models import Campaign
 from config.accounts.roles import Role
 from config.accounts.secrets import decrypt, encrypt
 from config.accounts.services import remove_second_factors
+from config.audit.models import AuditEntry
 from config.shared.errors import NotPermitted
 from tests import factories
 from tests.accounts.world import admin, make_member, token_of
@@ -220,7 +221,46 @@ def test_an_admin_removes_the_second_factors_of_a_person() -> None:
         remove_second_factors(person=anna, by=factories.make_user("lea", Role.LEAD))
     remove_second_factors(person=anna, by=admin())
     assert not Authenticator.objects.exists()
-    # Whoever asked for it may not be the person. Sessions and tokens end as well.
+    removed = AuditEntry.objects.filter(object_id=str(anna.pk)).latest("pk")
+    assert (removed.act, removed.by) == ("factor_removed", admin())
+    assert not AuditEntry.objects.filter(act="sessions_ended").exists()
+    # Another person may have asked for it. Sessions and tokens end as well.
     assert signed_in.get("/me/").status_code == 302
     headers = {"Authorization": f"Token {token}"}
     assert Client().get("/api/v1/campaigns/", headers=headers).status_code == 401
+
+
+def test_an_admin_removes_second_factors_on_the_page_of_the_person() -> None:
+    anna, client = factories.make_user("anna", Role.ANNOTATOR), Client()
+    client.force_login(admin())
+    page = f"/people/{anna.pk}/"
+    without = client.get(page).content.decode()
+    assert "They sign in without a second factor." in without
+    assert f'action="{page}second-factors/"' not in without
+    TOTP.activate(anna, SECRET)
+    shown = client.get(page).content.decode()
+    assert "They sign in with a second factor." in shown
+    assert f'action="{page}second-factors/"' in shown
+    assert f'href="/admin/accounts/user/{anna.pk}/password/"' in shown
+    answer = client.post(f"{page}second-factors/", follow=True)
+    assert "The second factors are removed. The password alone is enough." in str(answer.content)
+    assert not Authenticator.objects.exists()
+
+
+def test_no_one_removes_their_own_second_factors_without_the_password() -> None:
+    ada, client = admin(), Client()
+    TOTP.activate(ada, SECRET)
+    client.force_login(ada)
+    page = f"/people/{ada.pk}/"
+    assert "If this person cannot sign in" not in client.get(page).content.decode()
+    answer = client.post(f"{page}second-factors/", follow=True)
+    assert "Change your own second factors on the page" in answer.content.decode()
+    assert Authenticator.objects.count() == 1
+
+
+@pytest.mark.usefixtures("required")
+def test_the_page_of_a_person_shows_that_a_second_factor_is_required() -> None:
+    lea, client = factories.make_user("lea", Role.LEAD), Client()
+    TOTP.activate(admin(), SECRET)
+    client.force_login(admin())
+    assert "but their role requires one." in client.get(f"/people/{lea.pk}/").content.decode()

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.db import transaction
+from django.forms.forms import BaseForm
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -21,6 +23,7 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import withdraw_role
 from config.audit.models import AuditEntry
+from config.settings import BASE_DIR
 from tests import factories
 from tests.accounts.world import make_member
 from tests.security.walk import addresses, changes, snapshot
@@ -220,6 +223,48 @@ def test_unknown_parameters_reveal_nothing(
             if is_list and "schema" not in address and plain.json() != queried.json():
                 differ[address] = ("another answer", 0)
     assert differ == {}
+
+
+# Texts of the kind that sqlmap sends, and numbers that no column holds.
+ODD_VALUES = ("1' OR '1'='1' UNION SELECT password FROM accounts_user; --", "9" * 40, "-1e999")
+
+
+def parameters() -> set[str]:
+    """Return the names of the parameters that any page or operation reads."""
+    assert addresses()  # this imports all forms
+    reads = re.compile(
+        r"""(?:GET|query_params)\.get\("(\w+)"|requested_filter\(request, "(\w+)\""""
+    )
+    names = {"limit", "offset"}
+    for package in ("config", "pooling", "annotation", "evaluation"):
+        for path in (BASE_DIR / package).rglob("*.py"):
+            names |= {one or other for one, other in reads.findall(path.read_text("utf-8"))}
+    forms = [BaseForm]
+    for form in forms:
+        forms += form.__subclasses__()
+        names |= set(getattr(form, "base_fields", ()))
+    return names
+
+
+def test_odd_values_in_every_parameter_are_refused_or_ignored(
+    places: dict[str, Any],
+    visit: Callable[[str], Client],
+) -> None:
+    client = visit("admin")
+    client.raise_request_exception = False
+    names = parameters()
+    assert {"page", "q", "sort", "person", "runs", "licence"} <= names
+    wanted = [address.format(**places) for _, method, address, _ in TABLE if method == "GET"]
+    wanted += [API + path for path, method, *_ in OPERATIONS if method == "get"]
+    wrong = {}
+    for address in wanted:
+        plain = client.get(address).status_code
+        for value in ODD_VALUES:
+            query = urlencode(dict.fromkeys(names, value))
+            answer = client.get(f"{address}{'&' if '?' in address else '?'}{query}")
+            if answer.status_code not in (plain, 400, 404, 422):
+                wrong[address, value] = (plain, answer.status_code)
+    assert wrong == {}
 
 
 # --- Requests from other sites ----------------------------------------------------------------

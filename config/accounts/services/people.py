@@ -8,14 +8,12 @@ from collections.abc import Iterable
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
-from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import Group
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import F
 from django.db.models.functions import Now
 
 from config.accounts.actors import Actor
@@ -25,6 +23,7 @@ from config.accounts.policies import check_can_administer, check_can_deactivate
 from config.accounts.roles import Role, forget_roles
 from config.accounts.selectors import active_admins, open_invitations
 from config.accounts.services.roles import lock_people
+from config.accounts.services.sessions import sign_out
 from config.accounts.signals import person_deactivated, person_erased
 from config.audit.services import delete_addresses, record
 from config.shared.errors import Conflict
@@ -129,11 +128,9 @@ def erase_person(*, person: User, by: Actor) -> User:
 
 
 def _end_access(person: User) -> None:
-    User.objects.filter(pk=person.pk).update(
-        is_active=False, session_generation=F("session_generation") + 1
-    )
+    User.objects.filter(pk=person.pk).update(is_active=False)
+    sign_out(person)
     ApiToken.objects.filter(user=person).delete()
-    UserSession.objects.filter(user=person).delete()
     open_invitations().filter(made_by=person).update(revoked_at=Now())
 
 

@@ -13,7 +13,7 @@ from config.accounts.acts import AccountAct
 from config.accounts.models import ApiToken, User
 from config.accounts.policies import check_can_administer, check_is_active
 from config.audit.services import record
-from config.shared.errors import NotFound
+from config.shared.errors import Conflict, NotFound
 
 
 @transaction.atomic
@@ -34,10 +34,7 @@ def end_all_sessions(*, by: User) -> User:
     The page that calls this signs its own session again, so that the session continues.
     """
     check_is_active(by)
-    User.objects.filter(pk=by.pk).update(session_generation=F("session_generation") + 1)
-    by.refresh_from_db(fields=["session_generation"])
-    ended, _ = UserSession.objects.filter(user=by).delete()
-    record(AccountAct.SESSIONS_ENDED, by=by, on=by, after={"sessions": ended})
+    record(AccountAct.SESSIONS_ENDED, by=by, on=by, after={"sessions": sign_out(by)})
     return by
 
 
@@ -46,9 +43,19 @@ def remove_second_factors(*, person: User, by: Actor) -> None:
     """Remove all second factors of a person who has lost them.
 
     The person's sessions and API tokens end, because another person could have asked for this.
+    Raises `Conflict` for one's own account, whose page requires the password first.
     """
     check_can_administer(by)
+    if person.pk == by.pk:
+        raise Conflict("Change your own second factors on the page Sign-in and security.")
     Authenticator.objects.filter(user=person).delete()
     ApiToken.objects.filter(user=person).delete()
-    end_all_sessions(by=person)
-    record(AccountAct.FACTOR_REMOVED, by=by, on=person)
+    record(AccountAct.FACTOR_REMOVED, by=by, on=person, after={"sessions": sign_out(person)})
+
+
+def sign_out(person: User) -> int:
+    """End all sessions of a person, including unlisted ones. Return the number of listed ones."""
+    User.objects.filter(pk=person.pk).update(session_generation=F("session_generation") + 1)
+    person.refresh_from_db(fields=["session_generation"])
+    ended, _ = UserSession.objects.filter(user=person).delete()
+    return int(ended)

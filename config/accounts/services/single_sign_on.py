@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
 
 from config.accounts.actors import OPERATOR
 from config.accounts.acts import AccountAct
 from config.accounts.models import ApiToken, User
 from config.accounts.roles import Role
 from config.accounts.services.roles import grant_role
+from config.accounts.services.sessions import sign_out
 from config.audit.services import record
 
 
@@ -31,7 +31,6 @@ def leave_only_single_sign_on(*, person: User) -> None:
     """Remove the password, API tokens and sessions, so that only single sign-on remains."""
     person.set_unusable_password()
     person.save(update_fields=["password"])
-    User.objects.filter(pk=person.pk).update(session_generation=F("session_generation") + 1)
-    person.refresh_from_db(fields=["session_generation"])
+    sign_out(person)
     ApiToken.objects.filter(user=person).delete()
     record(AccountAct.PASSWORD_CHANGED, by=OPERATOR, on=person)

@@ -6,6 +6,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.conf import settings as django_settings
 from django.core.cache import cache
@@ -16,6 +17,9 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from config.requests import throttles
 from config.requests.throttles import PERMITS, STEP, Permits
+from evaluation.core.people.pace import TOO_FAST_MS
+from evaluation.demo.annotators import make_annotators
+from evaluation.demo.benchmark import make_benchmark
 from tests.factories import make_campaign, make_user
 
 NOW = 1_000_000.0
@@ -96,6 +100,31 @@ def test_a_person_never_reaches_the_limits() -> None:
     assert rates == {"answers": 240, "claims": 120, "requests": 600}
     permits = Permits()
     assert all(permits.take("answers:1", rates["answers"], NOW + second) for second in range(3600))
+
+
+def test_an_annotator_whose_answers_are_too_fast_to_be_right_is_not_hindered() -> None:
+    """Answers under `TOO_FAST_MS` are flagged, because no one can watch a video in that time.
+
+    A minute of such answers, each of them corrected, stays below the limit. So do claims of ten
+    pairs, with the history after each claim.
+    """
+    rates = django_settings.REQUESTS_PER_MINUTE
+    answers = 60_000 / TOO_FAST_MS
+    assert round(answers) == 86
+    assert 2 * answers < rates["answers"]
+    assert 2 * answers / 10 < rates["claims"] / 6
+
+
+def test_the_fastest_annotator_of_the_demo_is_far_below_the_limit() -> None:
+    people = make_annotators(make_benchmark())
+    fastest = min(people, key=lambda person: person.seconds_per_answer)
+    n_captions, n_videos = fastest.truth.shape
+    pairs = np.random.default_rng(1).permutation(n_captions * n_videos)[:20_000]
+    _, seconds = fastest.judge_many(pairs // n_videos, pairs % n_videos)
+    times = seconds.cumsum()
+    in_a_minute = np.searchsorted(times, times + 60) - np.arange(len(times))
+    assert in_a_minute.max() == 35
+    assert 6 * in_a_minute.max() < django_settings.REQUESTS_PER_MINUTE["answers"]
 
 
 @pytest.mark.parametrize("backend", ["process", "table"])
