@@ -6,16 +6,14 @@ row. Indexes and foreign keys are dropped first and created at the end, which ch
 
 from __future__ import annotations
 
-import io
 import os
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypedDict
 
 import environ
@@ -26,12 +24,11 @@ from django.db import connection
 from config.accounts.actors import Actor
 from config.accounts.policies import check_can_administer
 from config.operations.backup.contents import FILLED_BY_ITSELF, applied_migrations, count_rows
+from config.shared.bulk import CopyText, copy_escaped
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 
 ROWS_PER_PIECE = 5_000
-# Escapes of the text format of COPY.
-ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 MIGRATIONS = "django_migrations"
 
 
@@ -182,9 +179,8 @@ def _copy_table(
     names = ", ".join(_quoted(column.name) for column in columns)
     rows = source.execute(f"SELECT {names} FROM {_quoted(table)}")  # noqa: S608
     try:
-        cursor.copy_expert(
-            f"COPY {_quoted(table)} ({names}) FROM STDIN", _Rows(rows, columns), size=1 << 20
-        )
+        text = CopyText(_texts(rows, columns), rows_per_piece=ROWS_PER_PIECE)
+        cursor.copy_expert(f"COPY {_quoted(table)} ({names}) FROM STDIN", text, size=1 << 20)
     except psycopg2.DataError as error:
         reason = str(error).strip().splitlines()[0]
         raise InvalidInput(f"PostgreSQL refuses a row of {table}: {reason}") from error
@@ -203,29 +199,12 @@ def _continue_sequence(source: sqlite3.Connection, cursor: Any, table: str, colu
     )
 
 
-class _Rows(io.RawIOBase):
-    """The rows of SQLite as the text of a COPY, which psycopg2 reads piece by piece."""
-
-    def __init__(self, rows: Iterator[tuple[Any, ...]], columns: list[Column]) -> None:
-        self._rows, self._texts = rows, [_text_of(column.kind) for column in columns]
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        while size < 0 or len(self._rest) < size:
-            piece = "".join(self._line(row) for row in islice(self._rows, ROWS_PER_PIECE))
-            if not piece:
-                break
-            self._rest += piece.encode()
-        cut = len(self._rest) if size < 0 else size
-        out, self._rest = self._rest[:cut], self._rest[cut:]
-        return out
-
-    def _line(self, row: tuple[Any, ...]) -> str:
-        cells = zip(self._texts, row, strict=True)
-        return "\t".join(["\\N" if cell is None else text(cell) for text, cell in cells]) + "\n"
+def _texts(rows: Iterable[tuple[Any, ...]], columns: list[Column]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of SQLite as texts for COPY."""
+    text_of = [_text_of(column.kind) for column in columns]
+    for row in rows:
+        cells = zip(text_of, row, strict=True)
+        yield tuple("\\N" if cell is None else text(cell) for text, cell in cells)
 
 
 def _text_of(kind: str) -> Callable[[Any], str]:
@@ -241,7 +220,7 @@ def _text_of(kind: str) -> Callable[[Any], str]:
             return lambda value: "\\\\x" + bytes(value).hex()
         case "timestamp with time zone":
             return lambda value: f"{value}+00"  # Django stores UTC
-    return lambda value: str(value).translate(ESCAPES)
+    return lambda value: copy_escaped(str(value))
 
 
 def _quoted(name: str) -> str:

@@ -239,7 +239,7 @@ def _copy_postgresql(table: str, names: list[str], cells: list[list[Any]]) -> No
     sql = f"COPY {connection.ops.quote_name(table)} ({quoted}) FROM STDIN"
     columns = [_copy_texts(column) for column in cells]
     with connection.cursor() as cursor:
-        cursor.copy_expert(sql, _CopyText(zip(*columns, strict=True)), size=1 << 22)
+        cursor.copy_expert(sql, CopyText(zip(*columns, strict=True)), size=1 << 22)
 
 
 def _analyse_postgresql(table: str) -> None:
@@ -268,12 +268,7 @@ def _copy_text(value: Any) -> str:
         case bool():
             return "t" if value else "f"
         case str():
-            return (
-                value.replace("\\", "\\\\")
-                .replace("\t", "\\t")
-                .replace("\n", "\\n")
-                .replace("\r", "\\r")
-            )
+            return copy_escaped(value)
         case bytes():
             return "\\\\x" + value.hex()
         case datetime.datetime():
@@ -283,11 +278,18 @@ def _copy_text(value: Any) -> str:
     raise TypeError(f"no COPY text for {type(value).__name__}")
 
 
-class _CopyText(io.RawIOBase):
-    """Rows as a file that psycopg2 reads, rendered piece by piece."""
+def copy_escaped(text: str) -> str:
+    """Return a text with the escapes of PostgreSQL's text format."""
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
-    def __init__(self, rows: Iterator[tuple[str, ...]]) -> None:
-        self._rows = rows
+
+class CopyText(io.RawIOBase):
+    """Rows of texts as a file for COPY, which psycopg2 reads piece by piece."""
+
+    def __init__(
+        self, rows: Iterator[tuple[str, ...]], *, rows_per_piece: int = ROWS_PER_PIECE
+    ) -> None:
+        self._rows, self._rows_per_piece = rows, rows_per_piece
         self._rest = b""
 
     def readable(self) -> bool:
@@ -295,7 +297,8 @@ class _CopyText(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         while size < 0 or len(self._rest) < size:
-            piece = "".join("\t".join(row) + "\n" for row in islice(self._rows, ROWS_PER_PIECE))
+            rows = islice(self._rows, self._rows_per_piece)
+            piece = "".join("\t".join(row) + "\n" for row in rows)
             if not piece:
                 break
             self._rest += piece.encode()

@@ -122,10 +122,10 @@ def test_copy_is_seamless_between_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     rows = [(str(n), "é" * n) for n in range(10)]
     whole = "".join(f"{number}\t{text}\n" for number, text in rows).encode()
 
-    stream = bulk._CopyText(iter(rows))
+    stream = bulk.CopyText(iter(rows))
     pieces = iter(lambda: stream.read(7), b"")
     assert b"".join(pieces) == whole
-    assert bulk._CopyText(iter(rows)).read() == whole
+    assert bulk.CopyText(iter(rows)).read() == whole
 
 
 def test_reserved_keys_are_unique(db: None, tmp_path: Path) -> None:
