@@ -16,8 +16,17 @@ from django.utils.crypto import constant_time_compare
 
 from config.accounts.models import ApiToken, Consent, ConsentText, Grant, Invitation, User
 from config.accounts.roles import EVERYWHERE, Role, Scopes, roles_held
+from config.shared.errors import InvalidInput
 
 ADMINS = Q(is_superuser=True) | Q(groups__name=Role.ADMIN.value)
+
+
+def get_person(username: str) -> User:
+    """Return the person with this user name. Raises `InvalidInput` if there is none."""
+    person = User.objects.filter(username=username).first()
+    if person is None:
+        raise InvalidInput(f"there is no person with the user name {username!r}")
+    return person
 
 
 def needs_consent(user: Any) -> bool:

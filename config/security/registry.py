@@ -104,13 +104,17 @@ class Probe:
         )
         return answer
 
+    def names(self, condition: Callable[[HttpResponseBase], bool]) -> list[str]:
+        """Return the names of the answers for which the condition holds."""
+        return [name for name, answer in self.answers.items() if condition(answer)]
+
     def without(self, header: str, *words: str) -> str:
         """Return a sentence about the answers whose header lacks a word; empty if there is none."""
-        missing = [
-            name
-            for name, answer in self.answers.items()
-            if any(word not in answer.headers.get(header, "") for word in words or ("",))
-            or header not in answer.headers
-        ]
+        missing = self.names(
+            lambda answer: (
+                header not in answer.headers
+                or any(word not in answer.headers[header] for word in words)
+            )
+        )
         wanted = f" with {' and '.join(words)}" if words else ""
         return f"No {header}{wanted}: {', '.join(missing)}." if missing else ""

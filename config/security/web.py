@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from django.conf import settings
+from django.http.response import HttpResponseBase
 
 from config.security.registry import Probe, requirement
 
@@ -21,8 +22,18 @@ def _cookies(part: str) -> dict[str, Any]:
     return {cookie: getattr(settings, f"{cookie}_{part}") for cookie in COOKIES}
 
 
-def _named(cookies: list[str], what: str) -> str:
-    return f"{what}: {', '.join(cookies)}." if cookies else ""
+def _named(names: list[str], what: str) -> str:
+    return f"{what}: {', '.join(names)}." if names else ""
+
+
+def _content(answer: HttpResponseBase) -> bytes:
+    """Return the body of an answer; empty if it is a stream."""
+    content: bytes = getattr(answer, "content", b"")
+    return content
+
+
+def _lacks_encoding(content_type: str) -> bool:
+    return content_type.startswith("text/") and "charset=utf-8" not in content_type.lower()
 
 
 @requirement("3.3.1", "Cookies are sent only over HTTPS.")
@@ -68,11 +79,7 @@ def no_cors(probe: Probe) -> str:
 def content_security_policy(probe: Probe) -> str:
     header = "Content-Security-Policy"
     problem = probe.without(header, "object-src 'none'", "base-uri 'none'")
-    unsafe = [
-        name
-        for name, answer in probe.answers.items()
-        if "unsafe-" in answer.headers.get(header, "")
-    ]
+    unsafe = probe.names(lambda answer: "unsafe-" in answer.headers.get(header, ""))
     return problem or _named(unsafe, "The policy allows inline code")
 
 
@@ -113,22 +120,13 @@ def no_change_by_get(probe: Probe) -> str:
 
 @requirement("3.6.1", "Pages load no script, style or font from other hosts.")
 def own_assets(probe: Probe) -> str:
-    loading = [
-        name
-        for name, answer in probe.answers.items()
-        if EXTERNAL.search(getattr(answer, "content", b""))
-    ]
+    loading = probe.names(lambda answer: bool(EXTERNAL.search(_content(answer))))
     return _named(loading, "Loads files of other hosts")
 
 
 @requirement("4.1.1", "Every text states its type and encoding.")
 def content_type(probe: Probe) -> str:
-    wrong = [
-        name
-        for name, answer in probe.answers.items()
-        if (kind := answer.headers.get("Content-Type", "")).startswith("text/")
-        and "charset=utf-8" not in kind.lower()
-    ]
+    wrong = probe.names(lambda answer: _lacks_encoding(answer.headers.get("Content-Type", "")))
     return probe.without("Content-Type") or _named(wrong, "No encoding")
 
 
@@ -193,11 +191,7 @@ def api_docs(probe: Probe) -> str:
 @requirement("13.4.6", "Answers do not name versions of the software.")
 def no_versions(probe: Probe) -> str:
     headers = ("Server", "X-Powered-By", "X-Version")
-    naming = [
-        name
-        for name, answer in probe.answers.items()
-        if any(header in answer.headers for header in headers)
-    ]
+    naming = probe.names(lambda answer: any(header in answer.headers for header in headers))
     return _named(naming, "Names its software")
 
 
@@ -215,9 +209,5 @@ def no_store(probe: Probe) -> str:
 @requirement("16.5.1", "Errors do not show internals.")
 def plain_errors(probe: Probe) -> str:
     words = (b"Traceback", b"URLconf", b"django.core", b"settings.py")
-    showing = [
-        name
-        for name, answer in probe.answers.items()
-        if any(word in getattr(answer, "content", b"") for word in words)
-    ]
+    showing = probe.names(lambda answer: any(word in _content(answer) for word in words))
     return _named(showing, "Shows internals")

@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from config.shared.numbers import format_value
 from config.shared.tables import Column
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.inputs import VIDEOS
+from evaluation.lab.analyses.layouts.originals import OriginalsResult
 from evaluation.lab.analyses.question import COMMON_FIELDS
 from evaluation.lab.services import OVERVIEW_ANALYSIS
 from evaluation.models import DRAFT, AnalysisResult, LabelSource
 from pooling.models import Benchmark
-
-
-class ScoreOfRun(TypedDict):
-    """A score of one run: with the rejected original positives (`kept`), and without them."""
-
-    run: str
-    measure: str
-    kept: float | None
-    dropped: float | None
-
-
-class OriginalsResult(TypedDict):
-    """The values of the stored result that the page shows.
-
-    known, settled, irrelevant: numbers of original positives, of those that are judged and settled,
-    and of those that are labelled not relevant. share: irrelevant / settled.
-    """
-
-    known: int
-    settled: int
-    irrelevant: int
-    share: float | None
-    interval: list[float] | None
-    confidence: float
-    rows: list[ScoreOfRun]
 
 
 @dataclass(frozen=True, slots=True)

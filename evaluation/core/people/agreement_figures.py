@@ -210,7 +210,7 @@ def _by_people(first: Opinions, n_grades: int, settings: Resampling) -> Annotato
     )
     return {
         "sharing_annotators": pairs.n_annotators,
-        "alpha_annotator_interval": _ends(interval),
+        "alpha_annotator_interval": interval.ends,
         "undefined": _reasons({"alpha_annotator_interval": interval}),
     }
 
@@ -260,7 +260,7 @@ def _counts_of(stored: StoredCounts) -> ValueCounts:
 def _as_json(figures: Mapping[str, Estimate | Interval]) -> dict[str, Any]:
     """Return each figure's value, or the two ends of its interval, by name; null if undefined."""
     values = {
-        name: figure.value if isinstance(figure, Estimate) else _ends(figure)
+        name: figure.value if isinstance(figure, Estimate) else figure.ends
         for name, figure in figures.items()
     }
     return {**values, "undefined": _reasons(figures)}
@@ -278,12 +278,6 @@ def as_relevance(counts: ValueCounts) -> ValueCounts:
     return ValueCounts(
         np.array([0, 1], np.int64), np.stack([not_relevant, relevant], axis=1), counts.weights
     )
-
-
-def _ends(interval: Interval) -> Ends:
-    if interval.low is None or interval.high is None:
-        return None
-    return [interval.low, interval.high]
 
 
 def _alphas(

@@ -38,6 +38,11 @@ class Interval:
     undefined: str | None = None
     method: str = "percentile"
 
+    @property
+    def ends(self) -> list[float] | None:
+        """The lower and the upper end, as JSON; None if the interval is undefined."""
+        return None if self.low is None or self.high is None else [self.low, self.high]
+
 
 def krippendorff_alpha(counts: ValueCounts, level: Level = "nominal") -> Estimate:
     """Return Krippendorff's alpha of the multiply labelled pairs, from the `krippendorff` package.

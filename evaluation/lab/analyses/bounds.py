@@ -35,7 +35,6 @@ from evaluation.lab.analyses.layouts.bounds import (
     JudgedFigures,
     JudgedRow,
 )
-from evaluation.lab.analyses.results import ends
 from evaluation.release.selectors import highest_grade
 from pooling.selectors import find_runs, ranked_matrix
 
@@ -167,7 +166,7 @@ def _expect(
             values = found.get(measures[row["measure"]])
             if row["run"] == name and values is not None:
                 interval = mean_interval(values, **drawn)
-                row["expected"], row["expected_interval"] = float(values.mean()), ends(interval)
+                row["expected"], row["expected_interval"] = float(values.mean()), interval.ends
 
 
 def _chances(pool: PooledLabels) -> FloatArray | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,11 +38,6 @@ BAND = {"type": "area", "opacity": 0.25, "aria": False}
 
 # The format of shares on an axis. Without it, Vega writes six decimals if there is only one value.
 PERCENT = ".1~%"
-
-
-def measures_in(rows: Iterable[Row]) -> list[str]:
-    """Return the measures of the rows, each once, in the order of the rows."""
-    return list(dict.fromkeys(row["measure"] for row in rows))
 
 
 def quantity(name: str, title: str, **more: Any) -> Encoding:
@@ -119,6 +114,24 @@ def spans(
 def spec(rows: Sequence[Row], mark: Encoding, **encoding: Encoding) -> dict[str, Any]:
     """Return one view of the rows."""
     return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
+
+
+def by_measure(
+    rows: Sequence[Row], view: dict[str, Any], *, same_scale: bool = False
+) -> dict[str, Any]:
+    """Return a view for each measure, in the order of the rows, at most three side by side.
+
+    same_scale: whether all views have the same horizontal axis.
+    """
+    measures = dict.fromkeys(row["measure"] for row in rows)
+    own_scales = {} if same_scale else {"resolve": {"scale": {"x": "independent"}}}
+    return {
+        "data": {"values": rows},
+        "facet": name_of("measure", order=list(measures)),
+        "columns": 3,
+        **own_scales,
+        "spec": view,
+    }
 
 
 def dashed_lines(rows: Sequence[Row], dashes: Encoding, **encoding: Encoding) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from evaluation.lab.analyses.layouts.equal_captions import (
     GainRow,
     TextRow,
 )
-from evaluation.lab.analyses.results import ends, mean_of
+from evaluation.lab.analyses.results import mean_of
 from evaluation.release.selectors import label_set_judged, originals_with_equal_captions
 from pooling.core.equal_texts import first_equal
 from pooling.enums import EqualTexts
@@ -161,7 +161,7 @@ def _rows(
                     "plain": mean_of(values),
                     "twins": mean_of(added[measure][name]),
                     "difference": mean_of(added[measure][name] - values),
-                    "interval": ends(interval),
+                    "interval": interval.ends,
                 }
             )
     return rows

@@ -38,7 +38,6 @@ from evaluation.lab.analyses.layouts.history import (
     ScoreRow,
     SettledRow,
 )
-from evaluation.lab.analyses.results import ends
 from evaluation.lab.analyses.stopping import StoppingOptions, arrived_labels, stopping_rule
 
 # Distance of scores from their last values.
@@ -157,7 +156,7 @@ def _scores(
         )
         score = float(own.mean()) if len(own) else None
         rows.append(
-            {"labels": checkpoint.labels, "run": run, "score": score, "interval": ends(interval)}
+            {"labels": checkpoint.labels, "run": run, "score": score, "interval": interval.ends}
         )
     return rows
 
@@ -173,7 +172,7 @@ def _agreement(
         "pairs": checkpoint.opinions.n_pairs,
         "several": checkpoint.opinions.n_multiply_labelled,
         "alpha": krippendorff_alpha(checkpoint.opinions).value,
-        "interval": ends(interval),
+        "interval": interval.ends,
     }
 
 

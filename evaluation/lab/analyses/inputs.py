@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from annotation.selectors.judgments import JudgmentArrays, Rulings, judgment_arr
 from annotation.selectors.labels import labels_fingerprint
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
+from config.shared.version import code_version
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import undefined_reason
 from evaluation.models import LabelSource
-from evaluation.release.selectors import label_set_judged, original_judged
+from evaluation.release.selectors import ORIGINAL, label_set_judged, original_judged
 from evaluation.release.selectors.labels import for_equal_captions
 from pooling.models import Benchmark, Run
 from pooling.selectors import (
@@ -29,6 +30,24 @@ from pooling.selectors import (
     ranked_matrix,
     video_keys,
 )
+
+
+class Provenance(TypedDict):
+    """The inputs and options of a result, as a JSON object.
+
+    chosen: the options. moment: the fingerprint of the judgments, if the result reads them.
+    """
+
+    benchmark: str
+    captions_sha256: str
+    labels: int | str
+    labels_sha256: str | None
+    labels_only: bool
+    runs: dict[str, str]
+    chosen: Mapping[str, Any]
+    code_version: str
+    moment: NotRequired[list[int]]
+
 
 CAPTIONS, VIDEOS, AUTO = "captions", "videos", "auto"
 
@@ -41,6 +60,19 @@ class Inputs:
     runs: Sequence[Run]
     label_set: LabelSource | None
     labels_only: bool = False
+
+    def provenance(self, options: Mapping[str, Any]) -> Provenance:
+        """Return everything that a result with these options is computed from."""
+        return {
+            "benchmark": self.benchmark.key,
+            "captions_sha256": self.benchmark.captions_sha256,
+            "labels": self.label_set.reference if self.label_set else ORIGINAL,
+            "labels_sha256": self.label_set.sha256 if self.label_set else None,
+            "labels_only": self.labels_only,
+            "runs": {run.name: run.sha256 for run in self.runs},
+            "chosen": options,
+            "code_version": code_version(),
+        }
 
     @cached_property
     def fingerprint(self) -> list[int]:

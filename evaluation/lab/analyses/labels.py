@@ -24,7 +24,6 @@ from evaluation.lab.analyses.layouts.labels import (
     OutcomeCounts,
     QuotedFigures,
 )
-from evaluation.lab.analyses.results import ends
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
 
@@ -122,7 +121,7 @@ def _agreement(
         "agreement": agreement,
         "disagreement": None if agreement is None else 1 - agreement,
         "alpha": krippendorff_alpha(counts).value,
-        "alpha_interval": ends(interval),
+        "alpha_interval": interval.ends,
     }
 
 

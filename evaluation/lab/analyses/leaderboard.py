@@ -35,7 +35,6 @@ from evaluation.lab.analyses.layouts.leaderboard import (
     MoveFigures,
     ReleaseRow,
 )
-from evaluation.lab.analyses.results import ends
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 
@@ -133,7 +132,7 @@ def _stability(
 def _move(found: RankStability) -> MoveFigures:
     return {
         "tau": found.tau.value,
-        "interval": ends(found.interval),
+        "interval": found.interval.ends,
         "same_order": found.same_order,
     }
 

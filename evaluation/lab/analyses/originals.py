@@ -32,7 +32,7 @@ from evaluation.lab.analyses.layouts.originals import (
     RejectedRow,
     RejectedShare,
 )
-from evaluation.lab.analyses.results import ends, mean_of
+from evaluation.lab.analyses.results import mean_of
 from evaluation.release.selectors import label_set_judged, label_set_labels
 
 
@@ -105,7 +105,7 @@ def _rejected_share(
     )
     return {
         "share": float(is_rejected.mean()) if len(is_rejected) else None,
-        "interval": ends(interval),
+        "interval": interval.ends,
         "share_units": len(np.unique(clusters)),
     }
 
@@ -139,7 +139,7 @@ def _rows(inputs: Inputs, dropped: Judged, options: OriginalsOptions) -> list[Or
                     "kept": mean_of(values),
                     "dropped": mean_of(others),
                     "difference": mean_of(others - values),
-                    "difference_interval": ends(interval),
+                    "difference_interval": interval.ends,
                 }
             )
     return rows

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from django.db.models import QuerySet
 from django.http import QueryDict
@@ -14,11 +14,10 @@ from django.http import QueryDict
 from config.jobs.models import UNFINISHED, Job, JobState
 from config.shared.errors import InvalidInput
 from config.shared.pages import check_form
-from config.shared.version import code_version
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import UNIT
 from evaluation.lab.analyses.forms import AnalysisForm
-from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.inputs import Inputs, Provenance
 from evaluation.models import DRAFT, AnalysisResult, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, latest_draft
 from pooling.models import Benchmark
@@ -30,19 +29,10 @@ COMMON_FIELDS = ("labels", "only", "runs")
 CHANGING_KEYS = ("labels_sha256", "moment")
 
 
-class Provenance(TypedDict):
-    """Everything that a result was computed from, as a JSON object."""
+class ResultProvenance(Provenance):
+    """Everything that the result of an analysis was computed from, as a JSON object."""
 
     analysis: str
-    benchmark: str
-    captions_sha256: str
-    labels: int | str
-    labels_sha256: str | None
-    labels_only: bool
-    runs: dict[str, str]
-    chosen: dict[str, Any]
-    moment: NotRequired[list[int]]
-    code_version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +44,12 @@ class Question:
     options: dict[str, Any]
 
     @property
-    def provenance(self) -> Provenance:
+    def provenance(self) -> ResultProvenance:
         """Everything that the result is computed from."""
-        benchmark, label_set = self.inputs.benchmark, self.inputs.label_set
-        provenance = Provenance(
-            analysis=self.analysis.name,
-            benchmark=benchmark.key,
-            captions_sha256=benchmark.captions_sha256,
-            labels=label_set.reference if label_set else ORIGINAL,
-            labels_sha256=label_set.sha256 if label_set else None,
-            labels_only=self.inputs.labels_only,
-            runs={run.name: run.sha256 for run in self.inputs.runs},
-            chosen=self.options,
-            code_version=code_version(),
-        )
+        provenance: ResultProvenance = {
+            "analysis": self.analysis.name,
+            **self.inputs.provenance(self.options),
+        }
         if self.analysis.reads_judgments:
             provenance["moment"] = self.inputs.fingerprint
         return provenance

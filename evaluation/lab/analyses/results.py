@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, TypedDict
 
 from evaluation.core.arrays import FloatArray
-from evaluation.core.people.alpha import Interval
 
 Ends: TypeAlias = list[float]
 """The lower and the upper end of an interval."""
@@ -48,10 +47,3 @@ class RunCorrelation(Correlation):
 def mean_of(values: FloatArray) -> float | None:
     """Return a mean as JSON; null if there are no values."""
     return float(values.mean()) if len(values) else None
-
-
-def ends(interval: Interval) -> Ends | None:
-    """Return an interval as JSON; null if it is undefined."""
-    if interval.low is None or interval.high is None:
-        return None
-    return [interval.low, interval.high]

@@ -31,7 +31,7 @@ from evaluation.lab.analyses.intervals import (
 )
 from evaluation.lab.analyses.layouts import scores as layout
 from evaluation.lab.analyses.layouts.scores import ScoreFigures, ScoreRow, ScoresResult
-from evaluation.lab.analyses.results import ends, mean_of
+from evaluation.lab.analyses.results import mean_of
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
     changes_by_noise,
@@ -109,16 +109,16 @@ def _row(
     saturation = None if mean is None else judge_saturation(mean, interval, noise)
     return {
         "labelled": mean,
-        "labelled_interval": ends(interval),
+        "labelled_interval": interval.ends,
         "labelled_method": method_of(interval),
         "noise": noise,
         "gap": None if saturation is None else saturation.gap,
         "saturated_by": None if saturation is None else saturation.by,
         "original": mean_of(original),
-        "original_interval": ends(by_original),
+        "original_interval": by_original.ends,
         "original_method": method_of(by_original),
         "difference": mean_of(labelled - original),
-        "difference_interval": None if change is None else ends(change),
+        "difference_interval": None if change is None else change.ends,
         "difference_method": None if change is None else method_of(change),
     }
 

@@ -34,7 +34,6 @@ from evaluation.lab.analyses.layouts.significance import (
     ScoreFigures,
     SignificanceResult,
 )
-from evaluation.lab.analyses.results import ends
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
     changes_by_noise,
@@ -104,7 +103,7 @@ def _compute(
         "ranking": {
             "resamples": rank_resamples,
             "tau": stability.tau.value,
-            "interval": ends(stability.interval),
+            "interval": stability.interval.ends,
             "same_order": stability.same_order,
         },
         "ranks": [
@@ -129,7 +128,7 @@ def _comparison(comparison: Comparison, names: list[str]) -> DifferenceFigures:
         "first": names[comparison.system],
         "second": names[comparison.other],
         "difference": found.mean,
-        "interval": ends(found.interval),
+        "interval": found.interval.ends,
         "method": method_of(found.interval),
         "effect": found.effect.value,
         "wins": found.wins,
@@ -147,7 +146,7 @@ def _saturation(
     found = check_saturation(values, options["resamples"], noise=noise, **drawn)
     return {
         "mean": found.mean,
-        "interval": ends(found.interval),
+        "interval": found.interval.ends,
         "gap": found.gap,
         "noise": noise,
         "saturated_by": found.by,

@@ -52,7 +52,7 @@ from evaluation.lab.analyses.layouts.slices import (
     SliceRow,
     SlicesResult,
 )
-from evaluation.lab.analyses.results import RunCorrelation, ends
+from evaluation.lab.analyses.results import RunCorrelation
 from evaluation.release.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors import tagged_queries, tags_sha256
@@ -138,7 +138,7 @@ def _compute(inputs: Inputs, options: SlicesOptions, progress: Progress) -> Slic
                 "captions": part.n,
                 "units": count_units(clusters, tagged.queries[tagged.groups == number]),
                 "mean": part.mean.value,
-                "interval": ends(part.interval),
+                "interval": part.interval.ends,
                 "method": method_of(part.interval),
             }
             for number, part in enumerate(found)
@@ -196,7 +196,7 @@ def _differences(
             "first": names[row.system],
             "second": names[row.other],
             "difference": row.difference.mean,
-            "interval": ends(row.difference.interval),
+            "interval": row.difference.interval.ends,
             "p_holm": row.adjusted,
             "p_randomisation": row.difference.randomisation.p,
         }

@@ -37,7 +37,6 @@ from evaluation.lab.analyses.results import (
     Row,
     RunCorrelation,
     WithIntervals,
-    ends,
     mean_of,
 )
 from evaluation.lab.analyses.tables import Column, Table
@@ -125,7 +124,7 @@ def scores_by_overlap(
                     "run": run,
                     "overlap": name,
                     "captions": len(own),
-                    "interval": ends(interval),
+                    "interval": interval.ends,
                     "units": count_units(clusters, queries),
                     "method": method_of(interval),
                     "mean": mean_of(own),

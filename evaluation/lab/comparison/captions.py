@@ -16,7 +16,6 @@ import numpy as np
 from config.shared.caches import process_cache as cache
 from config.shared.errors import InvalidInput, NotFound
 from config.shared.pages import check_form
-from config.shared.version import code_version
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.compare import (
     Places,
@@ -27,7 +26,7 @@ from evaluation.core.relevance.compare import (
     select_by_correctness,
 )
 from evaluation.lab.analyses.forms import AnalysisForm
-from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.inputs import Inputs, Provenance
 from evaluation.lab.analyses.question import (
     COMMON_FIELDS,
     build_form,
@@ -66,23 +65,10 @@ class CaptionRow(TypedDict):
     runs: dict[str, FirstRanks]
 
 
-class ComparisonProvenance(TypedDict):
-    """The inputs and options of a comparison. chosen: the options that select captions."""
-
-    benchmark: str
-    captions_sha256: str
-    labels: int | str
-    labels_sha256: str | None
-    labels_only: bool
-    runs: dict[str, str]
-    chosen: dict[str, Any]
-    code_version: str
-
-
 class ComparisonResult(TypedDict):
     count: int
     captions: list[CaptionRow]
-    inputs: ComparisonProvenance
+    inputs: Provenance
 
 
 CACHE_SECONDS = 3600
@@ -213,21 +199,10 @@ class Comparison:
         }
 
     @property
-    def provenance(self) -> ComparisonProvenance:
-        """The inputs and options of the comparison, as a JSON object."""
-        label_set, benchmark = self.inputs.label_set, self.benchmark
-        return {
-            "benchmark": benchmark.key,
-            "captions_sha256": benchmark.captions_sha256,
-            "labels": label_set.reference if label_set else ORIGINAL,
-            "labels_sha256": label_set.sha256 if label_set else None,
-            "labels_only": self.inputs.labels_only,
-            "runs": {run.name: run.sha256 for run in self.inputs.runs},
-            "chosen": {
-                name: self.options[name] for name in self.options if name not in VIEW_FIELDS
-            },
-            "code_version": code_version(),
-        }
+    def provenance(self) -> Provenance:
+        """The inputs of the comparison, and the options that select captions."""
+        options = {name: self.options[name] for name in self.options if name not in VIEW_FIELDS}
+        return self.inputs.provenance(options)
 
     def address(self, **other: Any) -> dict[str, Any]:
         """Return the query parameters of a permanent link to this comparison.

@@ -9,8 +9,8 @@ from typing import TypedDict
 import numpy as np
 
 from annotation.core.consensus import NO_LABEL
-from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.comparison.captions import Comparison, ComparisonProvenance, FirstRanks
+from evaluation.lab.analyses.inputs import Inputs, Provenance
+from evaluation.lab.comparison.captions import Comparison, FirstRanks
 from evaluation.release.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video
 from pooling.selectors import playable_address, top_videos
@@ -58,7 +58,7 @@ class CaptionLists(TypedDict):
     runs: dict[str, ListRow]
     place: int | None
     count: int
-    inputs: ComparisonProvenance
+    inputs: Provenance
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from django.core.management.base import CommandParser
 
 from config.accounts import services
 from config.accounts.actors import OPERATOR
-from config.accounts.models import User
+from config.accounts.selectors import get_person
 from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
 
 
 class Command(HearthCommand):
@@ -23,9 +22,7 @@ class Command(HearthCommand):
         parser.add_argument("username", metavar="USERNAME")
 
     def run(self, **options: Any) -> dict[str, Any]:
-        person = User.objects.filter(username=options["username"]).first()
-        if person is None:
-            raise InvalidInput(f"there is no person with the user name {options['username']!r}")
+        person = get_person(options["username"])
         return {"username": services.erase_person(person=person, by=OPERATOR).username}
 
     def report(self, result: dict[str, Any]) -> None:

@@ -7,10 +7,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
-from config.accounts.models import User
+from config.accounts.selectors import get_person
 from config.accounts.services import remove_second_factors
 from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
 
 
 class Command(HearthCommand):
@@ -20,9 +19,7 @@ class Command(HearthCommand):
         parser.add_argument("username", metavar="USERNAME")
 
     def run(self, **options: Any) -> dict[str, Any]:
-        person = User.objects.filter(username=options["username"]).first()
-        if person is None:
-            raise InvalidInput(f"there is no person with the user name {options['username']!r}")
+        person = get_person(options["username"])
         remove_second_factors(person=person, by=OPERATOR)
         return {"username": person.username}
 

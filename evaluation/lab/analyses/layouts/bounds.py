@@ -6,7 +6,16 @@ from typing import TypedDict
 
 from evaluation.core.pools.bounds import divides_by_all
 from evaluation.core.relevance.measures import parse_measure
-from evaluation.lab.analyses.charts import DOTS, PERCENT, RULES, Chart, low_high, name_of, quantity
+from evaluation.lab.analyses.charts import (
+    DOTS,
+    PERCENT,
+    RULES,
+    Chart,
+    by_measure,
+    low_high,
+    name_of,
+    quantity,
+)
 from evaluation.lab.analyses.intervals import interval_title
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
@@ -180,19 +189,12 @@ def charts(result: BoundsResult) -> list[Chart]:
             {"mark": DOTS, "encoding": {"x": score}},
         ],
     }
-    order = list(dict.fromkeys(row["measure"] for row in rows))
     return [
         Chart(
             "bounds",
             "Scores with their bounds over the listed pairs",
             "Each measure has a dot for each run, on a line from the lower to the upper bound over "
             "the listed pairs. If all listed pairs are judged, the line is a point.",
-            {
-                "data": {"values": rows},
-                "facet": name_of("measure", order=order),
-                "columns": 3,
-                "resolve": {"scale": {"x": "independent"}},
-                "spec": plot,
-            },
+            by_measure(rows, plot),
         )
     ]

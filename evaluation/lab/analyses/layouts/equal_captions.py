@@ -8,8 +8,8 @@ from evaluation.lab.analyses.charts import (
     DOTS,
     RULES,
     Chart,
+    by_measure,
     low_high,
-    measures_in,
     name_of,
     quantity,
     spans,
@@ -177,11 +177,6 @@ def charts(result: EqualCaptionsResult) -> list[Chart]:
             "Gain by the positives of equal captions",
             "Each measure has a dot for each run: the score with the positives of equal captions "
             "minus the score without them. The dot is on a line that shows its interval.",
-            {
-                "data": {"values": rows},
-                "facet": name_of("measure", order=measures_in(rows)),
-                "columns": 3,
-                "spec": plot,
-            },
+            by_measure(rows, plot, same_scale=True),
         )
     ]

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from config.shared.words import counted
-from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, low_high, name_of, quantity, spans
+from evaluation.lab.analyses.charts import (
+    DOTS,
+    PERCENT,
+    Chart,
+    by_measure,
+    low_high,
+    name_of,
+    quantity,
+    spans,
+)
 from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
@@ -206,12 +215,9 @@ def noise_charts(result: NoiseResult) -> list[Chart]:
             "Raw and corrected scores with their intervals",
             "Each measure has two dots for each run: the raw and the corrected score. Each dot is "
             "on a line that shows its interval.",
-            {
-                "data": {"values": rows},
-                "facet": name_of("measure", order=list(dict.fromkeys(r["measure"] for r in rows))),
-                "columns": 3,
-                "resolve": {"scale": {"x": "independent"}},
-                "spec": {
+            by_measure(
+                rows,
+                {
                     "width": 300,
                     "height": {"step": 18},
                     "encoding": {
@@ -221,7 +227,7 @@ def noise_charts(result: NoiseResult) -> list[Chart]:
                     },
                     "layer": [*spans(rows, bounds), {"mark": DOTS, "encoding": {"x": score}}],
                 },
-            },
+            ),
         )
     ]
 

@@ -11,7 +11,7 @@ from evaluation.lab.analyses.charts import (
     DOTS,
     PERCENT,
     Chart,
-    measures_in,
+    by_measure,
     name_of,
     quantity,
 )
@@ -154,12 +154,9 @@ def charts(result: OriginalsResult) -> list[Chart]:
             "Scores with and without the rejected original positives",
             "Each measure has two dots for each run: the score with the rejected original "
             "positives, and the score without them.",
-            {
-                "data": {"values": rows},
-                "facet": name_of("measure", order=measures_in(rows)),
-                "columns": 3,
-                "resolve": {"scale": {"x": "independent"}},
-                "spec": {
+            by_measure(
+                rows,
+                {
                     "width": 300,
                     "height": {"step": 26},
                     "mark": DOTS,
@@ -169,6 +166,6 @@ def charts(result: OriginalsResult) -> list[Chart]:
                         "color": name_of("positives", order=list(BY.values())),
                     },
                 },
-            },
+            ),
         )
     ]

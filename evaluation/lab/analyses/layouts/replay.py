@@ -80,6 +80,12 @@ def _replays(result: ReplayResult) -> str:
 
 def tables(result: ReplayResult) -> list[Table]:
     order = Column("strategy", "Order of the pairs")
+    share = Column("share", "Share of the pool, %", "percent")
+    judged = [
+        Column("pairs", "Pairs judged", "count"),
+        Column("positives", "Relevant pairs", "count"),
+        Column("positives_band", "Band", "count"),
+    ]
     tau = Column("tau", "Kendall’s tau of the ranking", "number")
     tau_band = Column("tau_band", "Band of tau", "number")
     return [
@@ -88,11 +94,9 @@ def tables(result: ReplayResult) -> list[Table]:
             f"Smallest budget with errors of {result['measure']} up to {result['error']:g} points",
             [
                 order,
-                Column("share", "Share of the pool, %", "percent"),
+                share,
                 Column("share_band", "Band, %", "percent"),
-                Column("pairs", "Pairs judged", "count"),
-                Column("positives", "Relevant pairs", "count"),
-                Column("positives_band", "Band", "count"),
+                *judged,
                 tau,
                 tau_band,
             ],
@@ -105,10 +109,8 @@ def tables(result: ReplayResult) -> list[Table]:
             "All budgets",
             [
                 order,
-                Column("share", "Share of the pool, %", "percent"),
-                Column("pairs", "Pairs judged", "count"),
-                Column("positives", "Relevant pairs", "count"),
-                Column("positives_band", "Band", "count"),
+                share,
+                *judged,
                 Column("error", "Largest error, points", "percent"),
                 Column("error_band", "Band of the error, points", "percent"),
                 tau,

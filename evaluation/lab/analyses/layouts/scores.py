@@ -8,8 +8,8 @@ from evaluation.lab.analyses.charts import (
     DOTS,
     PERCENT,
     Chart,
+    by_measure,
     low_high,
-    measures_in,
     name_of,
     quantity,
     spans,
@@ -111,13 +111,7 @@ def charts(result: ScoresResult) -> list[Chart]:
             "Scores with their intervals",
             "Each measure has two dots for each run: the score by the labels and by the original "
             "positives. Each dot is on a line that shows its interval.",
-            {
-                "data": {"values": rows},
-                "facet": name_of("measure", order=measures_in(rows)),
-                "columns": 3,
-                "resolve": {"scale": {"x": "independent"}},
-                "spec": plot,
-            },
+            by_measure(rows, plot),
         )
     ]
 

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import json
+from typing import NotRequired, get_origin, get_type_hints
 
 import numpy as np
 import pytest
 
 from evaluation.core.people.agreement import NOT_TWO_PAIRS
 from evaluation.core.people.agreement_figures import (
+    FirstLabelAgreement,
+    LabelAgreement,
     Opinions,
     Resampling,
     agreement_to_store,
+    as_relevance,
     figures_from_store,
     figures_of,
     figures_of_both,
@@ -46,6 +50,16 @@ def test_figures_of_a_graded_scale() -> None:
     # Pair 1 also agrees if labels only count as relevant or not relevant.
     assert first["relevance_agreement"] == 2 / 3
     assert set(every) == set(first) - {"alpha_annotator_interval", "sharing_annotators"}
+
+
+def test_figures_have_the_declared_names() -> None:
+    names = get_type_hints(LabelAgreement, include_extras=True)
+    required = [name for name, hint in names.items() if get_origin(hint) is not NotRequired]
+    assert list(figures_of(GRADED.counts, 4, Resampling(50))) == list(names)
+    assert list(figures_of(as_relevance(GRADED.counts), 2, Resampling(50))) == required
+    assert set(figures_of_both(GRADED, 4, Resampling(50))["first_labels"]) == set(
+        FirstLabelAgreement.__annotations__
+    )
 
 
 def test_figures_from_stored_counts_are_the_same() -> None:
