@@ -355,7 +355,7 @@ def sizes() -> dict[str, Any]:
     }
 
 
-def main(words: list[str]) -> dict[str, Any]:
+def run_command(words: list[str]) -> dict[str, Any]:
     match words:
         case ["pairs", pairs, people]:
             return measured(lambda: fill_pairs(int(pairs), int(people)))
@@ -373,4 +373,4 @@ def main(words: list[str]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1:])))
+    print(json.dumps(run_command(sys.argv[1:])))
