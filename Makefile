@@ -132,19 +132,21 @@ coverage: install-dev  ## Run all tests on SQLite and show the lines that no tes
 
 # Runs the programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
 BENCHMARKS ?= scoring commands sqlite-commands memory sqlite-memory lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
-takes_data = $(shell grep -l '"--data"' tests/benchmarks/$(1).py)
+takes = $(shell grep -l '"--$(2)"' tests/benchmarks/$(1).py)
+options = $(if $(and $(DATA),$(call takes,$(1),data)),--data "$(DATA)") $(if $(and $(PAIRS),$(call takes,$(1),pairs)),--pairs $(PAIRS))
 
+# The program `scale` takes half an hour, so it runs only if it is named: BENCHMARKS=scale PAIRS=50000000.
 bench: install-dev  ## Measure times and memory (DATA=folder uses the real input in that folder)
 	@$(PY) -m tests.services run -- \
 		$(MAKE) --no-print-directory --keep-going $(BENCHMARKS:%=bench-%)
 
 bench-sqlite-%: install-dev
 	@echo "--- Benchmark: $*, on SQLite"
-	@$(PY) -m tests.benchmarks.$* --sqlite $(if $(and $(DATA),$(call takes_data,$*)),--data "$(DATA)")
+	@$(PY) -m tests.benchmarks.$* --sqlite $(call options,$*)
 
 bench-%: install-dev
 	@echo "--- Benchmark: $*"
-	@$(PY) -m tests.benchmarks.$* $(if $(and $(DATA),$(call takes_data,$*)),--data "$(DATA)")
+	@$(PY) -m tests.benchmarks.$* $(call options,$*)
 
 # The drills in tests/faults start their own servers. `make test` runs their short form.
 faults: install-dev  ## Break a running site in many ways, and write docs/faults.md (takes an hour)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pooling.core.hashing import lowest, mix
-from pooling.core.pair_space import PairSpace
+from pooling.core.pair_space import Integers, PairSpace
 
 # Annotators read a caption once for several videos. With more in a row, earlier answers would
 # influence later ones.
@@ -104,6 +104,19 @@ def plan_labels(
     """
     count = round(len(codes) * double_share)
     return np.where(lowest(codes, count, seed), each + 1, each).astype(np.int16)
+
+
+def count_plan(labels: Integers, n_pairs: Integers) -> list[list[int]]:
+    """Return the numbers of tasks and of their pairs for each planned number of labels, ascending.
+
+    labels, n_pairs: [n_tasks], the planned labels and the pairs of each task. Each row of the
+    result is [planned labels, tasks, pairs].
+    """
+    planned, of_task, tasks = np.unique(labels, return_inverse=True, return_counts=True)
+    pairs = np.zeros(len(planned), np.int64)
+    np.add.at(pairs, of_task.reshape(-1), n_pairs)
+    rows: list[list[int]] = np.stack([planned, tasks, pairs], axis=1).astype(np.int64).tolist()
+    return rows
 
 
 def is_gold_due(place: int, annotator: int, share: float, seed: int) -> bool:

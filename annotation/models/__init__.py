@@ -14,16 +14,19 @@ from annotation.models.judgments import (
 from annotation.models.people import Annotator, Membership, MembershipChange
 from annotation.models.tasks import (
     AT_DESK,
+    HAS_BEGUN,
     IS_AT_DESK,
     SETTLED,
     SLOTS_MAX,
     Assignment,
     GoldItem,
     JudgmentTask,
+    has_begun,
 )
 
 __all__ = [
     "AT_DESK",
+    "HAS_BEGUN",
     "IS_AT_DESK",
     "SETTLED",
     "SLOTS_MAX",
@@ -43,4 +46,5 @@ __all__ = [
     "MembershipChange",
     "ReviewComment",
     "Withdrawal",
+    "has_begun",
 ]

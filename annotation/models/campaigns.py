@@ -121,6 +121,11 @@ class Campaign(models.Model):
     checklist = models.BooleanField(default=False)
     contact_sheet = models.BooleanField(default=False)
     n_tasks = models.PositiveIntegerField(default=0)
+    plan = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="numbers of tasks and pairs for each planned number of labels, without gold",
+    )
     source_sha256 = models.CharField(max_length=64, blank=True, help_text="of the imported file")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(

@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.core.first_labels import PLANNED_IN_FILES
 from annotation.enums import JudgmentState
-from annotation.models import Adjudication, Campaign, Judgment, JudgmentTask
+from annotation.models import Adjudication, Campaign, Judgment, JudgmentTask, has_begun
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.labels import are_first_labels, unsettled_tasks
 from annotation.selectors.tasks import OWN_CAPTION
@@ -122,7 +122,9 @@ def _live_judgments(campaigns: list[Campaign]) -> _Live:
     further += ["task__labels_planned"] if len(imported) < len(campaigns) else []
     shared = JudgmentTask.objects.filter(campaign__in=campaigns, unit__isnull=False)
     further += ["unit"] if shared.exists() else []
-    live = Judgment.objects.filter(task__campaign__in=campaigns, state=JudgmentState.LIVE)
+    live = Judgment.objects.filter(
+        has_begun("task__"), task__campaign__in=campaigns, state=JudgmentState.LIVE
+    )
     queries, videos, annotators, labels, ids, tasks, *more = read_columns(
         live.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION))),
         "task__pair__query_id",

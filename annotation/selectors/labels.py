@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Sum
 from annotation.core.first_labels import first_answers, label_places
 from annotation.enums import CampaignState, JudgmentState, TaskState
 from annotation.models import (
+    HAS_BEGUN,
     Adjudication,
     Campaign,
     Escalation,
@@ -35,7 +36,7 @@ def unsettled_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
     # 0 is never a primary key. It is there because an empty list cannot be read as columns.
     keys = [0, *(campaign.pk for campaign in campaigns)]
     tasks = JudgmentTask.objects.filter(
-        campaign__in=keys, state__in=undecided, labels_live__gt=0, exclusion=None
+        HAS_BEGUN, campaign__in=keys, state__in=undecided, labels_live__gt=0, exclusion=None
     )
     (ids,) = read_columns(tasks, "pk")
     return ids
@@ -116,7 +117,9 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
 
 def newest_judgment(benchmark: Benchmark) -> Judgment | None:
     """Return the newest counted label. Answers to gold are not labels."""
-    labelled = JudgmentTask.objects.filter(campaign__benchmark=benchmark, labels_live__gt=0)
+    labelled = JudgmentTask.objects.filter(
+        HAS_BEGUN, campaign__benchmark=benchmark, labels_live__gt=0
+    )
     if not labelled.exists():  # otherwise the query below would read all judgments
         return None
     # The query reads the table from the end and stops at the first match. With a join, SQLite would

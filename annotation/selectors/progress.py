@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.db.models import Count, QuerySet, Sum
 
 from annotation.core.consensus import NO_LABEL, OutcomeCounts, State, resolve
 from annotation.enums import STATES_FROM_LABELS, JudgmentState, TaskState
-from annotation.models import SETTLED, Campaign, Judgment, JudgmentTask
+from annotation.models import HAS_BEGUN, SETTLED, Campaign, Judgment, JudgmentTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class TaskGroup:
     state: str
     label: int | None = None
     labels_live: int
+    labels_planned: int = 0
     labels_required: int = 0
     tasks: int = 0
     pairs: int
@@ -53,6 +56,16 @@ class TaskGroup:
         if self.state in SETTLED or self.state == TaskState.CONFLICTED:
             return OutcomeCounts(**{self.state: self.pairs})
         return OutcomeCounts(pending=self.pairs if self.labels_live else 0)
+
+    @property
+    def is_unlabelled(self) -> bool:
+        """Whether the tasks still wait for a first label. Those of closed campaigns are free."""
+        return self.state == TaskState.OPEN and not self.labels_live
+
+    @property
+    def lacks_planned_labels(self) -> bool:
+        """Whether the tasks need labels, even if all labels agree."""
+        return self.state == TaskState.OPEN and self.labels_live < self.labels_planned
 
     @property
     def labels_needed(self) -> int:
@@ -67,17 +80,42 @@ class TaskGroup:
 def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
     """Return the tasks of campaigns, without gold, in groups, by the campaign's primary key.
 
-    The tasks are read once.
+    Only tasks that have begun are read. The plan of a campaign has the number of all others.
     """
-    found: dict[int, list[TaskGroup]] = {campaign.pk: [] for campaign in campaigns}
-    tasks = JudgmentTask.objects.filter(campaign__in=found, pair__isnull=False)
-    columns = ("state", "label", "labels_live", "labels_required", "tasks", "pairs")
-    rows = tasks.order_by().values("campaign_id", *columns[:4])
-    for row in rows.annotate(tasks=Count("pk"), pairs=Sum("n_pairs")):
-        group = TaskGroup(**{name: row[name] for name in columns})
-        found[row["campaign_id"]].append(group)
+    plans = {campaign.pk: campaign.plan for campaign in campaigns}
+    found: dict[int, list[TaskGroup]] = {pk: [] for pk in plans}
+    begun: Counter[tuple[int, int, str]] = Counter()
+    tasks = JudgmentTask.objects.filter(HAS_BEGUN, campaign__in=plans)
+    for row in grouped(tasks):
+        pk, planned = row.pop("campaign_id"), row["labels_planned"]
+        found[pk].append(TaskGroup(**row))
+        for name in ("tasks", "pairs"):
+            begun[pk, planned, name] += row[name]
     for campaign, group in excluded_groups(tasks):
         found[campaign.pk].append(group)
+    for pk, plan in plans.items():
+        found[pk] += [
+            TaskGroup(
+                state=TaskState.OPEN,
+                labels_live=0,
+                labels_planned=planned,
+                labels_required=planned,
+                tasks=n_tasks - begun[pk, planned, "tasks"],
+                pairs=n_pairs - begun[pk, planned, "pairs"],
+            )
+            for planned, n_tasks, n_pairs in plan
+            if n_tasks > begun[pk, planned, "tasks"]
+        ]
+    return found
+
+
+def grouped(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask, dict[str, Any]]:
+    """Return the number of tasks and of their pairs for each campaign, state and kind of labels."""
+    columns = ("state", "label", "labels_live", "labels_required")
+    rows = tasks.order_by().values("campaign_id", "labels_planned", *columns)
+    found: QuerySet[JudgmentTask, dict[str, Any]] = rows.annotate(
+        tasks=Count("*"), pairs=Sum("n_pairs")
+    )
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,9 @@ import numpy.typing as npt
 from django.db.models import Count, Max, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from annotation.enums import CampaignState, TaskState
+from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask, Withdrawal
+from annotation.selectors.progress import task_groups
 from config.shared.bulk import read_columns
 from config.shared.caches import process_cache as cache
 from pooling.core.equal_texts import text_pair_codes
@@ -114,14 +115,49 @@ def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
     """
     keys = _keys_of_new_counts(benchmarks)
     cached: dict[str, NewCounts] = cache.get_many(keys.values())
-    found = {}
-    for benchmark, key in keys.items():
-        if key not in cached:
-            tasks = new_tasks(benchmark)
-            cached[key] = NewCounts(len(tasks.codes), int(tasks.n_pairs.sum()))
-            cache.set(key, cached[key], NEW_COUNTS_SECONDS)
-        found[benchmark.pk] = cached[key]
-    return found
+    missing = [benchmark for benchmark, key in keys.items() if key not in cached]
+    if missing:
+        complete = _benchmarks_without_new_tasks(missing)
+        counted = {
+            keys[benchmark]: NewCounts(0, 0) if benchmark.pk in complete else _counted(benchmark)
+            for benchmark in missing
+        }
+        cache.set_many(counted, NEW_COUNTS_SECONDS)
+        cached |= counted
+    return {benchmark.pk: cached[key] for benchmark, key in keys.items()}
+
+
+def _counted(benchmark: Benchmark) -> NewCounts:
+    """Read all pairs and tasks of the benchmark, which takes memory for all of them."""
+    tasks = new_tasks(benchmark)
+    return NewCounts(len(tasks.codes), int(tasks.n_pairs.sum()))
+
+
+def _benchmarks_without_new_tasks(benchmarks: Sequence[Benchmark]) -> set[int]:
+    """Return the primary keys of benchmarks whose pooled pairs are certainly all in campaigns.
+
+    A campaign that opens takes all pairs of the newest pool and of those before. Nothing is new
+    until another pool is built, unless a closed campaign has tasks without a label. Pairs of an
+    imported file are in its own campaign.
+    """
+    pools = Pool.objects.filter(benchmark__in=benchmarks, depth__isnull=False).order_by()
+    newest = dict(pools.values_list("benchmark").annotate(Max("pk")))
+    campaigns = list(
+        Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING).order_by()
+    )
+    opened = {
+        campaign.pool_id
+        for campaign in campaigns
+        if not campaign.is_imported and not campaign.confirms
+    }
+    closed = [campaign for campaign in campaigns if campaign.state == CampaignState.CLOSED]
+    groups = task_groups(closed)
+    freeing = {
+        campaign.benchmark_id
+        for campaign in closed
+        if any(group.is_unlabelled for group in groups[campaign.pk])
+    }
+    return {pk for pk, pool in newest.items() if pool in opened and pk not in freeing}
 
 
 def _keys_of_new_counts(benchmarks: Iterable[Benchmark]) -> dict[Benchmark, str]:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.plan import plan_labels, plan_positions
+from annotation.core.plan import count_plan, plan_labels, plan_positions
 from annotation.enums import AnnotationAct, CampaignState, Order, Priority, TaskState
-from annotation.models import Campaign, CampaignChange, JudgmentTask
+from annotation.models import HAS_BEGUN, Campaign, CampaignChange, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import NewTasks, new_tasks
@@ -65,6 +65,7 @@ def open_campaign(
         tasks = new_tasks(benchmark)
         if not len(tasks.codes):
             raise InvalidInput(f"Every pair of {benchmark.key} is already in a campaign.")
+        labels = plan_labels(tasks.units, policy.double_share, seed, policy.labels_each)
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,
@@ -72,10 +73,10 @@ def open_campaign(
             seed=seed,
             guideline=latest_guideline(benchmark),
             n_tasks=len(tasks.codes),
+            plan=count_plan(labels, tasks.n_pairs),
             created_by=account_of(by),
             **policy.columns(),
         )
-        labels = plan_labels(tasks.units, policy.double_share, seed, policy.labels_each)
         broken = np.isin(tasks.pair_ids, _unplayable_pairs(benchmark))
         is_shared = benchmark.equal_texts != EqualTexts.OFF
         copy_columns(
@@ -166,7 +167,7 @@ def update_closed_campaign(campaign: Campaign) -> int:
     """
     with long_transaction():
         unsettled = JudgmentTask.objects.filter(
-            campaign=campaign, state=TaskState.OPEN, labels_live__gt=0
+            HAS_BEGUN, campaign=campaign, state=TaskState.OPEN, labels_live__gt=0
         )
         tasks = lock_tasks(unsettled)
         update_task_states(campaign, tasks)

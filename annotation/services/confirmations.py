@@ -9,7 +9,7 @@ import numpy.typing as npt
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 
-from annotation.core.plan import plan_positions
+from annotation.core.plan import count_plan, plan_positions
 from annotation.enums import AnnotationAct, CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.policies import check_can_lead
@@ -75,6 +75,7 @@ def open_confirmation(
             seed=seed,
             guideline=latest_guideline(benchmark),
             n_tasks=len(found.keys),
+            plan=count_plan(np.ones_like(found.n_pairs), found.n_pairs),
             confirms=True,
             created_by=account_of(by),
             **_scale_of(benchmark, found.campaigns),

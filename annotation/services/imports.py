@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, places_within
 from annotation.core.judgment_file import JudgmentsFile, parse_judgments
+from annotation.core.plan import count_plan
 from annotation.enums import LABELS, AnnotationAct, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
 from annotation.policies import check_can_lead
@@ -110,10 +111,12 @@ def _store(
     task_of = np.searchsorted(tasks, keys)
     is_live = ~_repeats(task_of, file.annotators)
     counts = count_values(task_of[is_live], file.labels[is_live], len(tasks), len(LABELS[scale]))
-    most = int(counts.sum(axis=1).max(initial=1))
+    n_labels = counts.sum(axis=1)
+    most = int(n_labels.max(initial=1))
     if most > SLOTS_MAX:
         raise InvalidInput(f"A pair has {most} labels. The maximum is {SLOTS_MAX}.")
     pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs, by=by)
+    shared = _shared(benchmark, tasks) if pool_equal else {"n_pairs": np.ones_like(tasks)}
     campaign = Campaign.objects.create(
         benchmark=benchmark,
         pool=pool,
@@ -122,6 +125,7 @@ def _store(
         scale=scale,
         labels_max=most,
         n_tasks=len(tasks),
+        plan=count_plan(n_labels, shared["n_pairs"]),
         source_sha256=file.sha256,
         closed_at=timezone.now(),
         created_by=account_of(by),
@@ -131,9 +135,9 @@ def _store(
     shown = by_key[np.searchsorted(pair_keys[by_key], tasks)]  # the first pair of each task
     task_ids = _copy_tasks(
         campaign,
-        outcomes_of(campaign, counts, counts.sum(axis=1)),
+        outcomes_of(campaign, counts, n_labels),
         pair_id=pair_ids[shown],
-        **(_shared(benchmark, tasks) if pool_equal else {}),
+        **shared,
     )
     copy_columns(
         Judgment,

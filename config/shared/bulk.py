@@ -26,6 +26,8 @@ Column = Any  # a numpy array, a sequence of Python values, or one value for eve
 # The number of rows in each piece of a COPY, which limits the text in memory to some megabytes.
 ROWS_PER_PIECE = 50_000
 ROWS_WORTH_ANALYSING = 1_000
+# The number of rows whose Python values are in memory at the same time.
+ROWS_PER_COPY = 500_000
 
 
 @contextmanager
@@ -120,12 +122,13 @@ def _copy(model: type[models.Model], columns: Mapping[str, Column]) -> int:
     if count == 0:
         return 0
     fields = _fields_to_write(model, columns)
-    cells = [_cells(field, columns, count) for field in fields]
     names = [str(field.column) for field in fields]
-    if connection.vendor == "postgresql":
-        _copy_postgresql(model._meta.db_table, names, cells)
-    else:
-        _insert_sqlite(model._meta.db_table, names, cells)
+    store = _copy_postgresql if connection.vendor == "postgresql" else _insert_sqlite
+    # In pieces, because Python values need ten times the memory of arrays.
+    for start in range(0, count, ROWS_PER_COPY):
+        rows = range(start, min(start + ROWS_PER_COPY, count))
+        cells = [_cells(field, columns, rows) for field in fields]
+        store(model._meta.db_table, names, cells)
     return count
 
 
@@ -179,7 +182,7 @@ class WholeThousandths(models.Func):
 def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray, ...]:
     """Return integer columns of a queryset as int64 arrays. No column may contain NULL."""
     sql, params = queryset.values_list(*names).query.sql_with_params()
-    with connection.cursor() as cursor:
+    with _reading_cursor() as cursor:
         cursor.execute(sql, params)
         # In flat pieces, because a list of a million tuples would need ten times the memory.
         pieces = [
@@ -188,6 +191,17 @@ def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray,
         ]
     flat = np.concatenate(pieces) if pieces else np.empty(0, np.int64)
     return tuple(np.ascontiguousarray(column) for column in flat.reshape(-1, len(names)).T)
+
+
+def _reading_cursor() -> Any:
+    """Return a cursor of the server in a transaction of PostgreSQL, which sends the rows in parts.
+
+    An ordinary cursor loads the whole result. A cursor of the server ends with its transaction, so
+    PgBouncer does not matter. Outside a transaction, the server would store the result first.
+    """
+    if connection.vendor == "postgresql" and connection.in_atomic_block:
+        return connection.chunked_cursor()
+    return connection.cursor()
 
 
 def _is_column(value: Column) -> bool:
@@ -206,17 +220,18 @@ def _fields_to_write(
     return [field for field in fields if not field.primary_key or field.attname in columns]
 
 
-def _cells(field: models.Field[Any, Any], columns: Mapping[str, Column], count: int) -> list[Any]:
+def _cells(field: models.Field[Any, Any], columns: Mapping[str, Column], rows: range) -> list[Any]:
+    count = len(rows)
     if field.attname not in columns:
         if callable(field.default) and field.default is not list and field.default is not dict:
             return [_prepared(field, field.get_default()) for _ in range(count)]
         return [_prepared(field, field.get_default())] * count
     column = columns[field.attname]
     if isinstance(column, np.ndarray):
-        cells: list[Any] = column.tolist()
+        cells: list[Any] = column[rows.start : rows.stop].tolist()
         return cells
     if _is_column(column):
-        return [_prepared(field, value) for value in column]
+        return [_prepared(field, value) for value in column[rows.start : rows.stop]]
     return [_prepared(field, column)] * count
 
 

@@ -15,6 +15,7 @@ from config.accounts.roles import Role
 from tests.factories import judge, make_annotator, make_campaign, make_user
 
 pauses = import_module("annotation.migrations.0006_pause_causes_and_membership_changes")
+counts = import_module("annotation.migrations.0010_counts_of_large_campaigns")
 settle = import_module("annotation.migrations.0005_settle_by_one_rule").settle
 
 
@@ -43,6 +44,16 @@ def test_states_of_tasks_are_recomputed(db: None, tmp_path: Path) -> None:
     # v2 needed a second label, which it will not get; v3 has no label.
     assert rows_of(campaign)[2] == (TaskState.RESOLVED, 2, 0)
     assert rows_of(campaign)[3][:2] == (TaskState.OPEN, None)
+
+
+def test_plans_of_earlier_campaigns_are_counted(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=2, videos=5, double_share=0.3)
+    assert campaign.plan == [[1, 7, 7], [2, 3, 3]]
+    judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 0})
+    Campaign.objects.update(plan=[])
+    counts.store_plans(apps, None)
+    campaign.refresh_from_db()
+    assert campaign.plan == [[1, 7, 7], [2, 3, 3]]
 
 
 def test_reasons_of_pauses_are_converted(db: None, tmp_path: Path) -> None:

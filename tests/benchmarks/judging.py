@@ -1,9 +1,12 @@
 """Judgments per second, and times of the API calls, with many annotators at the same time.
 
     python -m tests.benchmarks.judging --annotators 20 --seconds 30 [--sqlite] [--pairs N]
-        [--rate N] [--json]
+        [--rate N] [--machines N] [--workers N] [--json]
 
 The program starts its own server (gunicorn, with a database that contains one campaign of N pairs).
+With `--machines`, it starts several, like web machines behind a load balancer, and the annotators
+are distributed among them. `web_ms` and `database_ms` are the processor time that an answer takes,
+with its share of a claim. They hardly depend on other programs on the machine.
 Signed-in annotators judge without pauses and use the same calls as the page: claim ten pairs,
 submit an answer for each, and claim again. The server is then fully loaded, and each call waits for
 others. With `--rate`, all annotators together send N answers per second, and the times are those of
@@ -16,13 +19,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,11 +142,14 @@ def world(environment: dict[str, str], *arguments: str, root: Path = ROOT) -> di
 
 
 @contextmanager
-def server(environment: dict[str, str], port: int, log: Path, root: Path = ROOT) -> Iterator[None]:
+def server(
+    environment: dict[str, str], port: int, log: Path, root: Path = ROOT, *, workers: int = 2
+) -> Iterator[int]:
+    """Run gunicorn, and yield the number of its process group."""
     gunicorn = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
     gunicorn += ["--chdir", str(root)]
-    gunicorn += ["--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "4"]
-    with child(gunicorn, log=log, **environment):
+    gunicorn += ["--bind", f"127.0.0.1:{port}", "--workers", str(workers), "--threads", "4"]
+    with child(gunicorn, log=log, **environment) as process:
         for _ in range(300):
             try:
                 asyncio.run(_connect(port))
@@ -150,7 +157,7 @@ def server(environment: dict[str, str], port: int, log: Path, root: Path = ROOT)
                 time.sleep(0.1)
             else:
                 break
-        yield
+        yield process.pid
 
 
 async def _connect(port: int) -> None:
@@ -159,14 +166,14 @@ async def _connect(port: int) -> None:
 
 
 async def judge(
-    port: int, prepared: dict[str, Any], seconds: float, rate: float | None = None
+    ports: list[int], prepared: dict[str, Any], seconds: float, rate: float | None = None
 ) -> Times:
     times = Times()
     token = "0" * 32
     pause = len(prepared["sessions"]) / rate if rate else 0
     people = [
         LoadAnnotator(
-            port,
+            ports[number % len(ports)],
             prepared["campaign"],
             f"sessionid={session}; csrftoken={token}",
             token,
@@ -184,13 +191,24 @@ async def judge(
 def measure(options: argparse.Namespace, environment: dict[str, str], home: Path) -> dict[str, Any]:
     numbers = (options.annotators, options.pairs, options.double)
     prepared = world(environment, "prepare", *map(str, numbers))
-    port = free_port()
-    with server(environment, port, home / "gunicorn.log"):
-        asyncio.run(judge(port, {**prepared, "sessions": prepared["sessions"][:1]}, 1))  # warm
-        times = asyncio.run(judge(port, prepared, options.seconds, options.rate))
+    ports = [free_port() for _ in range(options.machines)]
+    with ExitStack() as machines:
+        groups = [
+            machines.enter_context(
+                server(environment, port, home / f"{port}.log", workers=options.workers)
+            )
+            for port in ports
+        ]
+        asyncio.run(judge(ports, {**prepared, "sessions": prepared["sessions"][:1]}, 1))  # warm
+        before = sum(map(processor_seconds, groups))
+        times = asyncio.run(judge(ports, prepared, options.seconds, options.rate))
+        web = sum(map(processor_seconds, groups)) - before
+        database = world(environment, "database")["seconds"]
     checked = world(environment, "verify")
     return {
         "database": "sqlite" if options.sqlite else "postgresql",
+        "machines": options.machines,
+        "workers": options.workers,
         "annotators": options.annotators,
         "pairs": options.pairs,
         "rate": options.rate,
@@ -199,11 +217,23 @@ def measure(options: argparse.Namespace, environment: dict[str, str], home: Path
         "claim_p95_ms": percentile(times.claims, 95),
         "submit_p50_ms": percentile(times.submits, 50),
         "submit_p95_ms": percentile(times.submits, 95),
+        "web_ms": round(1000 * web / max(1, len(times.submits)), 1),
+        "database_ms": round(1000 * database / max(1, len(times.submits)), 1),
         "judged_twice": checked["twice"],
         "errors": len(times.errors),
         "first_errors": times.errors[:3],
         "stored": checked["stored"],
     }
+
+
+def processor_seconds(group: int) -> float:
+    """Return the processor time that the processes of a group have used so far."""
+    seconds = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # a process that has ended meanwhile
+            values = stat.read_text().rpartition(")")[2].split()
+            seconds += sum(map(int, values[11:13])) if int(values[2]) == group else 0
+    return seconds / os.sysconf("SC_CLK_TCK")
 
 
 def percentile(values: list[float], share: float) -> float | None:
@@ -217,6 +247,8 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--double", type=float, default=0.1, help="share of pairs with two labels")
     parser.add_argument("--rate", type=float, help="answers per second of all annotators")
+    parser.add_argument("--machines", type=int, default=1, help="number of web servers")
+    parser.add_argument("--workers", type=int, default=2, help="processes of each web server")
     parser.add_argument("--sqlite", action="store_true")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()

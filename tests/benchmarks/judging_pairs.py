@@ -45,7 +45,7 @@ def judging_at(root: Path, options: argparse.Namespace) -> Iterator[tuple[int, d
             prepared = world(environment, "prepare", *map(str, numbers), root=root)
             port = free_port()
             with server(environment, port, home / "gunicorn.log", root):
-                asyncio.run(judge(port, prepared, options.seconds))
+                asyncio.run(judge([port], prepared, options.seconds))
                 yield port, prepared
 
 
@@ -57,8 +57,8 @@ def measure(options: argparse.Namespace) -> dict[str, Figures]:
         for block in range(options.blocks):
             # The version that is measured first alternates from block to block.
             for name, port, prepared in servers if block % 2 else servers[::-1]:
-                times = asyncio.run(judge(port, prepared, options.seconds))
-                paced = asyncio.run(judge(port, prepared, options.seconds, options.rate))
+                times = asyncio.run(judge([port], prepared, options.seconds))
+                paced = asyncio.run(judge([port], prepared, options.seconds, options.rate))
                 if times.errors or paced.errors:
                     raise SystemExit(f"{name}: {(times.errors + paced.errors)[0]}")
                 figures = by_version[name]

@@ -1,6 +1,7 @@
 """Fill and check the database of `tests.benchmarks.judging`. Runs in its own process.
 
     python -m tests.benchmarks.judging_world prepare PEOPLE PAIRS DOUBLE_SHARE
+    python -m tests.benchmarks.judging_world database
     python -m tests.benchmarks.judging_world verify
 
 Each command prints one JSON object.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import django
@@ -25,6 +27,7 @@ from django.contrib.auth import (  # noqa: E402
     SESSION_KEY,
 )
 from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
+from django.db import connection  # noqa: E402
 from django.db.models import Count, F  # noqa: E402
 
 from annotation.enums import JudgmentState  # noqa: E402
@@ -54,25 +57,9 @@ def prepare(people: int, pairs: int, double_share: float) -> dict[str, Any]:
 
 
 def make_pairs(pairs: int) -> Benchmark:
-    n_videos = min(VIDEOS_MAX, pairs)
-    n_queries = -(-pairs // n_videos)
-    benchmark = Benchmark.objects.create(
-        key="bench", name="bench", captions_sha256="", n_queries=n_queries, n_videos=n_videos
-    )
-    keys = [f"q{number}" for number in range(n_queries)]
-    number_of = {"benchmark_id": benchmark.pk, "number": np.arange(n_queries)}
-    copy_columns(Query, {**number_of, "key": keys, "text": keys})
-    number_of["number"] = np.arange(n_videos)
-    keys = [f"v{number}" for number in range(n_videos)]
-    url = "https://videos.example/v.mp4"
-    copy_columns(Video, {**number_of, "key": keys, "url": url, "state": MediaState.PLAYABLE.value})
-    pool = Pool.objects.create(
-        benchmark=benchmark,
-        strategy=PoolStrategy.DEPTH_K,
-        depth=10,
-        n_pairs=pairs,
-        n_new_pairs=pairs,
-    )
+    """Make a benchmark whose pool has this number of pairs."""
+    pool = make_pool(pairs)
+    benchmark = pool.benchmark
     queries, videos = query_ids(benchmark), video_ids(benchmark)
     for start in range(0, pairs, PAIRS_PER_COPY):
         codes = np.arange(start, min(start + PAIRS_PER_COPY, pairs))
@@ -86,6 +73,29 @@ def make_pairs(pairs: int) -> Benchmark:
             },
         )
     return benchmark
+
+
+def make_pool(pairs: int) -> Pool:
+    """Make a benchmark with captions and videos, and a pool to which the caller adds the pairs."""
+    n_videos = min(VIDEOS_MAX, pairs)
+    n_queries = -(-pairs // n_videos)
+    benchmark = Benchmark.objects.create(
+        key="bench", name="bench", captions_sha256="", n_queries=n_queries, n_videos=n_videos
+    )
+    keys = [f"q{number}" for number in range(n_queries)]
+    number_of = {"benchmark_id": benchmark.pk, "number": np.arange(n_queries)}
+    copy_columns(Query, {**number_of, "key": keys, "text": keys})
+    number_of["number"] = np.arange(n_videos)
+    keys = [f"v{number}" for number in range(n_videos)]
+    url = "https://videos.example/v.mp4"
+    copy_columns(Video, {**number_of, "key": keys, "url": url, "state": MediaState.PLAYABLE.value})
+    return Pool.objects.create(
+        benchmark=benchmark,
+        strategy=PoolStrategy.DEPTH_K,
+        depth=10,
+        n_pairs=pairs,
+        n_new_pairs=pairs,
+    )
 
 
 def log_in(username: str, role: Role) -> str:
@@ -111,10 +121,23 @@ def verify() -> dict[str, Any]:
     }
 
 
+def database_seconds() -> float:
+    """Return the processor time of PostgreSQL's processes for open connections on this machine."""
+    if connection.vendor != "postgresql":
+        return 0.0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
+        stats = [Path(f"/proc/{pid}/stat") for (pid,) in cursor.fetchall()]
+    ticks = [stat.read_text().rpartition(")")[2].split()[11:13] for stat in stats if stat.exists()]
+    return sum(int(one) for pair in ticks for one in pair) / os.sysconf("SC_CLK_TCK")
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["prepare", people, pairs, share]:
             print(json.dumps(prepare(int(people), int(pairs), float(share))))
+        case ["database"]:
+            print(json.dumps({"seconds": database_seconds()}))
         case ["verify"]:
             print(json.dumps(verify()))
         case _:

@@ -27,6 +27,7 @@ TINY = {
     "pages": "--sqlite --tiny --requests 1",
     "replay": "--tiny",
     "resampling": "--tiny",
+    "scale": "--tiny",
     "scoring": "--tiny",
 }
 # Compares two checkouts, and has no input of its own.

@@ -47,6 +47,30 @@ def test_texts_are_stored_unchanged(db: None, tmp_path: Path) -> None:
     assert list(stored) == AWKWARD
 
 
+def test_rows_are_written_in_pieces(
+    db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmark = make_benchmark(tmp_path, captions=1)
+    monkeypatch.setattr(bulk, "ROWS_PER_COPY", 3)
+    columns = {"benchmark_id": benchmark.pk, "number": np.arange(1, 9)}
+    keys = [f"k{number}" for number in range(1, 9)]
+    assert copy_columns(Query, {**columns, "key": keys, "text": "one text"}) == 8
+    stored = Query.objects.filter(number__gte=1).order_by("number")
+    assert list(stored.values_list("number", "key", "text")) == [
+        (number, f"k{number}", "one text") for number in range(1, 9)
+    ]
+
+
+def test_a_read_in_a_transaction_does_not_load_the_whole_result(db: None, tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path, captions=5)
+    queries = Query.objects.filter(benchmark=benchmark).order_by("-number")
+    with bulk._reading_cursor() as cursor:
+        # An unnamed cursor of PostgreSQL has the whole result in the memory of the client.
+        is_named = connection.vendor == "sqlite" or cursor.cursor.name is not None
+    assert is_named
+    assert read_columns(queries, "number")[0].tolist() == [4, 3, 2, 1, 0]
+
+
 def test_values_of_every_type_are_stored_unchanged(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, videos=1)
     names = [uuid.UUID(int=1), uuid.UUID(int=2)]

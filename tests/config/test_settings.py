@@ -81,6 +81,7 @@ def test_the_options_of_the_database(db: None) -> None:
     else:
         names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
         assert ask(*[f"SHOW {name}" for name in names]) == ["15s", "5s", "30s"]
+        assert ask("SHOW cursor_tuple_fraction") == ["1"]
         assert connection.settings_dict["CONN_HEALTH_CHECKS"] is True
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.core.first_labels import PLANNED_IN_FILES
 from annotation.enums import JudgmentState, TaskState
-from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Membership
+from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Membership, has_begun
 from annotation.selectors.labels import are_first_labels
 from annotation.selectors.progress import progress_of, task_groups
 from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
@@ -185,6 +185,8 @@ def _current_answers(campaign: Campaign) -> QuerySet[Judgment]:
     late_gold = Q(state=JudgmentState.SURPLUS, is_right__isnull=False)
     return (
         Judgment.objects.filter(task__campaign=campaign, state__in=states)
+        # Without this, PostgreSQL would read all tasks of the campaign.
+        .filter(has_begun("task__") | Q(task__gold__isnull=False))
         .exclude(late_gold)
         .annotate(
             kind=Case(

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign
 from config.accounts.actors import OPERATOR, Actor
+from config.shared.bulk import snapshot
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.models import CampaignReport
@@ -24,7 +25,9 @@ def compute_figures(
     progress(0, 1, "reading answers")
     # Counted first, so that answers that arrive meanwhile make the figures outdated.
     answers = count_answers(campaign)
-    result = measure_campaign(campaign)
+    # The time limit of a request is too short for the answers of a large campaign.
+    with snapshot():
+        result = measure_campaign(campaign)
     report, _ = CampaignReport.objects.update_or_create(
         campaign=campaign,
         defaults={

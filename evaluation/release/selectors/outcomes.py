@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.enums import CampaignKind, CampaignState, TaskState
+from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign, JudgmentTask
-from annotation.selectors.progress import TaskGroup, excluded_groups, outcomes_of_groups
+from annotation.selectors.progress import TaskGroup, outcomes_of_groups, task_groups
 from annotation.selectors.tasks import new_counts, new_tasks, taken_pairs
 from config.shared.bulk import read_columns
 from config.shared.caches import process_cache as cache
@@ -130,27 +129,21 @@ def _pairs_to_judge(benchmark: Benchmark) -> npt.NDArray[np.int64]:
 
 
 def _count_tasks(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
-    tasks = JudgmentTask.objects.filter(campaign__benchmark__in=benchmarks, pair__isnull=False)
-    is_free = Q(campaign__state=CampaignState.CLOSED, state=TaskState.OPEN, labels_live=0)
-    rows: QuerySet[Any, Any] = (
-        tasks.order_by()
-        .values_list("campaign__benchmark_id", "state")
-        .annotate(
-            held=Sum("n_pairs", filter=~is_free, default=0),
-            labelled=Sum("n_pairs", filter=Q(labels_live__gt=0), default=0),
-            all=Sum("n_pairs"),
-        )
+    campaigns = list(
+        Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING).order_by()
     )
     groups: dict[int, list[TaskGroup]] = {benchmark.pk: [] for benchmark in benchmarks}
     pairs = {pk: new.pairs for pk, new in new_counts(benchmarks).items()}
-    for benchmark, state, held, labelled, everything in rows:
-        pairs[benchmark] += held
-        groups[benchmark] += [
-            TaskGroup(state=state, labels_live=1, pairs=labelled),
-            TaskGroup(state=state, labels_live=0, pairs=everything - labelled),
-        ]
-    for campaign, group in excluded_groups(tasks):
-        groups[campaign.benchmark_id].append(group)
+    of_campaigns = task_groups(campaigns)
+    for campaign in campaigns:
+        groups[campaign.benchmark_id] += of_campaigns[campaign.pk]
+        # A new campaign can contain the unlabelled tasks of a closed one (`taken_pairs`).
+        is_closed = campaign.state == CampaignState.CLOSED
+        pairs[campaign.benchmark_id] += sum(
+            group.pairs
+            for group in of_campaigns[campaign.pk]
+            if not (is_closed and group.is_unlabelled)
+        )
     return {
         pk: BenchmarkOutcomes(outcomes_of_groups(found), pairs[pk]) for pk, found in groups.items()
     }

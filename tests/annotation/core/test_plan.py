@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core.plan import RUN_OF_ONE_CAPTION, plan_labels, plan_positions
+from annotation.core.plan import RUN_OF_ONE_CAPTION, count_plan, plan_labels, plan_positions
 from pooling.core.pair_space import PairSpace
 
 N_VIDEOS = 70
@@ -128,3 +128,9 @@ def test_doubled_pairs_never_change() -> None:
 # Fixed values: another result would mean other pairs for the same seed.
 PINNED_POSITIONS = [2, 1, 0, 5, 3, 4]
 PINNED_DOUBLED = [4, 8, 10, 14, 15]
+
+
+def test_a_plan_counts_tasks_and_pairs_by_planned_labels() -> None:
+    labels, n_pairs = np.array([2, 1, 2, 1, 1]), np.array([1, 4, 3, 1, 1])
+    assert count_plan(labels, n_pairs) == [[1, 3, 6], [2, 2, 4]]
+    assert count_plan(labels[:0], n_pairs[:0]) == []

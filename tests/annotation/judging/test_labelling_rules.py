@@ -42,6 +42,8 @@ from annotation.enums import (
     TaskState,
 )
 from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask
+from annotation.selectors.me import open_pairs
+from annotation.selectors.progress import task_groups
 from annotation.services import (
     Answer,
     Gold,
@@ -63,6 +65,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person, reactivate_person
+from config.shared.caches import process_cache
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from pooling.models import Benchmark
 from tests.factories import (
@@ -452,6 +455,21 @@ class Judging(RuleBasedStateMachine):
             ]
             self.check_people(task, live, held)
             self.check_outcome(task, live, held)
+
+    @invariant()
+    def counts_are_those_of_all_tasks(self) -> None:
+        """Counts read only tasks that have begun, and take the others from the plan."""
+        counted: Counter[tuple[Any, ...]] = Counter()
+        for group in task_groups([self.campaign])[self.campaign.pk]:
+            if group.tasks:  # an excluded task is in another group, which adds only pairs
+                columns = (group.state, group.label, group.labels_live, group.labels_required)
+                counted[columns] += group.tasks
+        every = self.tasks().values_list("state", "label", "labels_live", "labels_required")
+        assert counted == Counter(every)
+        process_cache.clear()
+        is_open = open_pairs([self.campaign])[self.campaign.pk]
+        free = self.tasks().filter(seats_open__gt=0, labels_live__lt=F("labels_planned"))
+        assert is_open == free.count()
 
     def check_people(
         self, task: JudgmentTask, live: list[Judgment], held: list[Assignment]
