@@ -272,15 +272,15 @@ AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", 365)
 MFA_ADAPTER = "config.accounts.adapter.SecondFactorAdapter"
 ACCOUNT_FORMS = {
     name: f"config.accounts.forms.{form}"
-    for name, form in {
-        "login": "SignInForm",
-        "reauthenticate": "ReauthenticateForm",
-        "add_email": "AddEmailForm",
-        "change_password": "ChangePasswordForm",
-        "set_password": "SetPasswordForm",
-        "reset_password": "ResetPasswordForm",
-        "reset_password_from_key": "NewPasswordForm",
-    }.items()
+    for name, form in (
+        ("login", "SignInForm"),
+        ("reauthenticate", "ReauthenticateForm"),
+        ("add_email", "AddEmailForm"),
+        ("change_password", "ChangePasswordForm"),
+        ("set_password", "SetPasswordForm"),
+        ("reset_password", "ResetPasswordForm"),
+        ("reset_password_from_key", "NewPasswordForm"),
+    )
 }
 MFA_FORMS = {"add_webauthn": "config.accounts.forms.PasskeyForm"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]

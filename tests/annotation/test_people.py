@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ def test_the_number_of_judged_pairs_is_the_same_on_all_pages(ada: Client, tmp_pa
     assert (membership.judged, membership.gold_judged) == (8, 4)
     page = ada.get(f"/people/{anna.user_id}/")
     assert page.context["judged"] == 8
-    assert '<td class="num">8</td>\n                <td class="num">4</td>' in page.content.decode()
+    assert re.findall(r'<td class="num">(\d+)</td>', page.content.decode()) == ["8", "4"]
     (row,) = [person for person, _ in ada.get("/people/").context["rows"] if person.judged]
     assert (row.username, row.judged) == ("anna", 8)
     table = ada.get(f"/campaigns/{campaign.pk}/people/").context["rows"]

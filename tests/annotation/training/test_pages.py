@@ -141,7 +141,7 @@ def test_comments_lead_to_the_next_answer(
     assert comment(second, "").endswith(f"?show=&page=1#answer-{second.pk}")
     assert ReviewComment.objects.filter(judgment=second).count() == 3
     words = read(lead, person_page(anna))
-    assert words.count("<b>See</b> the dog lena , now , unread") == 5
+    assert words.count("<b>See</b> the dog lena · now · unread") == 5
     assert "Unread comments 5" in words
 
 
