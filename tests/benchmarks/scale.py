@@ -6,7 +6,7 @@ The program makes a new database on a local PostgreSQL server (that of DATABASE_
 is found or started), with a campaign of N pairs, of which some have labels. Then each step calls
 the services of Hearth in a process of its own, and reports its seconds and its peak of memory. The
 tasks are stored by the service that opens a campaign, or with `--generate` by one statement of
-PostgreSQL. 50 million pairs need 25 GB of disk and half an hour:
+PostgreSQL. 50 million pairs need 25 GB of disk and an hour:
 
     make bench BENCHMARKS=scale PAIRS=50000000
 

@@ -25,9 +25,10 @@ from tests.faults.workers import kill_during_imports
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 INTRODUCTION = """# Faults
 
-Each drill breaks a running site with real servers, and compares what the site acknowledged with
-what it has stored. `make faults` runs the long form, and `make test` runs
-the short form.
+Each drill breaks a running site with real servers, and compares the answers and uploads that the
+site acknowledged with those that it has stored. Tried is the number of faults. Lost are those that
+are missing or wrong afterwards, and doubled those that are stored more than once. `make faults`
+runs the long form of all drills and writes this page. `make test` runs a short form.
 """
 REPORT = ROOT / "docs" / "faults.md"
 

@@ -43,10 +43,10 @@ from tests.services import ensure_redis
 REPORT = ROOT / "docs" / "soak.md"
 INTRODUCTION = """# Soak
 
-Many people judge for minutes on a site with real servers: PostgreSQL, Redis, gunicorn with two
-processes of four threads, one worker and the scheduler. Meanwhile a lead and an annotator open
-pages, and a run of 400,000 lines is imported each minute. `make soak` writes this page. The short
-form runs with `make test`.
+In a soak, many people judge at the same time for minutes on a site with real servers: PostgreSQL,
+Redis, gunicorn with two processes of four threads, one worker and the scheduler. Meanwhile a lead
+and an annotator open pages, and a run of 400,000 lines is imported each minute. `make soak` writes
+this page and takes eleven minutes. `make test` runs a short soak.
 """
 WARM_SECONDS = 60.0
 # Each process loads the code of a page when it first shows the page. Requests go to either process.
@@ -162,7 +162,7 @@ def pages_of(prepared: dict[str, Any]) -> list[tuple[str, str]]:
 def open_page(site: Site, session: str, address: str, result: Soak) -> None:
     status = site.person(session).get(address)
     if status != 200:
-        result.errors.append(f"{address}: {status}")
+        result.errors.append(f"{address}: {status or 'no response'}")
 
 
 @contextmanager
@@ -231,21 +231,22 @@ def records(log: str) -> Iterator[dict[str, Any]]:
 
 def report(result: Soak, date: str) -> str:
     facts = [
-        f"Run on {date} on {os.cpu_count()} cores. The load average, with other work of the",
-        f"machine, was {os.getloadavg()[2]:.0f}. {result.people} people sent an answer every",
-        f"{result.think_seconds:g} seconds for {result.seconds:g} seconds, after a warm-up.",
+        f"The soak ran on {date} on {os.cpu_count()} cores. The load average of the machine,",
+        f"with all other programs, was {os.getloadavg()[2]:.0f}. After a warm-up, each of",
+        f"{result.people} people judged for {result.seconds:g} seconds, and tried to send an",
+        f"answer every {result.think_seconds:g} seconds.",
     ]
     figures = [
         ("Figure", "Value"),
         ("---", "---:"),
         ("Acknowledged judgments", f"{result.acknowledged:,}"),
         ("Stored judgments", f"{result.stored:,}"),
-        ("Doubled judgments", result.doubled),
+        ("Judgments stored twice", result.doubled),
         ("Errors", len(result.errors)),
         ("Imported runs", result.imports),
         ("Judgments per second", result.judgments_per_second),
-        ("p95 of an answer, in the client", f"{result.submit_p95_ms} ms"),
-        ("p95 of a claim, in the client", f"{result.claim_p95_ms} ms"),
+        ("Time of an answer in the client, p95", f"{result.submit_p95_ms} ms"),
+        ("Time of a claim in the client, p95", f"{result.claim_p95_ms} ms"),
     ]
     by_view = [("View", "Requests", "p50 ms", "p95 ms"), ("---", "---:", "---:", "---:")]
     by_view += [(v.name, f"{v.requests:,}", v.p50_ms, v.p95_ms) for v in result.views]
@@ -259,7 +260,7 @@ def report(result: Soak, date: str) -> str:
             markdown(figures) + (f"\n{errors}" if errors else ""),
             "Times in the web process, by view:\n",
             markdown(by_view),
-            "Memory in MB, the medians of the first and the last third:\n",
+            "Memory of each process in MB: medians of the first and last third, and peak:\n",
             markdown(by_process),
         ]
     )
