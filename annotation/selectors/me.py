@@ -169,8 +169,8 @@ def open_pairs(campaigns: Sequence[Campaign]) -> dict[int, int]:
     """Return the number of free tasks that lack planned labels, by campaign, up to a minute old.
 
     Tasks that need a further label after a disagreement are not counted. Otherwise, annotators
-    could see after an answer whether the earlier label of another was different. A task is free
-    unless annotators hold its last slots now.
+    could see after an answer whether the earlier label of another annotator was different. A task
+    is free unless annotators hold all its remaining slots.
     """
     keys = [campaign.pk for campaign in campaigns]
     known = {pk: cache.get(OPEN_PAIRS.format(pk)) for pk in keys}

@@ -67,4 +67,4 @@ def _store(write: Callable[[], None]) -> None:
         write()
     except DatabaseError:
         # The work itself must continue. /readyz reports a missing heartbeat.
-        log.warning("what a process has done could not be stored", exc_info=True)
+        log.warning("the heartbeat or working time of a process could not be stored", exc_info=True)

@@ -194,10 +194,11 @@ def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray,
 
 
 def _reading_cursor() -> Any:
-    """Return a cursor of the server in a transaction of PostgreSQL, which sends the rows in parts.
+    """Return a server-side cursor in a transaction of PostgreSQL, and else an ordinary cursor.
 
-    An ordinary cursor loads the whole result. A cursor of the server ends with its transaction, so
-    PgBouncer does not matter. Outside a transaction, the server would store the result first.
+    An ordinary cursor loads the whole result, and a server-side cursor loads it in parts. It ends
+    with its transaction, so it also works with PgBouncer. Outside a transaction, PostgreSQL would
+    store the whole result first.
     """
     if connection.vendor == "postgresql" and connection.in_atomic_block:
         return connection.chunked_cursor()
