@@ -1,4 +1,4 @@
-// What a chart's Vega-Lite specification becomes for the colours and the width of the page.
+// Adapts a chart's Vega-Lite specification to the colours and the width of the page.
 
 // People with any kind of colour blindness can distinguish these (after Okabe and Ito).
 export const COLOURS = {
@@ -33,7 +33,7 @@ export function legendFor(spec, width) {
   return { labelLimit, columns: Math.max(1, Math.floor(room / (labelLimit + 35))) };
 }
 
-// All encodings of a colour by names, in the chart and in its parts.
+// All encodings that give each name a colour, in the chart and in its parts.
 function colourEncodings(spec) {
   const parts = ["spec", "layer", "hconcat", "vconcat"].flatMap((name) => spec[name] ?? []);
   const own = spec.encoding?.color;
@@ -75,7 +75,7 @@ function fitParts(spec, width) {
   }
 }
 
-// A chart that is too wide for a narrow page has another specification for it in `usermeta.narrow`.
+// A chart that is too wide for a narrow page contains another specification in `usermeta.narrow`.
 function versionFor(spec, width) {
   const { usermeta } = spec;
   return structuredClone(usermeta.narrow && isNarrow(width) ? { ...usermeta.narrow, usermeta } : spec);
