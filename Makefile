@@ -135,7 +135,7 @@ BENCHMARKS ?= scoring commands sqlite-commands memory sqlite-memory lists resamp
 takes = $(shell grep -l '"--$(2)"' tests/benchmarks/$(1).py)
 options = $(if $(and $(DATA),$(call takes,$(1),data)),--data "$(DATA)") $(if $(and $(PAIRS),$(call takes,$(1),pairs)),--pairs $(PAIRS))
 
-# The program `scale` takes half an hour, so it runs only if it is named: BENCHMARKS=scale PAIRS=50000000.
+# The program `scale` takes half an hour, so it only runs with BENCHMARKS=scale PAIRS=50000000.
 bench: install-dev  ## Measure times and memory (DATA=folder uses the real input in that folder)
 	@$(PY) -m tests.services run -- \
 		$(MAKE) --no-print-directory --keep-going $(BENCHMARKS:%=bench-%)
