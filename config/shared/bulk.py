@@ -124,7 +124,7 @@ def _copy(model: type[models.Model], columns: Mapping[str, Column]) -> int:
     fields = _fields_to_write(model, columns)
     names = [str(field.column) for field in fields]
     store = _copy_postgresql if connection.vendor == "postgresql" else _insert_sqlite
-    # In pieces, because Python values need ten times the memory of arrays.
+    # Rows are written in pieces, because Python values need ten times the memory of arrays.
     for start in range(0, count, ROWS_PER_COPY):
         rows = range(start, min(start + ROWS_PER_COPY, count))
         cells = [_cells(field, columns, rows) for field in fields]

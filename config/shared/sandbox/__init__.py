@@ -21,7 +21,7 @@ from typing import Any
 from config.shared.errors import InvalidInput
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
-# The other variables contain passwords and keys.
+# Other variables can contain passwords and keys.
 VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR")
 
 logger = logging.getLogger(__name__)

@@ -33,10 +33,10 @@ _MAX_ANSWER = 16 << 20
 
 
 def serve(name: str) -> None:
-    """Answer the calls of the input until it ends."""
+    """Answer each call in the input, until the input ends."""
     end_with_parent()
     answers = os.dup(1)
-    os.dup2(2, 1)  # what a decoder prints is not an answer
+    os.dup2(2, 1)  # what a decoder prints must not mix with the answers
     module, _, attribute = name.partition(":")
     function = getattr(import_module(module), attribute)
     _send(answers, {"is_isolated": refuse_network_and_programs()})
