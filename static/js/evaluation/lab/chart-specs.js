@@ -18,7 +18,7 @@ export const COLOURS = {
 };
 const ORIGINAL = "Original positives";
 const LABELS = new Set(["By the labels", "With the labels", "From the labels"]);
-// Room for the axis next to one chart of a facet, in pixels.
+// Space for the axis of each chart of a facet, in pixels.
 const AXIS = 130;
 // Charts of a facet shrink to this share of their width before a column is dropped.
 const SMALLEST = 0.7;
@@ -67,7 +67,7 @@ function fitFacet(spec, width) {
   spec.spec.width = Math.max(120, Math.min(spec.spec.width, width / spec.columns - AXIS));
 }
 
-// The parts of a composed chart are as narrow as the page.
+// The parts of a composed chart are not wider than the page.
 function fitParts(spec, width) {
   for (const part of [...(spec.vconcat ?? []), ...(spec.hconcat ?? [])]) {
     if (part.width) part.width = Math.min(part.width, Math.max(120, width - AXIS));
@@ -81,7 +81,7 @@ function versionFor(spec, width) {
   return structuredClone(usermeta.narrow && isNarrow(width) ? { ...usermeta.narrow, usermeta } : spec);
 }
 
-// Vega adapts other charts to a new width by itself.
+// Whether a chart must be drawn again for a new width. Vega adapts all other charts by itself.
 export const changesWithWidth = (spec) => isComposed(spec) || Boolean(spec.usermeta.narrow);
 
 // Return the specification to draw. `colours` is a theme of `COLOURS`.
