@@ -228,7 +228,7 @@ class Escalations(APIView):
         responses={
             201: EscalationSerializer,
             404: NOT_ASSIGNED,
-            409: OpenApiResponse(description="answered in training"),
+            409: OpenApiResponse(description="the pair is already answered in training"),
         },
     )
     def post(self, request: Request) -> Response:

@@ -134,7 +134,7 @@ SQLITE_OPTIONS: dict[str, Any] = {
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
 }
 POSTGRESQL_OPTIONS: dict[str, Any] = {
-    # A cursor reads all of its rows, so its query is planned for all of them.
+    # Hearth reads all rows of a server-side cursor, so PostgreSQL plans its query for all rows.
     "options": "-c statement_timeout=15s -c lock_timeout=5s "
     "-c idle_in_transaction_session_timeout=30s -c cursor_tuple_fraction=1",
 }

@@ -80,7 +80,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that use no database, if the option says so."""
+    """Leave out the tests that use no database, if the option is given."""
     if config.getoption("--only-database"):
         left_out = [item for item in items if not uses_database(item)]
         config.hook.pytest_deselected(items=left_out)

@@ -8,7 +8,7 @@ CAPTIONS, VIDEOS = 400, 1000
 
 
 def long_run(seed: int = 0) -> bytes:
-    """Return a TREC file of 400,000 lines. Another seed makes another run."""
+    """Return a TREC file of 400,000 lines. Each seed gives a different run."""
     order = np.argsort(np.random.default_rng(seed).random((CAPTIONS, VIDEOS)), axis=1)
     return "".join(
         f"c{query} Q0 v{video} {rank} {VIDEOS - rank} t\n"

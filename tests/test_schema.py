@@ -78,7 +78,7 @@ def test_every_answer_is_in_the_schema(server: WebServer, tmp_path: Path) -> Non
 def known_values(campaign: Campaign) -> Known:
     """Return values of parameters that exist. Most requests contain them."""
     job = Job.objects.create(kind="evaluate", title="x", benchmark_key=campaign.benchmark.key)
-    # The assignments that the next person claims, too.
+    # These include the assignments that the next person claims.
     first = Assignment.objects.count() + 1
     shown = [shown_id(Assignment(pk=pk)) for pk in range(first, first + 6)]
     return {

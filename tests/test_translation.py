@@ -300,7 +300,7 @@ def test_keys_can_be_typed_as_they_are_shown(client_of_anna: Client, anna: User)
         assert action_text(ACTIONS[4]) == "Stufe 3"
 
 
-# The pages with their headings. Some contain a soft hyphen or a hyphen at which no line ends.
+# The pages with their headings. Some contain a soft or a non-breaking hyphen.
 ACCOUNT_PAGES = {
     "/accounts/2fa/": "Anmeldung und Sicherheit",
     "/accounts/2fa/recovery-codes/": "Wiederherstellungs\u00adcodes",

@@ -47,7 +47,7 @@ class KeysForm(forms.Form):
 
     @property
     def key_names(self) -> str:
-        """Return the shown names of keys without a letter or sign, as JSON for the script."""
+        """Return the displayed names of keys that type no visible character, as JSON."""
         return json.dumps({key: key_text(key) for key in NAMED})
 
     @property

@@ -1,4 +1,4 @@
-"""Pictures for guidelines, which are decoded and encoded again as JPEG.
+"""Conversion of pictures for guidelines to JPEG.
 
 Uploaded files are not trusted. They are decoded in a sandbox, so that this process never loads a
 decoder.
@@ -17,8 +17,8 @@ _LIMITS = Limits(seconds=60, cpu_seconds=20, memory_mb=1024, file_mb=16)
 
 
 def picture_sandbox() -> Sandbox:
-    """Return a sandbox for `as_jpeg`, whose process serves many pictures."""
-    return Sandbox("annotation.media.pictures:encoded")
+    """Return a sandbox for `as_jpeg`. The same sandbox can convert many pictures."""
+    return Sandbox("annotation.media.pictures:as_jpeg_base64")
 
 
 def as_jpeg(content: bytes, sandbox: Sandbox) -> bytes:

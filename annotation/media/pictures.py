@@ -35,8 +35,8 @@ _REFUSED = (
 Pixels = npt.NDArray[np.uint8]
 
 
-def encoded(content: str) -> str:
-    """Return `as_jpeg` of a picture in Base64, in Base64."""
+def as_jpeg_base64(content: str) -> str:
+    """Return `as_jpeg` of a picture. Both files are in Base64, because a sandbox passes JSON."""
     return b64encode(as_jpeg(b64decode(content))).decode()
 
 

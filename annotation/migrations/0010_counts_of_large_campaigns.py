@@ -1,4 +1,4 @@
-"""Count large campaigns from the tasks that have begun, and the plan of the campaign."""
+"""Add the plan of a campaign and an index of the tasks that have begun, to count them faster."""
 
 from typing import Any
 

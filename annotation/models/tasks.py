@@ -26,10 +26,11 @@ IS_AT_DESK = (
 
 
 def has_begun(of: str = "") -> Q:
-    """Return the condition that a task has a label, or has left the queue without one. No gold.
+    """Return the condition that a task, not of gold, has a label or has left the queue without one.
 
-    Most tasks of a large campaign have not begun, so queries read only the others, by the index
-    `task_begun`. SQLite uses it only for exactly this condition. of: `task__` for rows of tasks.
+    Most tasks of a large campaign have not begun. With this condition, queries read only the tasks
+    that have, by the index `task_begun`. SQLite uses the index only for exactly this condition.
+    of: the prefix of the fields of the task, such as `task__`.
     """
     is_labelled = Q(**{f"{of}labels_live__gt": 0})
     return Q(**{f"{of}pair__isnull": False}) & (is_labelled | ~Q(**{f"{of}state": TaskState.OPEN}))

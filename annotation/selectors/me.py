@@ -38,7 +38,7 @@ from config.shared.caches import process_cache as cache
 SECONDS_EACH = 120.0
 DAYS_MAX = 14
 COMMENTS_MAX = 50
-# An approximate number is enough.
+# The numbers are cached, because approximate ones are enough.
 OPEN_PAIRS = "open-pairs-{}"
 OPEN_PAIRS_FOR_SECONDS = 60
 
@@ -169,8 +169,8 @@ def open_pairs(campaigns: Sequence[Campaign]) -> dict[int, int]:
     """Return the number of free tasks that lack planned labels, by campaign, up to a minute old.
 
     Tasks that need a further label after a disagreement are not counted. Otherwise, annotators
-    could see after an answer whether the earlier label of another was different. A task is free
-    unless annotators hold its last slots now.
+    could see after an answer whether the earlier label of another annotator was different. A task
+    is free unless annotators hold all its remaining slots.
     """
     keys = [campaign.pk for campaign in campaigns]
     known = {pk: cache.get(OPEN_PAIRS.format(pk)) for pk in keys}

@@ -59,12 +59,12 @@ class TaskGroup:
 
     @property
     def is_unlabelled(self) -> bool:
-        """Whether the tasks still wait for a first label. Those of closed campaigns are free."""
+        """Whether the tasks have no label yet. A new campaign can take those of closed ones."""
         return self.state == TaskState.OPEN and not self.labels_live
 
     @property
     def lacks_planned_labels(self) -> bool:
-        """Whether the tasks need labels, even if all labels agree."""
+        """Whether the tasks need further labels, even if all labels agree."""
         return self.state == TaskState.OPEN and self.labels_live < self.labels_planned
 
     @property
@@ -80,7 +80,8 @@ class TaskGroup:
 def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
     """Return the tasks of campaigns, without gold, in groups, by the campaign's primary key.
 
-    Only tasks that have begun are read. The plan of a campaign has the number of all others.
+    Only tasks that have begun are read. The plan of a campaign contains the number of all tasks, so
+    the difference is the number of the others.
     """
     plans = {campaign.pk: campaign.plan for campaign in campaigns}
     found: dict[int, list[TaskGroup]] = {pk: [] for pk in plans}
@@ -110,7 +111,7 @@ def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
 
 
 def grouped(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask, dict[str, Any]]:
-    """Return the number of tasks and of their pairs for each campaign, state and kind of labels."""
+    """Return the numbers of tasks and pairs by campaign, state, label and numbers of labels."""
     columns = ("state", "label", "labels_live", "labels_required")
     rows = tasks.order_by().values("campaign_id", "labels_planned", *columns)
     found: QuerySet[JudgmentTask, dict[str, Any]] = rows.annotate(

@@ -128,7 +128,7 @@ def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
 
 
 def _counted(benchmark: Benchmark) -> NewCounts:
-    """Read all pairs and tasks of the benchmark, which takes memory for all of them."""
+    """Return the numbers of new tasks and pairs. All pairs and tasks are read into memory."""
     tasks = new_tasks(benchmark)
     return NewCounts(len(tasks.codes), int(tasks.n_pairs.sum()))
 
@@ -136,9 +136,9 @@ def _counted(benchmark: Benchmark) -> NewCounts:
 def _benchmarks_without_new_tasks(benchmarks: Sequence[Benchmark]) -> set[int]:
     """Return the primary keys of benchmarks whose pooled pairs are certainly all in campaigns.
 
-    A campaign that opens takes all pairs of the newest pool and of those before. Nothing is new
-    until another pool is built, unless a closed campaign has tasks without a label. Pairs of an
-    imported file are in its own campaign.
+    A new campaign takes all pairs of the newest pool and of earlier pools. Until another pool is
+    built, no task is new, unless a closed campaign has tasks without a label. The pairs of an
+    imported file are in the campaign of that file.
     """
     pools = Pool.objects.filter(benchmark__in=benchmarks, depth__isnull=False).order_by()
     newest = dict(pools.values_list("benchmark").annotate(Max("pk")))

@@ -217,7 +217,7 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
 
 
 def _check_replaces(earlier: Judgment | None, answer: Answer, *, is_final: bool) -> None:
-    """Raise if the answer may not replace the annotator's current answer to the pair."""
+    """Raise an error if the answer must not replace the annotator's current answer to the pair."""
     if earlier is None:
         return
     if is_final or not answer.corrects:

@@ -168,7 +168,7 @@ class InvitationForm(RoleForm):
 
 
 class PlainLabels(forms.Form):
-    """Hearth's labels for the forms of allauth. Fields do not repeat their label inside."""
+    """Mixin that gives fields of allauth Hearth's labels and removes their placeholders."""
 
     LABELS: ClassVar = {
         "login": _("User name or e-mail address"),

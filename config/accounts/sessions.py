@@ -1,4 +1,4 @@
-"""Sessions in the database that end by its clock, like leases and API tokens."""
+"""Sessions that expire by the clock of the database, like leases and API tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 
 class SessionStore(db.SessionStore):
-    """A session. A web server whose clock is slow does not accept one that has expired."""
+    """A session. When it has expired, a web server with a slow clock refuses it as well."""
 
     def _get_session_from_db(self) -> Any:
         found = self.model.objects.filter(session_key=self.session_key, expire_date__gt=Now())

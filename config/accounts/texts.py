@@ -1,7 +1,7 @@
-"""Texts of allauth that Hearth translates again.
+"""Texts of allauth for which Hearth has its own translations.
 
-The German texts of allauth mix "du" and "Sie", and some use other words than Hearth. Translations
-in `locale/` replace those of a package.
+The German texts of allauth mix "du" and "Sie", and some use other words than Hearth. The
+translations in `locale/` take precedence over those of allauth.
 """
 
 from __future__ import annotations

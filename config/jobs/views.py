@@ -159,7 +159,8 @@ def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
     messages.success(request, outcome.text)
     for note in outcome.notes:
         messages.info(request, note)
-    # This page shows the result. The browser would only scroll if nothing but the fragment differs.
+    # A page that shows the result itself is reloaded. If a redirect only changes the fragment, the
+    # browser only scrolls.
     if urldefrag(outcome.url).url == urldefrag(here).url or urlsplit(here).path in outcome.also_on:
         return HttpResponseClientRefresh()
     return HttpResponseClientRedirect(outcome.url)

@@ -11,5 +11,5 @@ from config.audit.acts import register_acts
 class OperationAct(models.TextChoices):
     BACKUP_MADE = "backup_made", "Backup made"
     BACKUP_RESTORED = "backup_restored", "Backup restored"
-    # In the new database, the move has also ended: all rows arrive together or not at all.
+    # The new database contains this act only if the move has succeeded: all rows arrive, or none.
     MOVE_STARTED = "move_started", "Move to PostgreSQL started"

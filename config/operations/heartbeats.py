@@ -24,7 +24,7 @@ def add_to_tally(name: str, number: int) -> None:
 
 
 def add_worker_time(worker: str, work: str, seconds: float) -> None:
-    """Add one piece of work to the totals of the workers of a name."""
+    """Add the duration of a job or other task to the totals of the workers with this name."""
     totals = WorkerTime.objects.filter(worker=worker, work=work)
     added = {"number": F("number") + 1, "seconds": F("seconds") + seconds}
     if not totals.update(**added):

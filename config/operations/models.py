@@ -40,7 +40,7 @@ class Tally(models.Model):
 
 
 class WorkerTime(models.Model):
-    """The number and the total duration of what the workers of one name have done.
+    """The number and total duration of one kind of work, by all workers with the same name.
 
     work: the kind of a job, or the name of another task.
     """

@@ -81,7 +81,7 @@ def move_database(*, target: str, by: Actor, progress: Progress = no_progress) -
             record(OperationAct.MOVE_STARTED, by=by, after=after)
         with closing(sqlite3.connect(str(connection.settings_dict["NAME"]))) as source:
             source.isolation_level = None
-            source.execute("BEGIN")  # all tables as of one time
+            source.execute("BEGIN")  # so that all tables are read in the same state
             rows = _move(source, cursor, progress)
     return Moved(
         tables=len(rows),
@@ -128,7 +128,7 @@ def _check_target(query: Query) -> None:
 
 
 def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[str, int]:
-    """Move all rows inside the transaction of the cursor. Return their numbers by table."""
+    """Move all rows inside the transaction of the cursor. Return the number of rows by table."""
     query = _query_of(cursor)
     cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
     cursor.execute("SET LOCAL maintenance_work_mem = '256MB'")
@@ -227,7 +227,7 @@ def _continue_sequence(source: sqlite3.Connection, cursor: Any, table: str, colu
 
 
 def _lines(rows: Iterable[Sequence[Any]], columns: list[Column]) -> Iterator[list[str]]:
-    """Yield the cells of each row of SQLite as the text of a COPY."""
+    """Yield the cells of each row of SQLite as texts for COPY."""
     texts = [_text_of(column.kind) for column in columns]
     for row in rows:
         cells = zip(texts, row, strict=True)

@@ -1,4 +1,4 @@
-"""Signals of Celery that show whether the scheduler and the sweeper work, and what workers do."""
+"""Receivers of Celery's signals, which store heartbeats and the working time of workers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def add_time_of_worker(task: Any, args: Any, **_: Any) -> None:
     if task.request.is_eager:
         return  # not in a worker
     seconds = time.monotonic() - task.request.began
-    # The part after @ is the machine. In a container it is different after each start.
+    # The part after @ is the machine, whose name changes when a container is replaced.
     worker = task.request.hostname.partition("@")[0]
     _store(lambda: add_worker_time(worker, _work_of(task, args), seconds))
 
@@ -67,4 +67,4 @@ def _store(write: Callable[[], None]) -> None:
         write()
     except DatabaseError:
         # The work itself must continue. /readyz reports a missing heartbeat.
-        log.warning("what a process has done could not be stored", exc_info=True)
+        log.warning("the heartbeat or working time of a process could not be stored", exc_info=True)

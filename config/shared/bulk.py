@@ -124,7 +124,7 @@ def _copy(model: type[models.Model], columns: Mapping[str, Column]) -> int:
     fields = _fields_to_write(model, columns)
     names = [str(field.column) for field in fields]
     store = _copy_postgresql if connection.vendor == "postgresql" else _insert_sqlite
-    # In pieces, because Python values need ten times the memory of arrays.
+    # Rows are written in pieces, because Python values need ten times the memory of arrays.
     for start in range(0, count, ROWS_PER_COPY):
         rows = range(start, min(start + ROWS_PER_COPY, count))
         cells = [_cells(field, columns, rows) for field in fields]
@@ -194,10 +194,11 @@ def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray,
 
 
 def _reading_cursor() -> Any:
-    """Return a cursor of the server in a transaction of PostgreSQL, which sends the rows in parts.
+    """Return a server-side cursor in a transaction of PostgreSQL, and else an ordinary cursor.
 
-    An ordinary cursor loads the whole result. A cursor of the server ends with its transaction, so
-    PgBouncer does not matter. Outside a transaction, the server would store the result first.
+    An ordinary cursor loads the whole result, and a server-side cursor loads it in parts. It ends
+    with its transaction, so it also works with PgBouncer. Outside a transaction, PostgreSQL would
+    store the whole result first.
     """
     if connection.vendor == "postgresql" and connection.in_atomic_block:
         return connection.chunked_cursor()

@@ -28,8 +28,8 @@ class HearthCommand(BaseCommand):
     services (see `config.accounts.actors`).
     """
 
-    # Checks of the code belong into development and `manage.py check`. They load all pages, which
-    # takes half a second and 35 MB.
+    # Django's checks of the code run in development and by `manage.py check`. They load all pages,
+    # which takes half a second and 35 MB.
     requires_system_checks = ()
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:

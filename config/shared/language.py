@@ -20,7 +20,7 @@ from rules import has_perm
 View = Callable[..., Any]
 AnyView = TypeVar("AnyView", bound=View)
 
-# The package whose views are the pages of accounts. It has no place for a decorator.
+# The package whose views are the pages of accounts. Its views have no decorators of Hearth.
 ACCOUNTS = "allauth."
 
 
@@ -78,7 +78,7 @@ class LanguageMiddleware:
 
 @contextmanager
 def own_language(request: HttpRequest) -> Iterator[None]:
-    """Use the person's language for a page of errors, which belongs to no view."""
+    """Use the person's language for an error page, which belongs to no view."""
     language = translation.get_language_from_request(request)
     request.is_translated = True  # type: ignore[attr-defined]
     request.LANGUAGE_CODE = language

@@ -71,7 +71,7 @@ class _Formatter(logging.Formatter):
     def request(self, record: logging.LogRecord) -> RequestInfo | None:
         """Return the request that a message belongs to.
 
-        Django reports a status such as 404 after all middleware, with the request itself.
+        Django logs a status such as 404 after all middleware, and attaches the request.
         """
         observed = getattr(getattr(record, "request", None), "observed", None)
         return current_request.get() or observed

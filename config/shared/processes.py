@@ -53,7 +53,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
 def lower_limit(kind: int, value: int, *, grace: int = 0) -> None:
     """Lower a limit of this process, such as `resource.RLIMIT_CPU`, unless it is already lower.
 
-    It cannot be raised again. `grace` is what the kernel allows beyond it after its first signal.
+    It cannot be raised again. grace: how far the process may exceed it after the kernel's signal,
+    before the kernel kills the process.
     """
     _, highest = resource.getrlimit(kind)
     if highest != resource.RLIM_INFINITY:
@@ -62,7 +63,7 @@ def lower_limit(kind: int, value: int, *, grace: int = 0) -> None:
 
 
 def limit_memory(megabytes: int) -> None:
-    """Let this process use this much memory beyond what it uses now. Only Linux enforces it."""
+    """Limit the memory that this process may use in addition to its present use, on Linux only."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         used = int(statm.read_text().split()[0]) * resource.getpagesize()

@@ -20,19 +20,19 @@ register = template.Library()
 
 @register.filter
 def number(title: str) -> Head:
-    """The head of a column of numbers."""
+    """Return the head of a column of numbers."""
     return Head(Column("", title, "count"), "")
 
 
 @register.filter
 def unseen(title: str) -> Head:
-    """A head that only screen readers announce, such as that of a column of buttons."""
+    """Return a head that only screen readers announce, for example above buttons."""
     return Head(Column("", title), "", is_visible=False)
 
 
 @register.filter
 def only_if(title: str | Head, condition: object) -> str | Head:
-    """The title if the condition holds. A column without a title is left out."""
+    """Return the title if the condition holds. Otherwise, the column is left out."""
     return title if condition else ""
 
 
@@ -49,7 +49,7 @@ def table(
     shows_caption: bool = False,
     is_sortable: bool = False,
 ) -> str:
-    """Write a table around its rows, in a box that scrolls.
+    """Return the HTML of a table with these rows, in a box that scrolls.
 
     The heads are `titles`, or `heads` of an `Order`, or `columns`. anchor: the id that the page
     scrolls to after a click on a head. is_sortable: whether a script of the page sorts the rows.

@@ -45,8 +45,8 @@ def ensure_playable(source: Path, target: Path, watch: Watcher | None = None) ->
 
     The copy has the same pictures and the first sound track, but no titles, dates, chapters or
     other data of the source, and another hash. Otherwise annotators who have the public data set
-    could look up its name. Return the content of `target`. `watch` and the errors are those of
-    `probe(source)`. After an error, `target` is unchanged.
+    could look up the name of the video. Return information about `target`. `watch` and the errors
+    are those of `probe(source)`. After an error, `target` is unchanged.
     """
     info = probe(source, watch)
     if is_playable(info) and _copy_packets(source, target, info):
@@ -96,8 +96,8 @@ def _copy_packets(source: Path, target: Path, info: MediaInfo) -> bool:
 def _copy_streams(
     container: InputContainer, source: Path, out: OutputContainer, video: VideoStream
 ) -> None:
-    copy = out.add_stream_from_template(video, opaque=True)  # needs no encoder of this coding
-    if video.sample_aspect_ratio:  # may be stated by the file only, not by the stream
+    copy = out.add_stream_from_template(video, opaque=True)  # needs no encoder for this codec
+    if video.sample_aspect_ratio:  # only the file may state it, not the stream
         copy.codec_context.sample_aspect_ratio = video.sample_aspect_ratio
     copies: dict[int, Stream] = {video.index: copy}
     if (audio := audio_of(container)) is not None:

@@ -29,7 +29,7 @@ PREPARE = "pooling.media.preparing:prepare"
 MEMORY_MB = 4096
 """The memory that one video may use. Frames of 8192 x 8192 pixels need up to 3 GB."""
 SECONDS, SECONDS_PER_MB = 300, 60
-"""The time that one video may take, far above what a sound file takes."""
+"""The time that one video may take. An intact file takes far less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,8 @@ def attach_videos(
 ) -> tuple[str, ...]:
     """Store the files, URLs and durations of the benchmark's videos.
 
-    A video that has a file keeps it, and is only completed (`_renew`). Values that a row leaves
-    empty stay. Return a note for each file that cannot be played.
+    A video that has a file is only completed (`_renew`). If a row leaves a value empty, the stored
+    value stays. Return a note for each file that cannot be played.
     """
     _renew(benchmark, ready)
     videos = {video.key: video for video in benchmark.videos.filter(file="")}
@@ -116,7 +116,7 @@ def _renew(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
     """Complete videos that have a file, if their source is the same.
 
     A missing contact sheet is added. A stored file that is the source itself is replaced, because
-    older versions stored playable sources unchanged, with all that names them.
+    older versions stored playable sources unchanged, with the data that identifies them.
     """
     changed = []
     for video in benchmark.videos.exclude(file="") if ready else ():

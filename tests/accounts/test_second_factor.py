@@ -224,7 +224,7 @@ def test_an_admin_removes_the_second_factors_of_a_person() -> None:
     removed = AuditEntry.objects.filter(object_id=str(anna.pk)).latest("pk")
     assert (removed.act, removed.by) == ("factor_removed", admin())
     assert not AuditEntry.objects.filter(act="sessions_ended").exists()
-    # Another person may have asked for it. Sessions and tokens end as well.
+    # A stranger may have asked for the removal, so sessions and tokens end as well.
     assert signed_in.get("/me/").status_code == 302
     headers = {"Authorization": f"Token {token}"}
     assert Client().get("/api/v1/campaigns/", headers=headers).status_code == 401

@@ -68,7 +68,7 @@ KNOWN: dict[str, dict[str, Any]] = {
 class Row:
     """The time and peak memory of one process, with the limit of the time in seconds.
 
-    `cpu` is the processor time in seconds, which changes little while other programs run.
+    cpu: processor time in seconds, which hardly depends on other programs on the machine.
     """
 
     name: str

@@ -4,9 +4,10 @@
         [--rate N] [--machines N] [--workers N] [--json]
 
 The program starts its own server (gunicorn, with a database that contains one campaign of N pairs).
-With `--machines`, it starts several, like web machines behind a load balancer, and the annotators
-are distributed among them. `web_ms` and `database_ms` are the processor time that an answer takes,
-with its share of a claim. They hardly depend on other programs on the machine.
+With `--machines`, it starts several, like web machines behind a load balancer, and distributes the
+annotators among them. `web_ms` and `database_ms` are the processor time of an answer, including its
+share of a claim. They hardly depend on other programs on the machine.
+
 Signed-in annotators judge without pauses and use the same calls as the page: claim ten pairs,
 submit an answer for each, and claim again. The server is then fully loaded, and each call waits for
 others. With `--rate`, all annotators together send N answers per second, and the times are those of

@@ -7,8 +7,9 @@
     python -m tests.benchmarks.scale_world measure STEP COUNT
     python -m tests.benchmarks.scale_world sizes
 
-Each command prints one JSON object. `open` calls the service. `generate` writes equal rows with one
-statement and without indexes, which it creates again afterwards. The database is PostgreSQL.
+Each command prints one JSON object. `open` calls the service. `generate` writes the same rows with
+one SQL statement, after it has dropped the indexes, and then creates these again. The database is
+PostgreSQL.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def rows(sql: str) -> list[tuple[Any, ...]]:
 
 
 def relax() -> None:
-    """Remove the limits of this session that are made for requests, and its foreign keys."""
+    """Remove the time limits of this database session, and its checks of foreign keys."""
     execute("SET statement_timeout = 0; SET synchronous_commit = off")
     execute("SET session_replication_role = replica")
     execute("SET maintenance_work_mem = '1GB'; SET work_mem = '256MB'; SET jit = off")
@@ -336,7 +337,7 @@ STEPS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 
 def measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Add the seconds, and the memory of this process at its start and at its peak."""
+    """Do the work. Return its result, its seconds, and the memory at its start and at its peak."""
     start, began = peak(), time.perf_counter()
     result = work()
     seconds = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""Functions that do in a sandbox what a broken or malicious file could make a decoder do."""
+"""Functions that behave in a sandbox as a decoder could do after it has read a malicious file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def act(what: str, argument: Any = None) -> Any:
 
 
 def prepare(source: str, **paths: str) -> Any:
-    """Prepare a video, or do instead what the name of its file says."""
+    """Prepare a video. If its file is named like a function of this module, call that instead."""
     what = Path(source).stem
     if f"_{what}" in globals():
         return act(what, 1 << 14 if what == "allocate" else None)

@@ -65,7 +65,7 @@ def test_a_read_in_a_transaction_does_not_load_the_whole_result(db: None, tmp_pa
     benchmark = make_benchmark(tmp_path, captions=5)
     queries = Query.objects.filter(benchmark=benchmark).order_by("-number")
     with bulk._reading_cursor() as cursor:
-        # An unnamed cursor of PostgreSQL has the whole result in the memory of the client.
+        # With an ordinary cursor, the whole result would be in the memory of the client.
         is_named = connection.vendor == "sqlite" or cursor.cursor.name is not None
     assert is_named
     assert read_columns(queries, "number")[0].tolist() == [4, 3, 2, 1, 0]

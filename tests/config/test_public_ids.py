@@ -25,9 +25,9 @@ def test_every_key_has_its_own_public_id() -> None:
 def test_public_ids_have_no_order() -> None:
     public = [PublicIds("assignment").of(key) for key in range(10_000)]
     rising = sum(first < second for first, second in pairwise(public))
-    # A random order has 5,000 with a standard deviation of 29.
+    # In a random order, 5,000 are expected, with a standard deviation of 29.
     assert abs(rising - 5000) < 150
-    # Any bit is set in half of them, with a standard deviation of 50.
+    # Each bit is expected in half of the ids, with a standard deviation of 50.
     assert all(abs(sum(one - 1 >> bit & 1 for one in public) - 5000) < 300 for bit in range(52))
 
 

@@ -1,4 +1,4 @@
-"""A function that reads an untrusted file can crash, hang and try anything, and only it ends."""
+"""Whatever a function in a sandbox does, for example crash or hang, only its own call fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shift the clock of a web server and a worker by two days. The database has the right time."""
+"""Shift the clocks of a web server and a worker by two days. The database has the right time."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def shift_clocks(site: Site, rounds: int) -> Row:
 def leases(
     site: Site, anna: Person, ben: Person, campaign: int, acknowledged: dict[str, int]
 ) -> Iterator[str]:
-    """Yield what is wrong with a lease that has just begun, and with one that has expired."""
+    """Yield the faults of a lease that has just begun, and of one that has expired."""
     (hers,) = anna.claim(campaign)
     lease = newest_lease(site)
     (minutes,) = site.rows(
@@ -93,7 +93,7 @@ def state_of(site: Site, assignment: int) -> str:
 
 
 def sessions(site: Site, person: Person, key: str) -> Iterator[str]:
-    """Yield what is wrong with a session that ends in an hour, and then has ended an hour ago."""
+    """Yield the faults of a session that expires in an hour, and then expired an hour ago."""
     for hours, expected in ((1, 200), (-1, 302)):
         site.rows(
             "UPDATE django_session SET expire_date = now() + ? * interval '1 hour' "

@@ -1,4 +1,4 @@
-"""The site on a machine with a wrong clock: CLOCK_SHIFT is the number of seconds it is fast.
+"""The site on a machine whose clock is fast by CLOCK_SHIFT seconds.
 
 Web servers import `application` and workers `app`. Only the clock that Python reads is shifted.
 """

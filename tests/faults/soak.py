@@ -4,9 +4,9 @@
 
 The site has PostgreSQL, Redis, gunicorn, a worker and the scheduler. Each annotator sends an answer
 every `--think` seconds. A lead and an annotator open pages, and runs are imported. gunicorn does
-not replace its processes after a number of requests, so that a growing process is noticed. The exit
-code is 1 after an error, a lost or doubled answer, or if the memory of a process grows. `--write`
-writes docs/soak.md.
+not replace its processes after a number of requests, because that would hide the growth of their
+memory. The exit code is 1 after an error, after a lost or doubled answer, and if the memory of a
+process grows. `--write` writes docs/soak.md.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ and an annotator open pages, and a run of 400,000 lines is imported each minute.
 this page and takes eleven minutes. `make test` runs a short soak.
 """
 WARM_SECONDS = 60.0
-# Each process loads the code of a page when it first shows the page. Requests go to either process.
+# A web process loads the code of a page when it first shows it. A request reaches only one process.
 WARM_ROUNDS = 8
 SAMPLE_SECONDS = 2.0
 PAGE_SECONDS = 1.0
@@ -167,7 +167,7 @@ def open_page(site: Site, session: str, address: str, result: Soak) -> None:
 
 @contextmanager
 def repeated(seconds: float, act: Callable[[], object]) -> Iterator[None]:
-    """Call `act` again and again in another thread, with a pause of `seconds`."""
+    """Call `act` repeatedly in another thread, with a pause of `seconds`."""
     stopped = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(_repeat, stopped, seconds, act)

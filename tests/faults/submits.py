@@ -16,10 +16,10 @@ from tests.processes import children_of
 # The names of the points in tests/faults/wsgi.py, which needs Django.
 POINTS = ("before-insert", "after-insert", "after-commit", "before-reply", "during-reply")
 STORED_BY_THEN = POINTS[2:]
-# 200 kills are 50,000 answers. So many people, because each may send 240 answers per minute.
+# 200 kills are 50,000 answers. Each person may send only 240 answers per minute.
 ANSWERS_PER_KILL = 250
 PEOPLE = 40
-# About the time of one answer, so that kills hit every part of it.
+# About the time of one answer, so that the kills interrupt all its stages.
 LONGEST_DELAY_SECONDS = 0.05
 
 

@@ -1,4 +1,4 @@
-"""The table of faults in docs/fault-tests.md names every fault, and tests and drills that exist."""
+"""The table in docs/fault-tests.md has a row for every fault, and its tests and drills exist."""
 
 from __future__ import annotations
 

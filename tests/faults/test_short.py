@@ -1,4 +1,4 @@
-"""The short form of the drills and of the soak. `make faults` and `make soak` run the long one."""
+"""Short forms of the drills and of the soak. `make faults` and `make soak` run the long forms."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_drills_lose_and_double_nothing() -> None:
 
 @pytest.mark.slow
 def test_a_short_soak_has_no_errors() -> None:
-    """The exit code is ignored: in a few seconds, each process still grows."""
+    """The exit code is ignored, because each process still grows in the first seconds."""
     found, _ = result_of(*SOAK.split())
     assert (found["errors"], found["doubled"], found["imports"]) == ([], 0, 1)
     assert found["acknowledged"] == found["stored"] > 0

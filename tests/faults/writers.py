@@ -18,7 +18,7 @@ CLAIM = 10
 
 @dataclass
 class Writers:
-    """`acknowledged`: the keys of confirmed answers, in their order, with their labels."""
+    """acknowledged: the labels of confirmed answers by their client keys, in order."""
 
     campaign: int
     people: list[Person]

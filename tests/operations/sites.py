@@ -19,7 +19,7 @@ from django.db import connection
 
 from tests.conftest import ROOT
 
-# What two copies of a site must have in common.
+# Computes the values that must be equal in two copies of a site.
 DESCRIBE = """
 import gzip, hashlib
 from django.apps import apps
@@ -57,7 +57,7 @@ print("RESULT" + json.dumps(result))
 """
 
 
-# Prints the entries of the audit log by the operator, as JSON.
+# Prints the operator's entries of the audit log as JSON.
 ACTS = """
 import json
 from config.audit.models import AuditEntry

@@ -1,4 +1,4 @@
-"""An upgrade whose migration is killed half way."""
+"""An upgrade in which the migration is killed before its end."""
 
 from __future__ import annotations
 

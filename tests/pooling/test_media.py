@@ -173,7 +173,7 @@ SECRET_WORDS = ("Public clip 4711", "2019-05-04", "canary-key", "canary-handler"
 
 
 def tagged_video(path: Path, **more: Any) -> Path:
-    """Write a playable video with data that could name it: titles, a date, a chapter."""
+    """Write a playable video with data that identifies it: titles, a date, a chapter."""
     plain = make_video(path.with_name(f"plain{path.suffix}"), sound="aac", **more)
     with av.open(str(plain)) as source, av.open(str(path), "w") as out:
         out.metadata.update({"title": "Public clip 4711", "creation_time": "2019-05-04T10:11:12Z"})

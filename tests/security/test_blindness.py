@@ -169,7 +169,7 @@ def in_world(change: World, client: APIClient, campaign: Campaign, caplog: Any) 
 
 
 def differences(one: Answers, other: Answers) -> dict[str, Any]:
-    """Return the answers that differ in other than volatile parts."""
+    """Return the answers that differ, apart from their volatile parts."""
     stable = [
         {
             name: (status, headers, VOLATILE.sub("*", text))

@@ -225,7 +225,7 @@ def test_unknown_parameters_reveal_nothing(
     assert differ == {}
 
 
-# Texts of the kind that sqlmap sends, and numbers that no column holds.
+# A text like those that sqlmap sends, and numbers that no column can store.
 ODD_VALUES = ("1' OR '1'='1' UNION SELECT password FROM accounts_user; --", "9" * 40, "-1e999")
 
 
@@ -340,7 +340,7 @@ def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
     assert {fresh.get(link).status_code for link in files} == {403}
 
 
-# The act that each download of the table of pages adds to the audit log. Scores, counts over time
+# The acts that downloads add to the audit log, by their name in `TABLE`. Scores, counts over time
 # and analyses contain no data about people, so their downloads are not recorded.
 RECORDED = {
     "audit-log-csv": "log_downloaded",

@@ -43,7 +43,7 @@ def remove_second_factors(*, person: User, by: Actor) -> None:
     """Remove all second factors of a person who has lost them.
 
     The person's sessions and API tokens end, because another person could have asked for this.
-    Raises `Conflict` for one's own account, whose page requires the password first.
+    Raises `Conflict` for the account of `by`, whose own page requires the password first.
     """
     check_can_administer(by)
     if person.pk == by.pk:

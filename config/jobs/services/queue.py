@@ -45,7 +45,7 @@ def enqueue_job(
         # It may contain the name of a file, which may be long.
         title=title[:TITLE_LENGTH],
         params=params,
-        # An upload is read for this, so it happens before the transaction.
+        # Computed before the transaction, because it may read a large upload.
         fingerprint=_fingerprint(kind, benchmark_key, params),
         benchmark_key=benchmark_key,
         created_by=account_of(by),

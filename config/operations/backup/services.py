@@ -231,7 +231,7 @@ def restore_backup(
         missing=len(manifest.missing),
         needs_migration=bool(pending),
     )
-    # Before their migration, the tables of the record may have other columns.
+    # Before these migrations, the tables that store the record may have other columns.
     if not any(name.startswith(RECORDING_APPS) for name in pending):
         _record_restore(facts, by)
     return facts

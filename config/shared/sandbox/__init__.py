@@ -1,7 +1,7 @@
 """Calls of functions that read untrusted files, each in a process with limits and no network.
 
-Decoders of videos and pictures are large C programs that parse what strangers send. Here, a crash,
-an endless loop or an excess of memory ends one call, with a reason. The caller continues.
+Decoders of videos and pictures are large C libraries. A file can make them crash, run endlessly or
+use too much memory. In a sandbox, this only ends one call, with a reason. The caller continues.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from config.shared.errors import InvalidInput
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
-# The other variables contain passwords and keys.
+# Other variables can contain passwords and keys.
 VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR")
 
 logger = logging.getLogger(__name__)
@@ -44,8 +44,8 @@ class Sandbox:
     """A process that runs one function, each time in a new child.
 
     function: "module:name". It takes and returns values that JSON can express. The process starts
-    at the first call, so that the imports of the module are paid once for many calls, and it starts
-    again if it died. Threads may not share a sandbox at the same time.
+    and imports the module at the first call, and again after the process has died. Two threads must
+    not use a sandbox at the same time.
     """
 
     def __init__(self, function: str) -> None:
@@ -73,7 +73,7 @@ class Sandbox:
         return answer["value"]
 
     def is_isolated(self) -> bool:
-        """Return whether the kernel refuses connections and programs to the children."""
+        """Return whether the kernel stops the children from connecting and starting programs."""
         self._started()
         return self._is_isolated
 

@@ -1,7 +1,7 @@
-"""A filter of system calls: the kernel refuses connections and programs to this process.
+"""A filter of system calls, so that this process can neither connect nor start programs.
 
-seccomp needs no rights, so the filter also works inside containers, where most kernels refuse a
-network namespace of one's own.
+seccomp needs no rights, so the filter also works inside containers, where a process usually must
+not create a network namespace.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SECCOMP_MODE_FILTER = 2
 _ALLOW, _REFUSE, _KILL = 0x7FFF_0000, 0x0005_0000 | errno.EPERM, 0x8000_0000
 _LOAD, _IS_EQUAL, _IS_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT = 0, 4
-_X32 = 0x4000_0000  # calls of another numbering, which only x86 has
+_X32 = 0x4000_0000  # set in the numbers of the x32 calls, which only x86 has
 
 # Architecture, and the numbers of socket, execve, execveat, ptrace and io_uring_setup. io_uring can
 # open connections without the call `socket`.
@@ -42,7 +42,7 @@ class _Program(ctypes.Structure):
 
 
 def refuse_network_and_programs() -> bool:
-    """Refuse new connections and programs to this process and its children, for good.
+    """Stop this process and its children from connecting and starting programs, permanently.
 
     Return False if this system cannot do that.
     """

@@ -26,16 +26,17 @@ from config.shared.sandbox import Limits
 from config.shared.sandbox.seccomp import end_with_parent, refuse_network_and_programs
 
 Function = Callable[..., Any]
+Arguments = dict[str, Any]
 Answer = dict[str, Any]
 
 _MAX_ANSWER = 16 << 20
 
 
 def serve(name: str) -> None:
-    """Answer the calls of the input until it ends."""
+    """Answer each call in the input, until the input ends."""
     end_with_parent()
     answers = os.dup(1)
-    os.dup2(2, 1)  # what a decoder prints is not an answer
+    os.dup2(2, 1)  # what a decoder prints must not mix with the answers
     module, _, attribute = name.partition(":")
     function = getattr(import_module(module), attribute)
     _send(answers, {"is_isolated": refuse_network_and_programs()})
@@ -49,7 +50,7 @@ def _send(answers: int, answer: Answer) -> None:
         out.write(json.dumps(answer).encode() + b"\n")
 
 
-def _answer(function: Function, limits: Limits, arguments: Answer, answers: int) -> Answer:
+def _answer(function: Function, limits: Limits, arguments: Arguments, answers: int) -> Answer:
     """Call the function in a child, and return its answer or the reason why there is none."""
     with tempfile.TemporaryFile() as reply:
         child = os.fork()
@@ -84,7 +85,7 @@ def _reason(status: int, limits: Limits, *, is_late: bool) -> str:
     return "the decoder failed"
 
 
-def _run(function: Function, limits: Limits, arguments: Answer, reply: IO[bytes]) -> NoReturn:
+def _run(function: Function, limits: Limits, arguments: Arguments, reply: IO[bytes]) -> NoReturn:
     """Write the answer of the function into `reply`, and end this process."""
     status = 1
     try:
@@ -107,7 +108,7 @@ def _set_limits(limits: Limits) -> None:
     limit_memory(limits.memory_mb)
 
 
-def _called(function: Function, limits: Limits, arguments: Answer) -> Answer:
+def _called(function: Function, limits: Limits, arguments: Arguments) -> Answer:
     try:
         return {"value": function(**arguments)}
     except InvalidInput as error:

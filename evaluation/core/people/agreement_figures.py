@@ -35,7 +35,7 @@ Ends: TypeAlias = list[float] | None
 
 
 class LabelAgreement(TypedDict):
-    """Agreement figures as JSON; null if undefined. Only longer scales have those not required.
+    """Agreement figures as JSON; null if undefined. Scales of two steps lack those not required.
 
     `undefined`: the reason for each figure that is null, by its name.
     """
@@ -61,7 +61,7 @@ class LabelAgreement(TypedDict):
 class FirstLabelAgreement(LabelAgreement):
     """Agreement of first labels, also with annotators resampled.
 
-    `sharing_annotators`: number of annotators who share a pair with another one.
+    `sharing_annotators`: number of annotators who share a pair with another annotator.
     """
 
     sharing_annotators: int

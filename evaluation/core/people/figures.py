@@ -47,7 +47,7 @@ class Flag(StrEnum):
 
 
 class PersonCounts(TypedDict):
-    """Numbers of an annotator's answers, which have sums over annotators.
+    """Counts of an annotator's answers. They can be added over annotators.
 
     answers: number of current answers. counted: number of these that are labels of pairs. relevant:
     number of these labels that are relevant. surplus: number of surplus answers. gold, right:

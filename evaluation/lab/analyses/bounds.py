@@ -60,7 +60,7 @@ class BoundsFields(TypedDict):
 
 
 class BoundsOptions(BoundsFields):
-    """With the scale, and the SHA-256 of each run of the benchmark by its name."""
+    """pool: the SHA-256 of each run of the benchmark, by its name."""
 
     pool: dict[str, str]
     highest_grade: int

@@ -33,7 +33,7 @@ INTERVALS_NOTE = (
 
 
 class Drawing(TypedDict):
-    """How samples are drawn: the keyword arguments of all functions of the core that resample."""
+    """How samples are drawn: keyword arguments for all resampling functions of the core."""
 
     confidence: float
     clusters: IntArray | None

@@ -55,7 +55,7 @@ class LeaderboardFields(ResamplingOptions):
 
 
 class LeaderboardOptions(LeaderboardFields):
-    """With the scale, and the version and SHA-256 of each label set, oldest first."""
+    """releases: version and SHA-256 of each label set, oldest first."""
 
     releases: list[list[int | str]]
     highest_grade: int

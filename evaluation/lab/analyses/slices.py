@@ -79,7 +79,7 @@ class SlicesForm(AnalysisForm):
 
 
 class SlicesOptions(ResamplingOptions):
-    """`tags_sha256` is there if the captions are sliced by tags."""
+    """tags_sha256: present if the captions are sliced by tags."""
 
     measure: str
     by: str

@@ -36,7 +36,7 @@ PATH_POINTS = 60
 
 
 class StoppingOptions(ResamplingOptions):
-    """width: in points. order: empty for the order of judging if it is random, else a drawn one."""
+    """width: in points. order: if empty, the order of judging if it is random, else a drawn one."""
 
     width: float
     order: str

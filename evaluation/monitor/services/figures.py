@@ -25,7 +25,7 @@ def compute_figures(
     progress(0, 1, "reading answers")
     # Counted first, so that answers that arrive meanwhile make the figures outdated.
     answers = count_answers(campaign)
-    # The time limit of a request is too short for the answers of a large campaign.
+    # A snapshot has no time limit. That of a request is too short for a large campaign.
     with snapshot():
         result = measure_campaign(campaign)
     report, _ = CampaignReport.objects.update_or_create(

@@ -3,11 +3,11 @@
 // Keys that keep their usual function in forms.
 const UNTOUCHED_KEYS = new Set(["Tab", "Enter", "Escape", "Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"]);
 const CLEARING_KEYS = new Set(["Backspace", "Delete"]);
-const LONGEST = 20;
+const NAME_LENGTH_MAX = 20;
 
 const form = document.querySelector("[data-key-names]");
 const names = JSON.parse(form.dataset.keyNames);
-const nameOf = (key) => names[key === " " ? "Space" : key] ?? key.toUpperCase().slice(0, LONGEST);
+const nameOf = (key) => names[key === " " ? "Space" : key] ?? key.toUpperCase().slice(0, NAME_LENGTH_MAX);
 
 form.addEventListener("keydown", (event) => {
   const field = event.target.closest("input");

@@ -8,7 +8,7 @@ const list = document.querySelector("[data-review]");
 const answers = [...list.querySelectorAll("article")];
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
-// An answer whose video is missing has none.
+// An answer has no player if its video is missing.
 const videosIn = (answer) => answer.querySelectorAll("video");
 
 const goTo = (place) => {

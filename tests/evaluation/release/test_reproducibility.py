@@ -1,4 +1,4 @@
-"""A published label set is the same bytes in every environment, whatever happens later."""
+"""A published label set has the same bytes in every environment, and they never change."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_later_events_change_no_byte(tmp_path: Path) -> None:
     first = LabelSet.objects.get(version=1)
     assert bytes_of(first) == before
     assert hashlib.sha256(before[2]).hexdigest() == sha256
-    # The published judgments make the same labels elsewhere.
+    # Another benchmark gets the same labels from the published judgments.
     path = tmp_path / "judgments.csv"
     path.write_bytes(b"".join(open_export(first, "judgments")))
     copy = make_benchmark(tmp_path, captions=1, videos=6, key="copy")

@@ -1,6 +1,6 @@
-"""Files that were cut off on their way, and files that are made to be too large.
+"""Files whose end is missing, and files that were made too large on purpose.
 
-Each is refused with the line at which reading stopped, in bounded memory and time.
+Each is refused in bounded time and memory, with the line at which reading stopped.
 """
 
 from __future__ import annotations

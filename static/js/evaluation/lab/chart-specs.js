@@ -1,4 +1,4 @@
-// What a chart's Vega-Lite specification becomes for the colours and the width of the page.
+// Adapts a chart's Vega-Lite specification to the colours and the width of the page.
 
 // People with any kind of colour blindness can distinguish these (after Okabe and Ito).
 export const COLOURS = {
@@ -18,7 +18,7 @@ export const COLOURS = {
 };
 const ORIGINAL = "Original positives";
 const LABELS = new Set(["By the labels", "With the labels", "From the labels"]);
-// Room for the axis next to one chart of a facet, in pixels.
+// Space for the axis of each chart of a facet, in pixels.
 const AXIS = 130;
 // Charts of a facet shrink to this share of their width before a column is dropped.
 const SMALLEST = 0.7;
@@ -33,7 +33,7 @@ export function legendFor(spec, width) {
   return { labelLimit, columns: Math.max(1, Math.floor(room / (labelLimit + 35))) };
 }
 
-// All encodings of a colour by names, in the chart and in its parts.
+// All encodings that give each name a colour, in the chart and in its parts.
 function colourEncodings(spec) {
   const parts = ["spec", "layer", "hconcat", "vconcat"].flatMap((name) => spec[name] ?? []);
   const own = spec.encoding?.color;
@@ -67,7 +67,7 @@ function fitFacet(spec, width) {
   spec.spec.width = Math.max(120, Math.min(spec.spec.width, width / spec.columns - AXIS));
 }
 
-// The parts of a composed chart are as narrow as the page.
+// The parts of a composed chart are not wider than the page.
 function fitParts(spec, width) {
   for (const part of [...(spec.vconcat ?? []), ...(spec.hconcat ?? [])]) {
     if (part.width) part.width = Math.min(part.width, Math.max(120, width - AXIS));
@@ -75,13 +75,13 @@ function fitParts(spec, width) {
   }
 }
 
-// A chart that is too wide for a narrow page has another specification for it in `usermeta.narrow`.
+// A chart that is too wide for a narrow page contains another specification in `usermeta.narrow`.
 function versionFor(spec, width) {
   const { usermeta } = spec;
   return structuredClone(usermeta.narrow && isNarrow(width) ? { ...usermeta.narrow, usermeta } : spec);
 }
 
-// Vega adapts other charts to a new width by itself.
+// Whether a chart must be drawn again for a new width. Vega adapts all other charts by itself.
 export const changesWithWidth = (spec) => isComposed(spec) || Boolean(spec.usermeta.narrow);
 
 // Return the specification to draw. `colours` is a theme of `COLOURS`.

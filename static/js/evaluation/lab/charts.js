@@ -4,7 +4,7 @@
 
 import { changesWithWidth, COLOURS, isNarrow, legendFor, specFor } from "./chart-specs.js";
 
-// A new width is drawn when it has been the same for this long.
+// After a change of the width, charts are redrawn when it has been stable for this time.
 const REDRAW_MS = 150;
 
 function coloursOf(place) {
