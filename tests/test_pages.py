@@ -830,7 +830,7 @@ def test_queries_do_not_grow_with_the_rows(
         "campaigns": 13,
         "labels": 17,
         "people": 7,
-        "settings": 9,
+        "settings": 7,
         "results": 8,
         "jobs": 6,
         "campaign": 10,

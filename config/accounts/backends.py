@@ -14,3 +14,7 @@ class SignInBackend(AuthenticationBackend):
 
     def user_can_authenticate(self, user: Any) -> bool:
         return can_sign_in(user)
+
+    def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
+        """Return False without a query: the rules decide all permissions, and admins have all."""
+        return False

@@ -33,7 +33,9 @@ def never(request: HttpRequest) -> bool:
 
 
 def for_visitors_and_annotators(request: HttpRequest) -> bool:
-    return not has_perm("accounts.research_somewhere", request.user)  # type: ignore[no-untyped-call]
+    # Answers of the first middleware, such as that of /metrics, have no user.
+    user = getattr(request, "user", None)
+    return user is None or not has_perm("accounts.research_somewhere", user)  # type: ignore[no-untyped-call]
 
 
 def translated(view: AnyView) -> AnyView:

@@ -48,7 +48,7 @@ class Drill:
 
 DRILLS = {
     "submits": Drill(kill_during_submits, (SQLITE, POSTGRESQL), short=1, long=40),
-    "kills": Drill(kill_under_writers, (SQLITE, POSTGRESQL), short=2, long=200),
+    "kills": Drill(kill_under_writers, (SQLITE, POSTGRESQL), short=1, long=200),
     "workers": Drill(kill_during_imports, (SQLITE, POSTGRESQL), short=1, long=6),
     "writers": Drill(stop_under_writers, (POSTGRESQL,), short=1, long=10),
     "imports": Drill(stop_during_imports, (POSTGRESQL,), short=1, long=7),

@@ -124,13 +124,13 @@ def soak(site: Site, people: int, think: float, seconds: float) -> Soak:
         for page in pages * (WARM_ROUNDS if warm == WARM_SECONDS else 1):
             open_page(site, *page, result)
         stack.enter_context(repeated(PAGE_SECONDS, lambda: open_page(site, *next(opened), result)))
-        warming = asyncio.run(judge(site.port, prepared, warm, rate))
+        warming = asyncio.run(judge([site.port], prepared, warm, rate))
         begin = len(site.log("web"))
         with (
             repeated(SAMPLE_SECONDS, lambda: sample(pids, samples)),
             repeated(IMPORT_SECONDS, lambda: jobs.append(start_import(site, f"run-{len(jobs)}"))),
         ):
-            times = asyncio.run(judge(site.port, prepared, seconds, rate))
+            times = asyncio.run(judge([site.port], prepared, seconds, rate))
         result.views = views(site.log("web")[begin:])
         for job in jobs:
             wait_until(site, job, ENDED)

@@ -268,5 +268,5 @@ def test_queries_of_an_annotator_do_not_grow_with_training_queues(tmp_path: Path
     with_one = count()
     add_queue("b1")
     add_queue("b2")
-    assert with_one == 9
+    assert with_one == 7
     assert count() == with_one
