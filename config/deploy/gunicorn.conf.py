@@ -25,6 +25,7 @@ threads = int(os.environ.get("WEB_THREADS", "4"))
 # Receiving a run of hundreds of megabytes takes time. Its import is a separate job.
 timeout = 120
 graceful_timeout = 30
+limit_request_line = 8190  # as nginx permits; longer addresses get 414
 keepalive = 65  # longer than in nginx, so that nginx closes unused connections
 max_requests = 10_000
 max_requests_jitter = 1_000

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.openapi import AutoSchema
 
 ERRORS = {
-    "400": "A value or file is not valid.",
+    "400": "A parameter, value or file is not valid.",
     "401": "There is no valid token or session.",
     "403": "Your role does not permit this.",
     "404": "The object does not exist, or you may not see it.",
@@ -51,6 +51,6 @@ def describe_shared_parts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def _error_statuses(path: str, operation: dict[str, Any]) -> list[str]:
-    statuses = ["400", "413"] if "requestBody" in operation else []
-    statuses += ["401", "403", "429"]
+    statuses = ["413"] if "requestBody" in operation else []
+    statuses += ["400", "401", "403", "429"]
     return [*statuses, "404"] if "{" in path else statuses

@@ -365,11 +365,11 @@ def test_the_page_filters_by_person_act_object_and_day(campaign: Campaign, reade
 def test_the_page_shortens_hashes(reader: Client) -> None:
     sha256 = "0123456789abcdef" * 4
     AuditEntry.objects.create(
-        act="run_imported", interface="command", after={"sha256": sha256, "name": "<b>"}
+        act="run_imported", interface="command", after={"name": "<b>", "sha256": sha256}
     )
     page = reader.get("/people/audit/").content.decode()
     short = f'<code class="sha" title="{sha256}">0123456789ab</code>'
-    assert f"<bdi>sha256: {short}; name: &lt;b&gt;</bdi>" in page
+    assert f"<bdi>name: &lt;b&gt;; sha256: {short}</bdi>" in page
     assert f'""sha256"": ""{sha256}""' in reader.get("/people/audit/csv/").content.decode()
 
 
