@@ -118,8 +118,9 @@ test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST) --ignore=tests/test_schema.py
 
-# Tests that use no database run once, on SQLite. The drills and the move start their own databases,
-# and one run of the journeys in Chromium and of the benchmarks on a tiny input is enough.
+# Tests without a database or with the filesystem broker run once, on SQLite. The drills and the move
+# start their own databases, and one run of the journeys in Chromium and of the benchmarks on a tiny
+# input is enough.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
 	@$(PY) -m tests.services run -- $(PYTEST) --only-database \

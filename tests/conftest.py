@@ -76,7 +76,7 @@ DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--only-database", action="store_true", help="only tests that use a database")
+    parser.addoption("--only-database", action="store_true", help="only tests of the database")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
