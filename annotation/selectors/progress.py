@@ -85,13 +85,15 @@ def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
     """
     plans = {campaign.pk: campaign.plan for campaign in campaigns}
     found: dict[int, list[TaskGroup]] = {pk: [] for pk in plans}
-    begun: Counter[tuple[int, int, str]] = Counter()
+    begun_tasks: Counter[tuple[int, int]] = Counter()
+    begun_pairs: Counter[tuple[int, int]] = Counter()
     tasks = JudgmentTask.objects.filter(HAS_BEGUN, campaign__in=plans)
     for row in grouped(tasks):
-        pk, planned = row.pop("campaign_id"), row["labels_planned"]
-        found[pk].append(TaskGroup(**row))
-        for name in ("tasks", "pairs"):
-            begun[pk, planned, name] += row[name]
+        pk = row.pop("campaign_id")
+        group = TaskGroup(**row)
+        found[pk].append(group)
+        begun_tasks[pk, group.labels_planned] += group.tasks
+        begun_pairs[pk, group.labels_planned] += group.pairs
     for campaign, group in excluded_groups(tasks):
         found[campaign.pk].append(group)
     for pk, plan in plans.items():
@@ -101,19 +103,19 @@ def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
                 labels_live=0,
                 labels_planned=planned,
                 labels_required=planned,
-                tasks=n_tasks - begun[pk, planned, "tasks"],
-                pairs=n_pairs - begun[pk, planned, "pairs"],
+                tasks=n_tasks - begun_tasks[pk, planned],
+                pairs=n_pairs - begun_pairs[pk, planned],
             )
             for planned, n_tasks, n_pairs in plan
-            if n_tasks > begun[pk, planned, "tasks"]
+            if n_tasks > begun_tasks[pk, planned]
         ]
     return found
 
 
 def grouped(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask, dict[str, Any]]:
     """Return the numbers of tasks and pairs by campaign, state, label and numbers of labels."""
-    columns = ("state", "label", "labels_live", "labels_required")
-    rows = tasks.order_by().values("campaign_id", "labels_planned", *columns)
+    columns = ("state", "label", "labels_live", "labels_planned", "labels_required")
+    rows = tasks.order_by().values("campaign_id", *columns)
     found: QuerySet[JudgmentTask, dict[str, Any]] = rows.annotate(
         tasks=Count("*"), pairs=Sum("n_pairs")
     )

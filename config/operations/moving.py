@@ -218,11 +218,13 @@ def _copy_table(source: sqlite3.Connection, query: Query, cursor: Any, table: st
 
 def _continue_sequence(source: sqlite3.Connection, cursor: Any, table: str, column: str) -> None:
     """Set the sequence so that the next id is one that no row has ever had."""
-    used = source.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).fetchone()
+    used = source.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).fetchone() or (
+        0,
+    )
     cursor.execute(
         f"SELECT setval(pg_get_serial_sequence(%s, %s), greatest(max({quoted(column)}), %s, 1), "  # noqa: S608
         f"max({quoted(column)}) IS NOT NULL OR %s > 0) FROM {quoted(table)}",
-        [quoted(table), column, used[0] if used else 0, used[0] if used else 0],
+        [quoted(table), column, *used, *used],
     )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tests.benchmarks.judging import answer_to
 from tests.faults.jobs import ENDED, imported, start_import, wait_until
 from tests.faults.row import Row
-from tests.faults.site import Person, Site, judged_too_often
-from tests.faults.submits import stored_label, total
+from tests.faults.site import Person, Site, judged_too_often, total
+from tests.faults.submits import stored_label
 
 DAY = 24 * 3600
 SHIFTS = (2 * DAY, -2 * DAY)

@@ -10,9 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.faults.row import Row
-from tests.faults.site import Site, judged_too_often
-from tests.faults.submits import total
-from tests.faults.writers import missing, writers
+from tests.faults.site import Site
+from tests.faults.writers import row_of, writers
 
 
 def copy_under_writers(site: Site, rounds: int) -> Row:
@@ -31,16 +30,7 @@ def copy_under_writers(site: Site, rounds: int) -> Row:
                 }
             lost += len({key.replace("-", "") for key in before} - keys)
             shutil.rmtree(copy)
-    acknowledged = len(group.acknowledged)
-    return Row(
-        "Copy the database during writes",
-        site.database,
-        tried=rounds,
-        acknowledged=acknowledged,
-        stored=total(site),
-        lost=lost + broken + missing(site, group.acknowledged),
-        doubled=judged_too_often(site) + total(site) - acknowledged,
-    )
+    return row_of("Copy the database during writes", site, group, tried=rounds, lost=lost + broken)
 
 
 def copied(site: Site, pid: int, folder: Path) -> Path:

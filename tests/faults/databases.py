@@ -7,9 +7,8 @@ import time
 
 from tests.faults.jobs import ENDED, RUN_IS_READ, imported, start_import, wait_until
 from tests.faults.row import Row
-from tests.faults.site import Site, judged_too_often
-from tests.faults.submits import total
-from tests.faults.writers import missing, writers
+from tests.faults.site import Site
+from tests.faults.writers import row_of, writers
 
 # A restart by an administrator, an aborted server, and a killed one.
 WAYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
@@ -26,16 +25,12 @@ def stop_under_writers(site: Site, rounds: int) -> Row:
             time.sleep(AWAY_SECONDS)
             site.postgres.start()
         group.wait_for_more(50)
-    acknowledged = len(group.acknowledged)
     unexpected = sorted(set(group.wrong))
-    return Row(
+    return row_of(
         "Stop and kill PostgreSQL while six people judge",
-        site.database,
+        site,
+        group,
         tried=rounds * len(WAYS),
-        acknowledged=acknowledged,
-        stored=total(site),
-        lost=missing(site, group.acknowledged),
-        doubled=judged_too_often(site) + total(site) - acknowledged,
         note=f"statuses other than 2xx, 429 and 503: {unexpected}" if unexpected else "",
     )
 

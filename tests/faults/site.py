@@ -190,3 +190,7 @@ def judged_too_often(site: Site) -> int:
         "GROUP BY task_id, annotator_id HAVING COUNT(*) > 1) AS twice"
     )
     return int(too_many[0][0]) + int(twice[0][0])
+
+
+def total(site: Site) -> int:
+    return int(site.rows("SELECT COUNT(*) FROM annotation_judgment")[0][0])

@@ -35,8 +35,7 @@ from tests.benchmarks.judging import judge, percentile
 from tests.faults.jobs import ENDED, imported, start_import, wait_until
 from tests.faults.postgres import PrivatePostgres
 from tests.faults.row import markdown
-from tests.faults.site import Site, judged_too_often
-from tests.faults.submits import total
+from tests.faults.site import Site, judged_too_often, total
 from tests.processes import children_of, memory_of
 from tests.services import ensure_redis
 

@@ -9,8 +9,8 @@ import time
 
 from tests.benchmarks.judging import answer_to
 from tests.faults.row import Row
-from tests.faults.site import OK, Site, judged_too_often
-from tests.faults.writers import missing, writers
+from tests.faults.site import OK, Site, judged_too_often, total
+from tests.faults.writers import row_of, writers
 from tests.processes import children_of
 
 # The names of the points in tests/faults/wsgi.py, which needs Django.
@@ -62,23 +62,11 @@ def kill_under_writers(site: Site, rounds: int) -> Row:
             time.sleep(rng.uniform(0, LONGEST_DELAY_SECONDS))
             os.kill(rng.choice(children_of(server.pid)), signal.SIGKILL)
         group.wait_for_more(PEOPLE)
-    acknowledged = len(group.acknowledged)
-    return Row(
-        "Kill a web process at any moment while 40 people judge",
-        site.database,
-        tried=rounds,
-        acknowledged=acknowledged,
-        stored=total(site),
-        lost=missing(site, group.acknowledged) + len(group.wrong),
-        doubled=judged_too_often(site) + total(site) - acknowledged,
-    )
+    drill = "Kill a web process at any moment while 40 people judge"
+    return row_of(drill, site, group, tried=rounds, lost=len(group.wrong))
 
 
 def stored_label(site: Site, key: str) -> int | None:
     shown = key if site.postgres else key.replace("-", "")
     rows = site.rows("SELECT label FROM annotation_judgment WHERE client_key = ?", shown)
     return int(rows[0][0]) if rows else None
-
-
-def total(site: Site) -> int:
-    return int(site.rows("SELECT COUNT(*) FROM annotation_judgment")[0][0])

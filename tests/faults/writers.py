@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.benchmarks.judging import answer_to
-from tests.faults.site import Person, Site
+from tests.faults.row import Row
+from tests.faults.site import Person, Site, judged_too_often, total
 from tests.waiting import wait_for
 
 PEOPLE = 6
@@ -57,6 +58,23 @@ def writers(site: Site, pairs: int, people: int = PEOPLE) -> Iterator[Writers]:
             group.stopped.set()
         for judging in done:
             judging.result()
+
+
+def row_of(
+    drill: str, site: Site, group: Writers, *, tried: int, lost: int = 0, note: str = ""
+) -> Row:
+    """Compare what the site acknowledged with what it stores. lost: what else the drill found."""
+    acknowledged, stored = len(group.acknowledged), total(site)
+    return Row(
+        drill,
+        site.database,
+        tried=tried,
+        acknowledged=acknowledged,
+        stored=stored,
+        lost=lost + missing(site, group.acknowledged),
+        doubled=judged_too_often(site) + stored - acknowledged,
+        note=note,
+    )
 
 
 def missing(site: Site, acknowledged: dict[str, int]) -> int:
