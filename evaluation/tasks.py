@@ -29,7 +29,7 @@ from evaluation.monitor import services as monitor
 from evaluation.release import services as release
 from evaluation.release.selectors import LATEST
 from evaluation.scores import services as scores
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 # Longer than any job that may still compute from the draft before the newest.
 DRAFT_AGE = timedelta(days=1)

@@ -18,7 +18,7 @@ from annotation.selectors.labels import are_first_labels, unsettled_tasks
 from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import read_columns
 from pooling.models import Benchmark
-from pooling.selectors import codes_of
+from pooling.selectors.arrays import codes_of
 
 Int64Array = npt.NDArray[np.int64]
 

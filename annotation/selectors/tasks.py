@@ -18,7 +18,9 @@ from config.shared.caches import process_cache as cache
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark, Pool
-from pooling.selectors import codes_of, first_equal_captions, pair_arrays
+from pooling.selectors.arrays import codes_of
+from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.pools import pair_arrays
 
 Int64Array = npt.NDArray[np.int64]
 

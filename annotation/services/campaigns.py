@@ -27,7 +27,8 @@ from config.shared.limits import check_length, check_seed
 from pooling.core.pool import NOT_RANKED, ranks_of_pairs
 from pooling.enums import EqualTexts, MediaState
 from pooling.models import Benchmark, Pair, Pool
-from pooling.selectors import get_latest_pool, ranked_matrix
+from pooling.selectors.pools import get_latest_pool
+from pooling.selectors.runs import ranked_matrix
 
 # This is longer than a lease, and longer than an answer takes to arrive.
 RECENTLY = datetime.timedelta(hours=2)

@@ -26,7 +26,8 @@ from config.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import first_equal_captions, query_numbers, video_numbers
+from pooling.selectors.arrays import query_numbers, video_numbers
+from pooling.selectors.captions import first_equal_captions
 
 # The only service of another app that is called here: only `pooling` writes pairs (DECISIONS 9).
 from pooling.services.pools import add_judged_pairs

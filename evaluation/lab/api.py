@@ -22,7 +22,7 @@ from evaluation.lab.comparison.captions import Comparison, compare_lists, look_u
 from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import DESCRIPTIONS, caption_as_json
 from evaluation.lab.services import begin_analysis
-from pooling.api import OfBenchmark
+from pooling.api.base import OfBenchmark
 from pooling.models import Benchmark
 
 

@@ -22,7 +22,7 @@ from evaluation.models import Draft, LabelSet
 from evaluation.release.exports import FORMATS, file_stem
 from evaluation.release.selectors import benchmark_outcomes, latest_draft
 from evaluation.release.services import begin_draft, check_settled, export_label_set
-from pooling.api import OfBenchmark
+from pooling.api.base import OfBenchmark
 
 # The media types of the formats, without their encodings.
 CONTENT_TYPES = sorted({kind.content_type.partition(";")[0] for kind in FORMATS.values()})

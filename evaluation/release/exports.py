@@ -26,14 +26,14 @@ from pooling.core.equal_texts import EXACT, first_equal
 from pooling.core.pool import NOT_RANKED, ranks_of_pairs, sample_queries
 from pooling.enums import PoolStrategy
 from pooling.models import Pool, Run
-from pooling.selectors import (
+from pooling.selectors.arrays import (
     query_keys,
     query_numbers,
     query_texts,
-    ranked_matrix,
     video_keys,
     video_numbers,
 )
+from pooling.selectors.runs import ranked_matrix
 
 LINES_PER_PIECE = 10_000
 FIRE = "fire"

@@ -51,7 +51,7 @@ from evaluation.release.selectors import (
 )
 from evaluation.release.selectors.agreement import stored_agreement
 from pooling.models import Benchmark
-from pooling.selectors import query_keys, video_keys
+from pooling.selectors.arrays import query_keys, video_keys
 
 DRAFT_JOB = "draft_labels"
 # A draft is not made for every new label. Reading all labels of a large benchmark takes some

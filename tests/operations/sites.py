@@ -29,7 +29,7 @@ from django.db.models import Sum
 from evaluation.models import LabelSet
 from evaluation.release.services import _read_labels, render_labels
 from pooling.models import Benchmark, Video
-from pooling.selectors import query_keys, video_keys
+from pooling.selectors.arrays import query_keys, video_keys
 
 def label_hash(benchmark):
     _, labels, _ = _read_labels(benchmark)

@@ -16,7 +16,8 @@ from django.core.files.storage import default_storage
 from config.shared.errors import Conflict, InvalidInput
 from pooling import media, services
 from pooling.models import Benchmark, Pair, Pool, Query, RankedList, Run, Video
-from pooling.selectors import original_positives, ranked_matrix
+from pooling.selectors.arrays import original_positives
+from pooling.selectors.runs import ranked_matrix
 from pooling.services import BuiltPool
 from tests.factories import (
     add_run,

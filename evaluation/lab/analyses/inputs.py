@@ -23,13 +23,9 @@ from evaluation.models import LabelSource
 from evaluation.release.selectors import ORIGINAL, label_set_judged, original_judged
 from evaluation.release.selectors.labels import for_equal_captions
 from pooling.models import Benchmark, Run
-from pooling.selectors import (
-    first_equal_captions,
-    query_keys,
-    query_texts,
-    ranked_matrix,
-    video_keys,
-)
+from pooling.selectors.arrays import query_keys, query_texts, video_keys
+from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.runs import ranked_matrix
 
 
 class Provenance(TypedDict):

@@ -21,7 +21,8 @@ from evaluation.lab.analyses.inputs import Inputs, Provenance
 from evaluation.models import DRAFT, AnalysisResult, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, latest_draft
 from pooling.models import Benchmark
-from pooling.selectors import find_runs, train_splits_of
+from pooling.selectors.metadata import train_splits_of
+from pooling.selectors.runs import find_runs
 
 JOB_KIND = "analyse"
 COMMON_FIELDS = ("labels", "only", "runs")

@@ -51,7 +51,8 @@ from evaluation.release.selectors import label_set_labels, original_judged
 from evaluation.scores.selectors import stored_scores
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import find_runs, pair_arrays, ranked_matrix
+from pooling.selectors.pools import pair_arrays
+from pooling.selectors.runs import find_runs, ranked_matrix
 from pooling.services import (
     build_pool,
     import_benchmark,

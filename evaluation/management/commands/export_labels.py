@@ -14,7 +14,7 @@ from config.shared.files import write_atomically
 from evaluation.release.exports import FORMATS
 from evaluation.release.selectors import LATEST, ORIGINAL, find_label_set
 from evaluation.release.services import export_label_set
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):

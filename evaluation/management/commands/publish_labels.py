@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.release.services import publish_label_set
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):

@@ -31,13 +31,8 @@ from pooling.core.equal_texts import OFF, expand_text_pairs, first_equal
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import (
-    first_equal_captions,
-    original_positives,
-    query_numbers,
-    query_texts,
-    video_numbers,
-)
+from pooling.selectors.arrays import original_positives, query_numbers, query_texts, video_numbers
+from pooling.selectors.captions import first_equal_captions
 
 Int64Array = npt.NDArray[np.int64]
 

@@ -21,7 +21,8 @@ from evaluation.release.selectors.labels import live_labels
 from pooling.core.equal_texts import expand_text_pairs
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import first_equal_captions, pair_arrays
+from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.pools import pair_arrays
 
 # Counting the pairs of MSVD takes a third of a second, so counts may be half a minute old.
 CACHE_SECONDS = 30

@@ -1,0 +1,37 @@
+"""Reading pools and their pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from config.shared.bulk import read_columns
+from config.shared.errors import InvalidInput
+from pooling.models import Benchmark, Pair, Pool
+from pooling.selectors.arrays import Int64Array, codes_of
+
+
+def get_latest_pool(benchmark: Benchmark) -> Pool:
+    pool = benchmark.pools.filter(depth__isnull=False).first()
+    if pool is None:
+        raise InvalidInput(f"{benchmark.key} has no pool yet. Build one with build_pool.")
+    return pool
+
+
+@dataclass(frozen=True, slots=True)
+class PairArrays:
+    """The primary keys and codes of pairs of a benchmark, int64 [n] each, ascending by code."""
+
+    ids: Int64Array
+    codes: Int64Array
+
+
+def pair_arrays(benchmark: Benchmark) -> PairArrays:
+    """Return the pairs of all pools of the benchmark. The time is linear in their number."""
+    ids, queries, videos = read_columns(
+        Pair.objects.filter(query__benchmark=benchmark), "pk", "query_id", "video_id"
+    )
+    codes = codes_of(benchmark, queries, videos)
+    order = np.argsort(codes, kind="stable")
+    return PairArrays(ids=ids[order], codes=codes[order])
