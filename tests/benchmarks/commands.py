@@ -30,6 +30,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
+from tests.migrated import migrate
 from tests.services import ensure_postgres
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -251,15 +252,6 @@ def new_database(home: Path, root: Path = ROOT) -> Iterator[dict[str, str]]:
         finally:
             cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
     connection.close()
-
-
-def migrate(environment: dict[str, str], root: Path) -> None:
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-        cwd=root,
-        env=environment,
-        check=True,
-    )
 
 
 def print_table(bench: Bench, database: str, data: str) -> None:
