@@ -31,6 +31,7 @@ from urllib.parse import urlsplit, urlunsplit
 import numpy as np
 
 from tests.migrated import migrate
+from tests.processes import peak_memory_of
 from tests.services import ensure_postgres
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -110,7 +111,7 @@ class Bench:
             out.seek(0)
             result: dict[str, Any] = json.load(out)
         cpu = usage.ru_utime + usage.ru_stime
-        self.rows.append(Row(name, seconds, limit, cpu, usage.ru_maxrss / 1024))
+        self.rows.append(Row(name, seconds, limit, cpu, peak_memory_of(usage)))
         self.compare(name, result)
         return result
 
@@ -252,6 +253,19 @@ def new_database(home: Path, root: Path = ROOT) -> Iterator[dict[str, str]]:
         finally:
             cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
     connection.close()
+
+
+def run_world(name: str, environment: dict[str, str], *words: Any) -> dict[str, Any]:
+    """Run `tests.benchmarks.<name>_world` in its own process, and return its JSON object."""
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.benchmarks.{name}_world", *map(str, words)],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 def print_table(bench: Bench, database: str, data: str) -> None:
