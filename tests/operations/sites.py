@@ -18,6 +18,7 @@ import psycopg2
 from django.db import connection
 
 from tests.conftest import ROOT
+from tests.migrated import migrate
 
 # Computes the values that must be equal in two copies of a site.
 DESCRIBE = """
@@ -71,6 +72,11 @@ print("ACTS" + json.dumps(list(entries.values_list(*names))))
 class Site:
     home: Path
     database_url: str
+
+    def migrate(self) -> None:
+        """Migrate the empty database."""
+        names = {"HEARTH_HOME": str(self.home), "DATABASE_URL": self.database_url}
+        migrate({**os.environ, **names})
 
     def manage(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run manage.py on this site."""
