@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from django.urls import reverse
 
-from config.shared.bulk import read_columns
+from config.shared.bulk import Among, read_columns
 from config.shared.errors import InvalidInput
 from pooling.core.equal_texts import first_equal, text_pair_codes
 from pooling.core.packing import unpack_into, unpack_list, unpack_numbers, unpack_texts
@@ -214,12 +214,25 @@ def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
     A query without a list has a row of -1. The width is the depth of the run, or `depth` if that is
     less. The time is linear in the number of stored predictions.
     """
+    numbers = np.arange(run.benchmark.n_queries)
+    return _ranked_rows(RankedList.objects.filter(run=run), run, depth, numbers)
+
+
+def ranked_rows(run: Run, depth: int | None, captions: Captions) -> Int32Array:
+    """Return the rows of `ranked_matrix` for some captions, int32 [len(captions), width]."""
+    lists = RankedList.objects.filter(Among("query_id", captions.ids), run=run)
+    return _ranked_rows(lists, run, depth, captions.numbers)
+
+
+def _ranked_rows(
+    lists: QuerySet[RankedList], run: Run, depth: int | None, captions: Int64Array
+) -> Int32Array:
     width = min(run.depth, depth) if depth else run.depth
-    ranked = np.full((run.benchmark.n_queries, width), -1, dtype=np.int32)
-    rows = RankedList.objects.filter(run=run).values_list("query__number", "videos").iterator(1000)
+    ranked = np.full((len(captions), width), -1, dtype=np.int32)
+    rows = lists.values_list("query__number", "videos").iterator(1000)
     while part := list(islice(rows, 1 + PART_PREDICTIONS // run.depth)):
         numbers = np.array([number for number, _ in part], dtype=np.int64)
-        unpack_into(ranked, [bytes(videos) for _, videos in part], numbers)
+        unpack_into(ranked, [bytes(v) for _, v in part], numbers_of(captions, numbers))
     return ranked
 
 
@@ -249,6 +262,39 @@ def pair_arrays(benchmark: Benchmark) -> PairArrays:
         Pair.objects.filter(query__benchmark=benchmark), "pk", "query_id", "video_id"
     )
     codes = codes_of(benchmark, queries, videos)
+    order = np.argsort(codes, kind="stable")
+    return PairArrays(ids=ids[order], codes=codes[order])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Captions:
+    """The numbers and primary keys of some captions, int64 [n] each."""
+
+    numbers: Int64Array
+    ids: Int64Array
+
+
+def caption_parts(benchmark: Benchmark, pairs_per_part: int) -> Iterator[Captions]:
+    """Return all captions in parts of about this number of pooled pairs.
+
+    Captions with equal texts are in one part, and the parts are in the order of their texts.
+    """
+    first_equal, ids = first_equal_captions(benchmark), query_ids(benchmark)
+    order = np.argsort(first_equal, kind="stable")
+    n_pairs = benchmark.pools.aggregate(n=Sum("n_new_pairs"))["n"] or 0
+    width = max(1, pairs_per_part * benchmark.n_queries // max(1, n_pairs))
+    ends = np.arange(width, benchmark.n_queries + width, width)
+    for part in np.split(order, np.searchsorted(first_equal[order], ends)):
+        if len(part):
+            yield Captions(part, ids[part])
+
+
+def pairs_of_captions(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> PairArrays:
+    """Return the pairs of all pools with these captions. videos: the result of `video_ids`."""
+    pairs = Pair.objects.filter(Among("query_id", captions.ids))
+    ids, of_query, of_video = read_columns(pairs, "pk", "query_id", "video_id")
+    queries = captions.numbers[numbers_of(captions.ids, of_query)]
+    codes = benchmark.pair_space.encode(queries, numbers_of(videos, of_video))
     order = np.argsort(codes, kind="stable")
     return PairArrays(ids=ids[order], codes=codes[order])
 
