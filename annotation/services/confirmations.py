@@ -77,7 +77,7 @@ def open_confirmation(
             seed=seed,
             guideline=latest_guideline(benchmark),
             n_tasks=len(found.keys),
-            plan=count_plan(np.ones_like(found.n_pairs), found.n_pairs),
+            plan=count_plan([(np.ones_like(found.n_pairs), found.n_pairs)]),
             confirms=True,
             created_by=account_of(by),
             **_scale_of(benchmark, found.campaigns),

@@ -126,7 +126,7 @@ def _store(
         scale=scale,
         labels_max=most,
         n_tasks=len(tasks),
-        plan=count_plan(n_labels, shared["n_pairs"]),
+        plan=count_plan([(n_labels, shared["n_pairs"])]),
         source_sha256=file.sha256,
         closed_at=timezone.now(),
         created_by=account_of(by),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,6 +12,14 @@ from pooling.models import Benchmark, OriginalPositive, Query, Video
 
 Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Captions:
+    """The numbers and primary keys of some captions, int64 [n] each."""
+
+    numbers: Int64Array
+    ids: Int64Array
 
 
 def query_ids(benchmark: Benchmark) -> Int64Array:

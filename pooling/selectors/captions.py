@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from django.db.models import Sum
 
 from pooling.core.equal_texts import first_equal, text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.enums import EqualTexts
 from pooling.models import Benchmark, Query
-from pooling.selectors.arrays import Int64Array
+from pooling.selectors.arrays import Captions, Int64Array, query_ids
 from pooling.selectors.pools import pair_arrays
 
 
@@ -57,3 +59,18 @@ def equal_text_counts(benchmark: Benchmark) -> list[EqualTextCount]:
         tasks = len(union_codes([text_pair_codes(codes, first, benchmark.pair_space)]))
         rows.append(EqualTextCount(rule, texts, len(codes), tasks, rule == benchmark.equal_texts))
     return rows
+
+
+def caption_parts(benchmark: Benchmark, pairs_per_part: int) -> Iterator[Captions]:
+    """Return all captions in parts of about this number of pooled pairs.
+
+    Captions with equal texts are in one part, and the parts are in the order of their texts.
+    """
+    first_equal, ids = first_equal_captions(benchmark), query_ids(benchmark)
+    order = np.argsort(first_equal, kind="stable")
+    n_pairs = benchmark.pools.aggregate(n=Sum("n_new_pairs"))["n"] or 0
+    width = max(1, pairs_per_part * benchmark.n_queries // max(1, n_pairs))
+    ends = np.arange(width, benchmark.n_queries + width, width)
+    for part in np.split(order, np.searchsorted(first_equal[order], ends)):
+        if len(part):
+            yield Captions(part, ids[part])

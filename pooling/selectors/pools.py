@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from config.shared.bulk import read_columns
+from config.shared.bulk import Among, read_columns
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair, Pool
-from pooling.selectors.arrays import Int64Array, codes_of
+from pooling.selectors.arrays import Captions, Int64Array, codes_of, numbers_of
 
 
 def get_latest_pool(benchmark: Benchmark) -> Pool:
@@ -33,5 +33,15 @@ def pair_arrays(benchmark: Benchmark) -> PairArrays:
         Pair.objects.filter(query__benchmark=benchmark), "pk", "query_id", "video_id"
     )
     codes = codes_of(benchmark, queries, videos)
+    order = np.argsort(codes, kind="stable")
+    return PairArrays(ids=ids[order], codes=codes[order])
+
+
+def pairs_of_captions(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> PairArrays:
+    """Return the pairs of all pools with these captions. videos: the result of `video_ids`."""
+    pairs = Pair.objects.filter(Among("query_id", captions.ids))
+    ids, of_query, of_video = read_columns(pairs, "pk", "query_id", "video_id")
+    queries = captions.numbers[numbers_of(captions.ids, of_query)]
+    codes = benchmark.pair_space.encode(queries, numbers_of(videos, of_video))
     order = np.argsort(codes, kind="stable")
     return PairArrays(ids=ids[order], codes=codes[order])

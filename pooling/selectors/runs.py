@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
+from django.db.models import QuerySet
 
+from config.shared.bulk import Among
 from config.shared.errors import InvalidInput
 from pooling.core.packing import unpack_into, unpack_list
 from pooling.models import Benchmark, RankedList, Run
-from pooling.selectors.arrays import Int32Array
+from pooling.selectors.arrays import Captions, Int32Array, Int64Array, numbers_of
 
 # A run is read in parts of this number of predictions, to save memory.
 PART_PREDICTIONS = 1 << 20
@@ -41,12 +43,25 @@ def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
     A query without a list has a row of -1. The width is the depth of the run, or `depth` if that is
     less. The time is linear in the number of stored predictions.
     """
+    numbers = np.arange(run.benchmark.n_queries)
+    return _ranked_rows(RankedList.objects.filter(run=run), run, depth, numbers)
+
+
+def ranked_rows(run: Run, depth: int | None, captions: Captions) -> Int32Array:
+    """Return the rows of `ranked_matrix` for some captions, int32 [len(captions), width]."""
+    lists = RankedList.objects.filter(Among("query_id", captions.ids), run=run)
+    return _ranked_rows(lists, run, depth, captions.numbers)
+
+
+def _ranked_rows(
+    lists: QuerySet[RankedList], run: Run, depth: int | None, captions: Int64Array
+) -> Int32Array:
     width = min(run.depth, depth) if depth else run.depth
-    ranked = np.full((run.benchmark.n_queries, width), -1, dtype=np.int32)
-    rows = RankedList.objects.filter(run=run).values_list("query__number", "videos").iterator(1000)
+    ranked = np.full((len(captions), width), -1, dtype=np.int32)
+    rows = lists.values_list("query__number", "videos").iterator(1000)
     while part := list(islice(rows, 1 + PART_PREDICTIONS // run.depth)):
         numbers = np.array([number for number, _ in part], dtype=np.int64)
-        unpack_into(ranked, [bytes(videos) for _, videos in part], numbers)
+        unpack_into(ranked, [bytes(v) for _, v in part], numbers_of(captions, numbers))
     return ranked
 
 

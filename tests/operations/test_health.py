@@ -66,6 +66,20 @@ def test_a_working_site_is_ready(alive: None) -> None:
     assert [line.split(":")[0] for line in lines[:-1]] == [f"ok {name}" for name in health.CHECKS]
 
 
+def test_only_monitors_read_the_results_of_checks(alive: None, settings: Any) -> None:
+    through_nginx = {"X-Forwarded-For": "203.0.113.9"}
+    for query in ("", "?only=disk"):
+        answer = Client().get(f"/readyz{query}", headers=through_nginx)
+        assert (answer.status_code, answer.content) == (200, b"ready\n")
+    settings.METRICS_TOKEN = "planted-token"
+    assert readyz() == (200, ["ready"])
+    headers = through_nginx | {"Authorization": "Bearer planted-token"}
+    assert b"ok disk: " in Client().get("/readyz", headers=headers).content
+    Heartbeat.objects.all().delete()
+    answer = Client().get("/readyz", headers=through_nginx)
+    assert (answer.status_code, answer.content) == (503, b"not ready\n")
+
+
 def test_a_fresh_site_names_what_has_never_run(db: None) -> None:
     status, lines = readyz()
     assert (status, lines[-1]) == (503, "not ready")
