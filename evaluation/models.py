@@ -88,6 +88,34 @@ class LabelSet(LabelSummary):
         return f"Label set {self.version}"
 
 
+class LabelSetBasis(models.Model):
+    """The rows and rules from which a label set was made, to rebuild its files from the log.
+
+    Label sets of older versions have none. Arrays are stored by `evaluation.core.files.packed`.
+
+    judgments: primary keys of the counted judgments. waiting: of those whose task needed a further
+    label or a lead. rulings: primary keys of the rulings in force. positives: pair codes of the
+    original positives. first_equal: see `pooling.selectors.first_equal_captions`. rules: see
+    `evaluation.release.selectors.basis.Rules`.
+    """
+
+    label_set = models.OneToOneField(LabelSet, models.CASCADE, related_name="basis")
+    judgments = models.BinaryField()
+    waiting = models.BinaryField()
+    rulings = models.BinaryField()
+    positives = models.BinaryField()
+    first_equal = models.BinaryField()
+    rules = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"basis of {self.label_set}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise TypeError("the basis of a label set is frozen")
+        super().save(*args, **kwargs)
+
+
 class Draft(LabelSummary):
     """The label set that publishing would have created at that time.
 

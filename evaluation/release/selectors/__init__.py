@@ -8,6 +8,7 @@ from evaluation.release.selectors.agreement import (
     opinions_of,
     stored_agreement,
 )
+from evaluation.release.selectors.current import CurrentLabels, current_labels
 from evaluation.release.selectors.labels import (
     LATEST,
     ORIGINAL,
@@ -39,8 +40,10 @@ __all__ = [
     "LATEST",
     "ORIGINAL",
     "BenchmarkOutcomes",
+    "CurrentLabels",
     "agreement_figures",
     "benchmark_outcomes",
+    "current_labels",
     "draft_state",
     "find_label_set",
     "highest_grade",

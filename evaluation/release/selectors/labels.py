@@ -86,8 +86,14 @@ def live_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels]:
     with snapshot():
         judgments, rulings = judgment_arrays(benchmark), adjudicated(benchmark)
     first_equal = first_equal_captions(benchmark)
-    everywhere = for_equal_captions(judgments, rulings, first_equal, benchmark.pair_space)
-    return judgments, _resolve(*everywhere)
+    return judgments, resolve_pairs(judgments, rulings, first_equal, benchmark.pair_space)
+
+
+def resolve_pairs(
+    judgments: JudgmentArrays, rulings: Rulings, first_equal: Int64Array, space: PairSpace
+) -> Labels:
+    """Return the outcome of each pair, equal captions included; see `for_equal_captions`."""
+    return _resolve(*for_equal_captions(judgments, rulings, first_equal, space))
 
 
 def judgments_of_captions(benchmark: Benchmark, judgments: JudgmentArrays) -> JudgmentArrays:
@@ -116,7 +122,7 @@ def for_equal_captions(
     ruled_codes, ruled = _repeat(rulings.codes, rulings.units, own, first_equal, space)
     return (
         by_pair(codes, n_grades=judgments.n_grades, **columns),
-        Rulings(ruled_codes, rulings.labels[ruled], rulings.units[ruled]),
+        Rulings(ruled_codes, rulings.labels[ruled], rulings.units[ruled], rulings.ids[ruled]),
     )
 
 
