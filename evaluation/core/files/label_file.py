@@ -100,7 +100,7 @@ def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequenc
 
     A pair that is pending or in conflict has no label, so this cell is empty.
     """
-    queries, videos = _cells(query_keys), _cells(video_keys)
+    queries, videos = csv_cells(query_keys), csv_cells(video_keys)
     query, video = PairSpace(len(query_keys), len(video_keys)).decode(labels.codes)
     rows = zip(
         query.tolist(),
@@ -157,7 +157,7 @@ def render_judgments(
 
     codes, pseudonyms, labels, queues: [n]. Lines are sorted by pair, pseudonym and queue.
     """
-    queries, videos = _cells(query_keys), _cells(video_keys)
+    queries, videos = csv_cells(query_keys), csv_cells(video_keys)
     order = np.lexsort((queues, np.array(pseudonyms), codes))
     query, video = PairSpace(len(query_keys), len(video_keys)).decode(codes[order])
     rows = zip(
@@ -255,7 +255,7 @@ def compress(content: bytes) -> bytes:
     return gzip.compress(content, compresslevel=6, mtime=0)
 
 
-def _cells(keys: Sequence[str]) -> list[str]:
+def csv_cells(keys: Sequence[str]) -> list[str]:
     """Return each key as a CSV cell."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")

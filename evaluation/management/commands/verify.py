@@ -38,7 +38,7 @@ class Command(HearthCommand):
         rows = []
         for number, label_set in enumerate(label_sets):
             self.progress(number, len(label_sets), "verifying")
-            rows.append(_row(label_set))
+            rows.append(verify_label_set(label_set).as_json)
         self.differing = [f"{row['benchmark']} {row['version']}" for row in rows if not row["same"]]
         return {"same": not self.differing, "label_sets": rows}
 
@@ -60,16 +60,3 @@ def _label_sets(key: str | None, which: str | None) -> list[LabelSet]:
     if label_set is None:
         raise InvalidInput("The original positives are not a label set. Choose a version number.")
     return [label_set]
-
-
-def _row(label_set: LabelSet) -> dict[str, Any]:
-    verification = verify_label_set(label_set)
-    return {
-        "benchmark": label_set.benchmark.key,
-        "version": label_set.version,
-        "sha256": label_set.sha256,
-        "same": verification.is_same,
-        "rebuilt": verification.is_rebuilt,
-        "sentence": verification.sentence,
-        "problems": list(verification.problems),
-    }

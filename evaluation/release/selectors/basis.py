@@ -8,9 +8,10 @@ from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Sum
 
 from annotation.enums import JudgmentState
-from annotation.models import Judgment
+from annotation.models import HAS_BEGUN, Campaign, Judgment, JudgmentTask
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.judgments import (
     JudgmentArrays,
@@ -71,7 +72,7 @@ def basis_of(benchmark: Benchmark, current: CurrentLabels) -> LabelSetBasis:
         rulings=pack(current.rulings.ids),
         positives=pack(positive_codes(benchmark)),
         first_equal=pack(current.first_equal),
-        rules=_rules(benchmark, judgments.campaigns),
+        rules=current_rules(benchmark, judgments.campaigns),
     )
 
 
@@ -80,10 +81,13 @@ def positive_codes(benchmark: Benchmark) -> Int64Array:
     return np.asarray(benchmark.pair_space.encode(*original_positives(benchmark)), np.int64)
 
 
-def _rules(benchmark: Benchmark, campaigns_of_judgments: Int64Array) -> Rules:
+def current_rules(benchmark: Benchmark, of_judgments: Int64Array | None = None) -> Rules:
+    """Return the rules of the benchmark's campaigns.
+
+    of_judgments: the campaign of each counted judgment, int64 [n]; None to count them here.
+    """
     campaigns = list(campaigns_of(benchmark).order_by("pk"))
-    present, sizes = np.unique(campaigns_of_judgments, return_counts=True)
-    counts = dict(zip(present.tolist(), sizes.tolist(), strict=True))
+    counts = _judgments_by_campaign(campaigns) if of_judgments is None else _counts(of_judgments)
     judged_here = [campaign.pk for campaign in campaigns if not campaign.is_imported]
     counted = Judgment.objects.filter(task__campaign__in=judged_here, state=JudgmentState.LIVE)
     versions = counted.order_by().values_list("guideline__version", flat=True).distinct()
@@ -105,6 +109,17 @@ def _rules(benchmark: Benchmark, campaigns_of_judgments: Int64Array) -> Rules:
             for campaign in campaigns
         ],
     }
+
+
+def _counts(values: Int64Array) -> dict[int, int]:
+    present, sizes = np.unique(values, return_counts=True)
+    return dict(zip(present.tolist(), sizes.tolist(), strict=True))
+
+
+def _judgments_by_campaign(campaigns: list[Campaign]) -> dict[int, int]:
+    tasks = JudgmentTask.objects.filter(HAS_BEGUN, campaign__in=campaigns)
+    counted = tasks.order_by().values("campaign").annotate(n=Sum("labels_live"))
+    return dict(counted.values_list("campaign", "n"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

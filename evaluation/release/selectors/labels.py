@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,8 +21,9 @@ from annotation.selectors.judgments import (
 from annotation.selectors.labels import labels_fingerprint
 from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import snapshot
-from config.shared.errors import InvalidInput
+from config.shared.errors import InvalidInput, NotFound
 from evaluation.core.files.label_file import Labels, parse_labels
+from evaluation.core.files.versions import parse_version
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.texts.equal_captions import share_positives
 from evaluation.models import Draft, LabelSet, LabelSource
@@ -44,15 +44,13 @@ Int64Array = npt.NDArray[np.int64]
 LATEST, ORIGINAL = "latest", "original"
 # The columns of `JudgmentArrays` that have one value per judgment.
 JUDGMENT_COLUMNS = ("annotators", "labels", "ids", "campaigns", "is_first", "waits", "units")
-# Python raises an error for numbers of several thousand digits.
-_VERSION = re.compile(r"[0-9]{1,18}")
 
 
 def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
     """Return a label set, or None for the original positives.
 
-    which: `latest`, a version number, or `original`. Raises `InvalidInput` if it is another text,
-    or if the label set does not exist.
+    which: `latest`, a version number such as 1.2.0, or `original`. Raises `InvalidInput` if it is
+    another text, or if the label set does not exist.
     """
     if which == ORIGINAL:
         return None
@@ -65,16 +63,27 @@ def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
                 "publish_labels, or choose the original positives with --labels original."
             )
         return found
-    if not _VERSION.fullmatch(which):
+    version = parse_version(which)
+    if version is None:
         raise InvalidInput(
             f"The labels must be latest, original or a version number, not {which!r}."
         )
-    found = sets.filter(version=int(which)).first()
+    found = sets.filter(**version._asdict()).first()
     if found is None:
-        known = ", ".join(str(v) for v in sets.values_list("version", flat=True)) or "none"
+        known = ", ".join(label_set.version for label_set in sets) or "none"
         raise InvalidInput(
             f"The benchmark {benchmark.key} has no label set {which}. Its label sets: {known}."
         )
+    return found
+
+
+def get_label_set(benchmark: Benchmark, version: str) -> LabelSet:
+    """Return the label set with this version number. Raises `NotFound`."""
+    number = parse_version(version)
+    sets = LabelSet.objects.select_related("benchmark", "created_by").filter(benchmark=benchmark)
+    found = sets.filter(**number._asdict()).first() if number else None
+    if found is None:
+        raise NotFound(f"The benchmark {benchmark.key} has no such label set.")
     return found
 
 

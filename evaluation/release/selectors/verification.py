@@ -48,6 +48,19 @@ class Verification:
             )
         return "The files rebuilt from the log have the published bytes."
 
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """Return the result of the command and of the job."""
+        return {
+            "benchmark": self.label_set.benchmark.key,
+            "version": self.label_set.version,
+            "sha256": self.label_set.sha256,
+            "same": self.is_same,
+            "rebuilt": self.is_rebuilt,
+            "sentence": self.sentence,
+            "problems": list(self.problems),
+        }
+
 
 def verify_label_set(label_set: LabelSet) -> Verification:
     """Compare the stored files of a label set with their hashes, and with files that are rebuilt.

@@ -12,6 +12,7 @@ from evaluation.release.services.drafts import (
     update_requested_draft,
 )
 from evaluation.release.services.label_sets import (
+    NOTES_LENGTH,
     Unsettled,
     check_settled,
     export_label_set,
@@ -21,6 +22,7 @@ from evaluation.release.services.label_sets import (
 __all__ = [
     "DRAFT_JOB",
     "MAX_DRAFT_AGE",
+    "NOTES_LENGTH",
     "SETTLED_FOR",
     "Unsettled",
     "begin_draft",

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import numpy as np
 from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from annotation.core.consensus import OutcomeCounts
@@ -18,7 +17,7 @@ from annotation.selectors.judgments import JudgmentArrays
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
 from config.shared.bulk import snapshot
-from config.shared.errors import Conflict
+from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from evaluation.core.files.label_file import (
     compress,
@@ -27,13 +26,17 @@ from evaluation.core.files.label_file import (
     render_labels,
 )
 from evaluation.models import LabelSet, label_set_storage
-from evaluation.release.enums import ReleaseAct
+from evaluation.release.enums import Change, ReleaseAct
 from evaluation.release.exports import open_export
 from evaluation.release.policies import check_can_export, check_can_publish_labels
 from evaluation.release.selectors import current_labels
 from evaluation.release.selectors.basis import basis_of, queue_numbers
+from evaluation.release.selectors.proposals import next_version
 from evaluation.release.services.summary import summary_of
+from pooling.core.keys import text_fault
 from pooling.models import Benchmark
+
+NOTES_LENGTH = 10_000
 
 
 class Unsettled(Conflict):
@@ -62,22 +65,28 @@ def publish_label_set(
     benchmark: Benchmark,
     by: Actor,
     allow_pending: bool = False,
+    change: Change | None = None,
+    notes: str = "",
     request: uuid.UUID | None = None,
     progress: Progress = no_progress,
 ) -> LabelSet:
     """Freeze the benchmark's labels as its next version.
 
-    allow_pending: publish pairs that are pending or in conflict without a label. request: the id of
-    a job; a second call with the same id returns the label set of the first.
+    allow_pending: publish pairs that are pending or in conflict without a label. change: the part
+    of the version number to increase; None for the one that `propose_version` returns. request: the
+    id of a job; a second call with the same id returns the label set of the first.
 
     The labels are read in one snapshot. The files are written before the row, so that every row has
     its files.
 
     Raises `NotPermitted` if `by` may not publish labels. Raises `InvalidInput` if there are no
-    labels. Raises `Unsettled` if pairs are not settled and `allow_pending` is False. Raises
-    `Conflict` if another label set was published at the same time.
+    labels, or if the notes cannot be stored. Raises `Unsettled` if pairs are not settled and
+    `allow_pending` is False. Raises `Conflict` if another label set was published at the same time.
     """
     check_can_publish_labels(by, benchmark)
+    notes = notes.strip()
+    if notes and (fault := text_fault(notes, "notes", longest=NOTES_LENGTH)):
+        raise InvalidInput(f"{fault[0].upper()}{fault[1:]}.")
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
     if done is not None:
         return done
@@ -91,13 +100,13 @@ def publish_label_set(
     progress(1, 3, "writing the label set")
     text = render_labels(current.labels, current.query_keys, current.video_keys)
     single = _judgments_text(current.judgments, current.query_keys, current.video_keys)
-    last = LabelSet.objects.filter(benchmark=benchmark).aggregate(last=Max("version"))["last"]
-    version = (last or 0) + 1
+    version = next_version(benchmark, current.labels, basis.rules, change)
     stem = f"{benchmark.key}-v{version}"
     progress(2, 3, "writing the label set")
     label_set = LabelSet(
         benchmark=benchmark,
-        version=version,
+        **version._asdict(),
+        notes=notes,
         judgments_sha256=hashlib.sha256(single).hexdigest(),
         file=_save(f"{stem}-labels.csv.gz", text),
         judgments_file=_save(f"{stem}-judgments.csv.gz", single),
@@ -111,7 +120,7 @@ def publish_label_set(
             label_set.save()
             basis.label_set = label_set
             basis.save()
-            after = {"version": version, "sha256": label_set.sha256}
+            after = {"version": str(version), "sha256": label_set.sha256}
             record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
     except IntegrityError:
         for file in (label_set.file, label_set.judgments_file):

@@ -192,7 +192,7 @@ def test_the_command_has_exit_code_1_if_a_set_differs(odd: LabelSet) -> None:
         call_command("verify", "--json", stdout=out)
     result = json.loads(out.getvalue())
     assert failed.value.returncode == 1
-    assert str(failed.value) == "Not verified: odd 1, odd 2."
+    assert str(failed.value) == "Not verified: odd 1.0.0, odd 1.0.1."
     assert (result["same"], [row["same"] for row in result["label_sets"]]) == (False, [False] * 2)
 
 
