@@ -43,7 +43,22 @@ urlpatterns = [
     ),
     path("benchmarks/<str:key>/label-sets/", release.LabelSets.as_view(), name="api-label-sets"),
     path(
-        "benchmarks/<str:key>/label-sets/<int:version>/<str:export>/",
+        "benchmarks/<str:key>/label-sets/<str:version>/since/<str:other>/",
+        release.LabelSetDiff.as_view(),
+        name="api-label-set-diff",
+    ),
+    path(
+        "benchmarks/<str:key>/label-sets/<str:version>/since/<str:other>/csv/",
+        release.LabelSetDiffFile.as_view(),
+        name="api-label-set-diff-csv",
+    ),
+    path(
+        "benchmarks/<str:key>/label-sets/<str:version>/verify/",
+        release.LabelSetVerification.as_view(),
+        name="api-label-set-verify",
+    ),
+    path(
+        "benchmarks/<str:key>/label-sets/<str:version>/<str:export>/",
         release.LabelSetFile.as_view(),
         name="api-label-set-file",
     ),

@@ -28,13 +28,13 @@ from annotation.models import Judgment, JudgmentTask
 from config.accounts.actors import OPERATOR
 from django.db.models import Sum
 from evaluation.models import LabelSet
-from evaluation.release.services import _read_labels, render_labels
+from evaluation.core.files.label_file import render_labels
+from evaluation.release.selectors import current_labels
 from pooling.models import Benchmark, Video
-from pooling.selectors.arrays import query_keys, video_keys
 
 def label_hash(benchmark):
-    _, labels, _ = _read_labels(benchmark)
-    text = render_labels(labels, query_keys(benchmark), video_keys(benchmark))
+    now = current_labels(benchmark)
+    text = render_labels(now.labels, now.query_keys, now.video_keys)
     return hashlib.sha256(text).hexdigest()
 
 models = apps.get_models(include_auto_created=True)

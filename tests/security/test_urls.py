@@ -360,6 +360,7 @@ NOT_RECORDED = {
     "analysis-table",
     "campaign-csv",
     "compare-download",
+    "label-set-diff-csv",
     "results-download",
 }
 

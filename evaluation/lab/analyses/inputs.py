@@ -92,7 +92,7 @@ class Inputs:
         """The judgments, repeated for each caption with an equal text."""
         empty = np.empty(0, np.int64)
         equal = first_equal_captions(self.benchmark)
-        rulings = Rulings(empty, empty, empty)
+        rulings = Rulings(empty, empty, empty, empty)
         return for_equal_captions(self.judgments, rulings, equal, self.benchmark.pair_space)[0]
 
     @cached_property

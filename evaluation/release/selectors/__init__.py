@@ -8,11 +8,13 @@ from evaluation.release.selectors.agreement import (
     opinions_of,
     stored_agreement,
 )
+from evaluation.release.selectors.current import CurrentLabels, current_labels
 from evaluation.release.selectors.labels import (
     LATEST,
     ORIGINAL,
     draft_state,
     find_label_set,
+    get_label_set,
     highest_grade,
     judgments_of_captions,
     label_set_judged,
@@ -39,10 +41,13 @@ __all__ = [
     "LATEST",
     "ORIGINAL",
     "BenchmarkOutcomes",
+    "CurrentLabels",
     "agreement_figures",
     "benchmark_outcomes",
+    "current_labels",
     "draft_state",
     "find_label_set",
+    "get_label_set",
     "highest_grade",
     "judgments_of_captions",
     "label_set_judged",

@@ -59,7 +59,7 @@ def test_a_page_states_how_many_rows_are_only_in_the_file() -> None:
 def test_settings_are_collapsed_and_summarised(benchmark: Benchmark, rita: Client) -> None:
     form = build_form(get_analysis("scores").form, benchmark, {"resamples": "200", "runs": ["A"]})
     assert form.summary == [
-        ("Labels", "Label set 1"),
+        ("Labels", "Label set 1.0.0"),
         ("Measures", "C@1 C@5 C@10 AP AP(found)"),
         ("Resamples", "200"),
         ("Runs", "A"),
