@@ -11,7 +11,7 @@ from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
 from config.shared.files import write_atomically
-from evaluation.release.exports import FORMATS
+from evaluation.release.exports import FORMATS, ExportOptions
 from evaluation.release.selectors import LATEST, ORIGINAL, find_label_set
 from evaluation.release.services import export_label_set
 from pooling.selectors import get_benchmark
@@ -39,6 +39,11 @@ class Command(HearthCommand):
             default="",
             help="licence of the labels, for the format fire; default: that of the benchmark",
         )
+        parser.add_argument(
+            "--texts",
+            action="store_true",
+            help="add the texts of the captions, for the formats jsonl, parquet and spreadsheet",
+        )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # The option --version of Django is replaced.
@@ -48,13 +53,14 @@ class Command(HearthCommand):
         label_set = find_label_set(get_benchmark(options["key"]), options["label_set"])
         if label_set is None:
             raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
+        chosen = ExportOptions(licence=options["licence"], texts=options["texts"])
         pieces = export_label_set(
-            label_set=label_set, format=options["format"], licence=options["licence"], by=OPERATOR
+            label_set=label_set, format=options["format"], options=chosen, by=OPERATOR
         )
         with write_atomically(options["output"]) as out:
             size = sum(out.write(piece) for piece in pieces)
         return {
-            "version": label_set.version,
+            "version": label_set.reference,
             "sha256": label_set.sha256,
             "format": options["format"],
             "output": str(options["output"]),

@@ -1,0 +1,28 @@
+"""What a person chooses for an export."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """The options of an export. Each format accepts some of them.
+
+    licence: the licence of the labels. texts: whether rows contain the text of the caption.
+    """
+
+    licence: str = ""
+    texts: bool = False
+
+
+DEFAULT = ExportOptions()
+# What an option adds to a file, in errors.
+CONTENTS = {"licence": "a licence", "texts": "the texts of captions"}
+
+
+def chosen_options(options: ExportOptions) -> dict[str, Any]:
+    """Return the options that differ from the default, by name."""
+    default = asdict(DEFAULT)
+    return {name: value for name, value in asdict(options).items() if value != default[name]}
