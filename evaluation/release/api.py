@@ -112,7 +112,8 @@ class LabelSetFile(OfBenchmark):
 
     `csv`: one line per pair, exact. `judgments`: the single judgments, under pseudonyms. `qrels`:
     TREC qrels. `fire`: FIRE JSON. `spreadsheet`: CSV without formulas. `jsonl`: JSON lines.
-    `parquet`: Parquet. The file is sent while it is written.
+    `parquet`: Parquet. `release`: a zip archive with data, data set card, datasheet and metadata.
+    The file is sent while it is written.
     """
 
     @extend_schema(

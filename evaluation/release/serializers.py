@@ -15,11 +15,18 @@ class ExportSerializer(serializers.Serializer[dict[str, Any]]):
         default="",
         allow_blank=True,
         max_length=200,
-        help_text="Licence of the labels, for the format fire. Default: the benchmark's.",
+        help_text="Licence of the labels, for the formats fire and release. Default: the "
+        "benchmark's.",
     )
     texts = serializers.BooleanField(
         default=False,
-        help_text="Add the texts of the captions, for the formats jsonl, parquet and spreadsheet.",
+        help_text="Add the texts of the captions, for all tables but csv, and for release.",
+    )
+    hub_id = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=200,
+        help_text="Name of the data set on the Hugging Face Hub, for the format release.",
     )
 
 

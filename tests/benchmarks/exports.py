@@ -18,7 +18,7 @@ from typing import Any
 
 from tests.benchmarks.commands import KEY, POOL_DEPTH, RUNS, Bench, import_run, run
 
-FORMATS = ("csv", "judgments", "qrels", "fire", "spreadsheet", "jsonl", "parquet")
+FORMATS = ("csv", "judgments", "qrels", "fire", "spreadsheet", "jsonl", "parquet", "release")
 SECONDS = 20
 # More memory than this for all labels, beyond what an eighth of them needs, is not flat. Labels are
 # arrays of some 100 bytes per pair in the formats that need all of them at once.

@@ -37,12 +37,18 @@ class Command(HearthCommand):
         parser.add_argument(
             "--licence",
             default="",
-            help="licence of the labels, for the format fire; default: that of the benchmark",
+            help="licence of the labels, in fire and release; default: that of the benchmark",
         )
         parser.add_argument(
             "--texts",
             action="store_true",
-            help="add the texts of the captions, for the formats jsonl, parquet and spreadsheet",
+            help="add the texts of the captions, in jsonl, parquet, spreadsheet and release",
+        )
+        parser.add_argument(
+            "--hub-id",
+            default="",
+            metavar="NAME",
+            help="name of the data set on the Hugging Face Hub, in release; default: KEY",
         )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -53,7 +59,9 @@ class Command(HearthCommand):
         label_set = find_label_set(get_benchmark(options["key"]), options["label_set"])
         if label_set is None:
             raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
-        chosen = ExportOptions(licence=options["licence"], texts=options["texts"])
+        chosen = ExportOptions(
+            licence=options["licence"], texts=options["texts"], hub_id=options["hub_id"]
+        )
         pieces = export_label_set(
             label_set=label_set, format=options["format"], options=chosen, by=OPERATOR
         )

@@ -11,6 +11,7 @@ from evaluation.release.exports import tables
 from evaluation.release.exports.fire import fire
 from evaluation.release.exports.options import CONTENTS, DEFAULT, ExportOptions, chosen_options
 from evaluation.release.exports.qrels import qrels
+from evaluation.release.exports.release import release
 
 __all__ = [
     "DEFAULT",
@@ -78,5 +79,12 @@ FORMATS: dict[str, ExportFormat] = {
     ),
     "parquet": ExportFormat(
         "Parquet", ".parquet", "application/vnd.apache.parquet", tables.parquet, ("texts",)
+    ),
+    "release": ExportFormat(
+        "Release: data set folder with datasheet and metadata (zip)",
+        "-release.zip",
+        "application/zip",
+        release,
+        ("licence", "texts", "hub_id"),
     ),
 }

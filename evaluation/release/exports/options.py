@@ -11,15 +11,21 @@ class ExportOptions:
     """The options of an export. Each format accepts some of them.
 
     licence: the licence of the labels. texts: whether rows contain the text of the caption.
+    hub_id: the name of the data set on the Hugging Face Hub.
     """
 
     licence: str = ""
     texts: bool = False
+    hub_id: str = ""
 
 
 DEFAULT = ExportOptions()
 # What an option adds to a file, in errors.
-CONTENTS = {"licence": "a licence", "texts": "the texts of captions"}
+CONTENTS = {
+    "licence": "a licence",
+    "texts": "the texts of captions",
+    "hub_id": "the name of a repository",
+}
 
 
 def chosen_options(options: ExportOptions) -> dict[str, Any]:

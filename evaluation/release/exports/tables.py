@@ -24,6 +24,12 @@ LABEL_COLUMNS = (
     Column("judgments", is_number=True),
     Column("relevant", is_number=True),
 )
+CAPTION = Column("caption")
+
+
+def label_columns(options: ExportOptions) -> tuple[Column, ...]:
+    """Return the columns of the tables of labels."""
+    return (*LABEL_COLUMNS, CAPTION) if options.texts else LABEL_COLUMNS
 
 
 def csv(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
@@ -72,7 +78,7 @@ def _label_rows(label_set: LabelSet, options: ExportOptions) -> Rows:
         return rows
     benchmark = label_set.benchmark
     texts = dict(zip(query_keys(benchmark), query_texts(benchmark), strict=True))
-    return rows.with_cell_of_first(Column("caption"), texts)
+    return rows.with_cell_of_first(CAPTION, texts)
 
 
 def frozen_pieces(file: Any) -> Iterator[bytes]:

@@ -256,7 +256,7 @@ def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet) -> None:
     assert licence() == "CC BY 4.0"  # the benchmark's
     assert licence("CC BY-NC 2.0") == "CC BY-NC 2.0"
     with pytest.raises(
-        InvalidInput, match=r"The format csv cannot contain a licence\. Only fire can\."
+        InvalidInput, match=r"The format csv cannot contain a licence\. Only fire, release can\."
     ):
         open_export(label_set, "csv", ExportOptions(licence="CC0"))
 
@@ -326,7 +326,7 @@ def test_every_format_is_exported_twice_with_the_same_bytes(
 def test_an_unknown_format_is_refused(label_set: LabelSet) -> None:
     with pytest.raises(InvalidInput) as refused:
         open_export(label_set, "xls")
-    names = "csv, judgments, qrels, fire, spreadsheet, jsonl, parquet"
+    names = "csv, judgments, qrels, fire, spreadsheet, jsonl, parquet, release"
     assert str(refused.value) == f"The format must be one of {names}, not 'xls'."
     assert file_stem(label_set) == "MSVD-labels-v1"
 
@@ -412,5 +412,5 @@ def test_the_frozen_file_can_be_written_again_from_a_table(
 
 @pytest.mark.parametrize("format", ["csv", "judgments", "qrels", "fire"])
 def test_only_tables_have_texts(label_set: LabelSet, format: str) -> None:
-    with pytest.raises(InvalidInput, match=r"Only spreadsheet, jsonl, parquet can\."):
+    with pytest.raises(InvalidInput, match=r"Only spreadsheet, jsonl, parquet, release can\."):
         open_export(label_set, format, WITH_TEXTS)
