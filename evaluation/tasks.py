@@ -27,7 +27,7 @@ from evaluation.lab.analyses.question import JOB_KIND, build_question
 from evaluation.models import Draft
 from evaluation.monitor import services as monitor
 from evaluation.release import services as release
-from evaluation.release.selectors import LATEST
+from evaluation.release.selectors import LATEST, get_label_set
 from evaluation.scores import services as scores
 from pooling.selectors import get_benchmark
 
@@ -103,6 +103,19 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
     scores.evaluate_runs(benchmark=benchmark, by=by, progress=progress)
     lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
+
+
+def paper_computed(job: Job, made: dict[str, Any]) -> Outcome:
+    url = reverse("paper", args=[job.benchmark_key, made["version"]])
+    return Outcome(text="The figures of the paper are computed.", url=url, link="To the paper")
+
+
+@job_kind(lab.PAPER_JOB, outcome=paper_computed)
+def paper_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Compute the analyses of a paper. params: benchmark (key), version (of the labels)."""
+    label_set = get_label_set(get_benchmark(params["benchmark"]), params["version"])
+    lab.compute_paper(label_set=label_set, by=actor_of_job(params), progress=progress)
+    return {"version": params["version"]}
 
 
 def runs_evaluated(job: Job, made: dict[str, Any]) -> Outcome:

@@ -9,10 +9,9 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
 from config.shared.files import write_atomically
 from evaluation.release.exports import FORMATS, ExportOptions
-from evaluation.release.selectors import LATEST, ORIGINAL, find_label_set
+from evaluation.release.selectors import LATEST, get_label_set
 from evaluation.release.services import export_label_set
 from pooling.selectors import get_benchmark
 
@@ -56,9 +55,7 @@ class Command(HearthCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def run(self, **options: Any) -> dict[str, Any]:
-        label_set = find_label_set(get_benchmark(options["key"]), options["label_set"])
-        if label_set is None:
-            raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
+        label_set = get_label_set(get_benchmark(options["key"]), options["label_set"])
         chosen = ExportOptions(
             licence=options["licence"], texts=options["texts"], hub_id=options["hub_id"]
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -39,7 +41,7 @@ MEASURES = ("C@1", "C@5", "C@10", "AP")
 
 def release(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
     """Yield a zip archive. It is written to a temporary file first, because of its hashes."""
-    facts = release_facts(label_set, options)
+    facts = replace(release_facts(label_set, options), runs=_runs(label_set))
     with TemporaryFile() as out:
         archive = Archive(out, facts.stem, label_set.created_at.date())
         for path, pieces in _data(label_set, options):
@@ -84,9 +86,9 @@ def _yaml(value: Any) -> str:
 
 
 def release_facts(label_set: LabelSet, options: ExportOptions) -> ReleaseFacts:
-    """Return what the documents say. Only what existed at publication counts."""
+    """Return what the documents say, without the runs. Only what existed at publication counts."""
     benchmark = label_set.benchmark
-    pseudonyms, queues = _annotators(label_set)
+    annotators, campaigns = _count_annotators(label_set, label_set.judgments_sha256)
     earlier = LabelSet.objects.filter(benchmark=benchmark, created_at__lt=label_set.created_at)
     return ReleaseFacts(
         stem=f"{benchmark.key}-labels-v{label_set.reference}",
@@ -101,11 +103,11 @@ def release_facts(label_set: LabelSet, options: ExportOptions) -> ReleaseFacts:
         labels=_version(label_set),
         undecided=label_set.n_conflicted + label_set.n_pending,
         judgments_sha256=label_set.judgments_sha256,
-        annotators=len(pseudonyms),
-        campaigns=len(queues),
+        annotators=annotators,
+        campaigns=campaigns,
         agreement=_agreement(label_set),
         code_version=label_set.code_version,
-        runs=_runs(label_set),
+        runs=(),
         earlier=[_version(other) for other in earlier.order_by("-created_at", "-pk")],
         publisher=Publisher(
             settings.PUBLISHER_NAME, settings.PUBLISHER_EMAIL, settings.PUBLISHER_WEBSITE
@@ -126,14 +128,18 @@ def _version(label_set: LabelSet) -> VersionFacts:
     )
 
 
-def _annotators(label_set: LabelSet) -> tuple[set[str], set[str]]:
-    """Return the pseudonyms and the numbers of the campaigns in the judgments file."""
+@lru_cache(maxsize=8)
+def _count_annotators(label_set: LabelSet, _sha256: str) -> tuple[int, int]:
+    """Return the numbers of annotators and of campaigns in the judgments file.
+
+    The hash is part of the key, because the primary key of a rolled-back row is used again.
+    """
     pseudonyms: set[str] = set()
     queues: set[str] = set()
     for block in tables.frozen_blocks(label_set.judgments_file):
         pseudonyms.update(row[2] for row in block)
         queues.update(row[4] for row in block)
-    return pseudonyms, queues
+    return len(pseudonyms), len(queues)
 
 
 def _agreement(label_set: LabelSet) -> AgreementFacts | None:

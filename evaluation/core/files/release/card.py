@@ -140,9 +140,9 @@ class _Change:
 
 def _change(version: VersionFacts, before: VersionFacts | None) -> str:
     numbers = [
-        _Change("Pairs", version.pairs, before and before.pairs),
-        _Change("Relevant", version.relevant, before and before.relevant),
-        _Change("Judgments", version.judgments, before and before.judgments),
+        _Change("Pairs", version.pairs, before.pairs if before else None),
+        _Change("Relevant", version.relevant, before.relevant if before else None),
+        _Change("Judgments", version.judgments, before.judgments if before else None),
     ]
     lines = "\n".join(map(str, numbers))
     return f"## {version.version} ({version.published})\n\n{lines}\n- sha256 `{version.sha256}`\n"
