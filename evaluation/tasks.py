@@ -123,6 +123,19 @@ def verify_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, A
     return verify_label_set(label_set).as_json
 
 
+def paper_computed(job: Job, made: dict[str, Any]) -> Outcome:
+    url = reverse("paper", args=[job.benchmark_key, made["version"]])
+    return Outcome(text="The figures of the paper are computed.", url=url, link="To the paper")
+
+
+@job_kind(lab.PAPER_JOB, outcome=paper_computed)
+def paper_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Compute the analyses of a paper. params: benchmark (key), version (of the labels)."""
+    label_set = get_label_set(get_benchmark(params["benchmark"]), params["version"])
+    lab.compute_paper(label_set=label_set, by=actor_of_job(params), progress=progress)
+    return {"version": params["version"]}
+
+
 def runs_evaluated(job: Job, made: dict[str, Any]) -> Outcome:
     runs = counted(len(made["runs"]), "run")
     query = {"labels": made["labels"]}

@@ -87,6 +87,8 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/scores/", "post", RESEARCH, 202),
     ("benchmarks/tiny/draft/", "get", RESEARCH, 404),
     ("benchmarks/tiny/draft/", "post", RESEARCH, 202),
+    ("benchmarks/tiny/paper/1/", "get", RESEARCH, 404),
+    ("benchmarks/tiny/paper/1/", "post", RESEARCH, 202),
     ("benchmarks/tiny/label-sets/", "get", RESEARCH, 200),
     ("benchmarks/tiny/label-sets/", "post", LEADS, 202),
     ("benchmarks/tiny/label-sets/1/csv/", "get", RESEARCH, 200),

@@ -26,6 +26,7 @@ from config.jobs.models import Job
 from config.shared.version import code_version
 from evaluation.management.commands.evaluate import report_lines
 from evaluation.models import Evaluation, LabelSet
+from evaluation.release.exports import FORMATS
 from pooling.models import Benchmark, Run, Tag
 from tests.conftest import ROOT, database_url_of_tests
 from tests.factories import (
@@ -380,7 +381,7 @@ def test_evaluate(judged: Path, manage: Manage) -> None:
 
 def test_export_labels(judged: Path, manage: Manage) -> None:
     sha256 = manage("publish_labels", "tiny", "--allow-pending")["sha256"]
-    for name in ("csv", "qrels", "fire", "judgments"):
+    for name in FORMATS:
         path = judged / f"out.{name}"
         words = ("export_labels", "tiny", "--version", "1", "--format", name, "--output", path)
         assert manage(*words) == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any, cast
@@ -21,7 +22,9 @@ from evaluation.lab.analyses.question import build_question
 from evaluation.lab.comparison.captions import Comparison, compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import DESCRIPTIONS, caption_as_json
-from evaluation.lab.services import begin_analysis
+from evaluation.lab.paper.paper import plan_paper, write_paper
+from evaluation.lab.services import begin_analysis, begin_paper
+from evaluation.release.selectors import get_label_set
 from pooling.api.base import OfBenchmark
 from pooling.models import Benchmark
 
@@ -63,6 +66,34 @@ class AnalysisDetail(OfBenchmark):
         question = build_question(analysis, self.benchmark, data)
         by = cast(User, request.user)
         return accepted(begin_analysis(question=question, data=data, created_by=by))
+
+
+class PaperSerializer(serializers.Serializer[dict[str, Any]]):
+    tables = serializers.CharField(help_text="tables 1 to 4 of the FIRE study, LaTeX")
+    methods = serializers.CharField(help_text="paragraph about the methods, LaTeX")
+    references = serializers.CharField(help_text="what both cite, BibTeX")
+    figures = serializers.JSONField(help_text="the unrounded results with their inputs")
+
+
+class PaperDetail(OfBenchmark):
+    """Tables and texts for a paper about one label set."""
+
+    @extend_schema(responses=PaperSerializer)
+    def get(self, request: Request, key: str, version: str) -> Response:
+        """Return the files, or 404 if their figures have not been computed yet."""
+        plan = plan_paper(get_label_set(self.benchmark, version))
+        stored = plan.stored_results()
+        if stored is None:
+            raise NotFound("The figures are not computed yet. A POST request computes them.")
+        paper = write_paper(plan, stored)
+        texts = {"tables": paper.tables, "methods": paper.methods, "references": paper.references}
+        return Response({**texts, "figures": json.loads(paper.figures)})
+
+    @extend_schema(request=None, responses={202: JobSerializer})
+    def post(self, request: Request, key: str, version: str) -> Response:
+        """Begin a job that computes the figures, or return the unfinished one."""
+        by = cast(User, request.user)
+        return accepted(begin_paper(label_set=get_label_set(self.benchmark, version), by=by))
 
 
 class FirstRankSerializer(serializers.Serializer[dict[str, Any]]):

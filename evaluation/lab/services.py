@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
-from config.accounts.actors import actor_of
+from config.accounts.actors import Actor, actor_of
 from config.accounts.models import User
 from config.jobs.models import Job
 from config.jobs.services import enqueue_job
@@ -20,12 +20,15 @@ from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import JOB_KIND, Question, build_question
+from evaluation.lab.paper.paper import plan_paper
 from evaluation.models import DRAFT, AnalysisResult, LabelSet
+from evaluation.release.policies import check_can_evaluate
 from evaluation.release.services import SETTLED_FOR
 from pooling.models import Benchmark, Run
 
 # The page of a benchmark shows the result of this analysis, so publishing computes it.
 OVERVIEW_ANALYSIS = "originals"
+PAPER_JOB = "paper"
 # Maximum number of stored results of one analysis in one benchmark. Drafts have their own maximum,
 # because a new draft every few minutes must not delete the results of label sets.
 RESULTS_MAX, DRAFT_RESULTS_MAX = 50, 10
@@ -88,6 +91,37 @@ def compute_overview_analysis(
     except InvalidInput:
         return None
     return analyse(question=question, progress=progress)
+
+
+def compute_paper(
+    *, label_set: LabelSet, by: Actor, progress: Progress = no_progress
+) -> dict[str, AnalysisResult]:
+    """Compute and store the analyses of a paper about a label set. Return them by their names.
+
+    Raises `NotPermitted` if `by` may not compute figures. Raises `InvalidInput` if there is no run.
+    """
+    check_can_evaluate(by, label_set.benchmark)
+    questions = plan_paper(label_set).questions
+    return {
+        name: analyse(question=question, progress=progress) for name, question in questions.items()
+    }
+
+
+def begin_paper(*, label_set: LabelSet, by: Actor) -> Job:
+    """Queue the job that computes the figures of a paper, or return the unfinished one.
+
+    Raises `NotPermitted` if `by` may not compute figures. Raises `InvalidInput` if there is no run.
+    """
+    benchmark = label_set.benchmark
+    check_can_evaluate(by, benchmark)
+    plan_paper(label_set)
+    return enqueue_job(
+        kind=PAPER_JOB,
+        title=f"Figures of a paper about {benchmark.name}",
+        params={"benchmark": benchmark.key, "version": str(label_set.reference)},
+        benchmark_key=benchmark.key,
+        by=by,
+    )
 
 
 def renew_analyses() -> int:

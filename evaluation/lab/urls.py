@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.lab.views import analyses, comparison
+from evaluation.lab.views import analyses, comparison, paper
 
 urlpatterns = [
     path("benchmarks/<str:key>/analyses/", analyses.analyses, name="analyses"),
@@ -26,6 +26,17 @@ urlpatterns = [
         "benchmarks/<str:key>/analyses/<str:name>/charts/<str:part>/",
         analyses.analysis_chart,
         name="analysis-chart",
+    ),
+    path("benchmarks/<str:key>/paper/<str:version>/", paper.paper, name="paper"),
+    path(
+        "benchmarks/<str:key>/paper/<str:version>/compute/",
+        paper.paper_compute,
+        name="paper-compute",
+    ),
+    path(
+        "benchmarks/<str:key>/paper/<str:version>/zip/",
+        paper.paper_download,
+        name="paper-download",
     ),
     path("benchmarks/<str:key>/compare/", comparison.compare, name="compare"),
     path(

@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -23,6 +23,7 @@ from evaluation.release.enums import Change
 from evaluation.release.exports import FORMATS, file_stem
 from evaluation.release.selectors import benchmark_outcomes, get_label_set, latest_draft
 from evaluation.release.selectors.diffs import compare_label_sets
+from evaluation.release.serializers import ExportSerializer, read_options
 from evaluation.release.services import NOTES_LENGTH, begin_draft, check_settled, export_label_set
 from pooling.api.base import OfBenchmark
 
@@ -160,16 +161,16 @@ class DraftOfLabels(OfBenchmark):
 
 
 class LabelSetFile(OfBenchmark):
-    """Download a label set in one of the formats `csv`, `judgments`, `qrels` and `fire`."""
+    """Download a label set in a format.
+
+    `csv`: one line per pair, exact. `judgments`: the single judgments, under pseudonyms. `qrels`:
+    TREC qrels. `fire`: FIRE JSON. `spreadsheet`: CSV without formulas. `jsonl`: JSON lines.
+    `parquet`: Parquet. `release`: a zip archive with data, data set card, datasheet and metadata.
+    The file is sent while it is written.
+    """
 
     @extend_schema(
-        parameters=[
-            OpenApiParameter(
-                "licence",
-                str,
-                description="Licence of the labels, for the format fire. Default: the benchmark's.",
-            )
-        ],
+        parameters=[ExportSerializer],
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES},
     )
     def get(self, request: Request, key: str, version: str, export: str) -> StreamingHttpResponse:
@@ -180,7 +181,7 @@ class LabelSetFile(OfBenchmark):
         pieces = export_label_set(
             label_set=label_set,
             format=export,
-            licence=request.query_params.get("licence", ""),
+            options=read_options(request.query_params),
             by=cast(User, request.user),
         )
         return StreamingHttpResponse(

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -268,8 +268,8 @@ def run_world(name: str, environment: dict[str, str], *words: Any) -> dict[str, 
     return result
 
 
-def print_table(bench: Bench, database: str, data: str) -> None:
-    print(f"\nCommands, each in its own process, {database}, {data}")
+def print_table(bench: Bench, title: str, database: str, data: str) -> None:
+    print(f"\n{title} Each in its own process, {database}, {data}")
     print(f"{'command':20}{'seconds':>10}{'limit':>8}{'CPU s':>8}{'peak MB':>10}")
     for row in bench.rows:
         mark = "" if row.holds else "  MISSED"
@@ -279,8 +279,13 @@ def print_table(bench: Bench, database: str, data: str) -> None:
         print(difference)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Time and memory of the commands.")
+def run(title: str, measure: Callable[[Bench, Path, Path], None], *, has_known: bool) -> int:
+    """Read the options, run `measure` on a new database and print its rows. Return the exit code.
+
+    measure: gets the folder of the input and an empty folder. has_known: whether the results for
+    the real files are compared with the known ones.
+    """
+    parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--sqlite", action="store_true")
     parser.add_argument("--data", type=Path, help="folder with the MSVD files")
     parser.add_argument(
@@ -298,15 +303,23 @@ def main() -> int:
             with ProcessPoolExecutor(1) as drawing:
                 drawing.submit(draw_data, data, tiny=options.tiny).result()
         with new_database(Path(folder) / "home") as environment:
-            bench = Bench(environment, known=options.data is not None)
-            measure(bench, data)
+            bench = Bench(environment, known=has_known and options.data is not None)
+            measure(bench, data, Path(folder))
     database = "SQLite" if options.sqlite else "PostgreSQL"
     if options.json:
         rows = [asdict(row) for row in bench.rows]
         print(json.dumps({"database": database, "rows": rows, "differences": bench.differences}))
     else:
-        print_table(bench, database, str(options.data or "drawn, of the shape of MSVD"))
+        print_table(bench, title, database, str(options.data or "drawn, of the shape of MSVD"))
     return int(bool(bench.differences) or not all(row.holds for row in bench.rows))
+
+
+def main() -> int:
+    return run(
+        "Time and memory of the commands.",
+        lambda bench, data, _folder: measure(bench, data),
+        has_known=True,
+    )
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ ROOT = FOLDER.parent.parent
 TINY = {
     "commands": "--sqlite --tiny",
     "desk": "--sqlite --pairs 300 --annotators 3",
+    "exports": "--sqlite --tiny",
     "first_frame": "--presses 2 --seconds 0.3",
     "judging": "--sqlite --annotators 2 --seconds 1 --pairs 60",
     "label_noise": "--draws 2",

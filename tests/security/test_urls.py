@@ -24,6 +24,7 @@ from config.accounts.roles import Role
 from config.accounts.services import withdraw_role
 from config.audit.models import AuditEntry
 from config.settings import BASE_DIR
+from evaluation.release.serializers import ExportSerializer
 from tests import factories
 from tests.accounts.world import make_member
 from tests.security.walk import addresses, changes, snapshot
@@ -250,7 +251,7 @@ def parameters() -> set[str]:
     for form in forms:
         forms += form.__subclasses__()
         names |= set(getattr(form, "base_fields", ()))
-    return names
+    return names | set(ExportSerializer().fields)
 
 
 def test_odd_values_in_every_parameter_are_refused_or_ignored(

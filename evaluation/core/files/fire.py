@@ -19,18 +19,15 @@ undecided    at the top level, if there are any: pairs without a label whose res
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
-
-from pooling.core.pair_space import PairSpace
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 ROWS_PER_PIECE = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """One exported judgment.
 
     number: the number of the judgment in the label set, from 1. annotator: the pseudonym
@@ -43,8 +40,7 @@ class Response:
     queue: int
 
 
-@dataclass(frozen=True, slots=True)
-class FireResult:
+class FireResult(NamedTuple):
     """The contents of the label set for one caption and one video.
 
     label: None if the pair is in conflict or pending. ruled: whether the label is a lead's ruling.
@@ -149,33 +145,64 @@ def _note(label: str | None, majority: str | None, *, is_ruled: bool) -> str:
 
 
 def fire_json(
-    annotations: Sequence[Annotation], *, dataset: str, header: dict[str, Any]
+    count: int,
+    select: Callable[[Sequence[int]], Iterable[Annotation]],
+    *,
+    dataset: str,
+    header: dict[str, Any],
 ) -> Iterator[bytes]:
-    """Yield the file in pieces. `header` contains the top-level values other than the lists."""
+    """Yield the file in pieces.
+
+    count: the number of annotations. select: returns the annotations at these places. They are
+    selected piece by piece, and those without a label a second time, so that only one piece is in
+    memory. header: the top-level values other than the lists.
+    """
+    unlabelled: tuple[list[int], list[int]] = ([], [])
     yield b'{"annotations": ['
-    yield from _entries(
-        [annotation for annotation in annotations if annotation.label is not None], dataset
-    )
+    yield from _list(_labelled(range(count), select, unlabelled), dataset)
+    undecided, disputed = unlabelled
     yield b'], "disagreements": ['
-    yield from _entries(
-        [annotation for annotation in annotations if annotation.is_disputed], dataset
-    )
-    undecided = [
-        annotation
-        for annotation in annotations
-        if annotation.label is None and not annotation.is_disputed
-    ]
+    yield from _list(_selected(disputed, select), dataset)
     if undecided:
         yield b'], "undecided": ['
-        yield from _entries(undecided, dataset)
+        yield from _list(_selected(undecided, select), dataset)
     yield b"], " + json.dumps(header, sort_keys=True).encode()[1:] + b"\n"
 
 
-def _entries(entries: Sequence[Annotation], dataset: str) -> Iterator[bytes]:
-    for start in range(0, len(entries), ROWS_PER_PIECE):
-        piece = entries[start : start + ROWS_PER_PIECE]
-        comma = ", " if start else ""
-        yield (comma + ", ".join(json.dumps(_entry(e, dataset)) for e in piece)).encode()
+def _labelled(
+    places: Sequence[int],
+    select: Callable[[Sequence[int]], Iterable[Annotation]],
+    unlabelled: tuple[list[int], list[int]],
+) -> Iterator[list[Annotation]]:
+    """Yield the annotations with a label. Add the places of the others to `unlabelled`.
+
+    unlabelled: the places of those that are not in dispute, and of those that are.
+    """
+    for start in range(0, len(places), ROWS_PER_PIECE):
+        piece = places[start : start + ROWS_PER_PIECE]
+        found = []
+        for place, annotation in zip(piece, select(piece), strict=True):
+            if annotation.label is None:
+                unlabelled[annotation.is_disputed].append(place)
+            else:
+                found.append(annotation)
+        yield found
+
+
+def _selected(
+    places: Sequence[int], select: Callable[[Sequence[int]], Iterable[Annotation]]
+) -> Iterator[Iterable[Annotation]]:
+    for start in range(0, len(places), ROWS_PER_PIECE):
+        yield select(places[start : start + ROWS_PER_PIECE])
+
+
+def _list(pieces: Iterable[Iterable[Annotation]], dataset: str) -> Iterator[bytes]:
+    comma = ""
+    for piece in pieces:
+        text = ", ".join(json.dumps(_entry(annotation, dataset)) for annotation in piece)
+        if text:
+            yield (comma + text).encode()
+            comma = ", "
 
 
 class _Entry(TypedDict):
@@ -213,17 +240,3 @@ def _entry(entry: Annotation, dataset: str) -> _Entry:
 
 def _word(label: int) -> str:
     return RELEVANT if label >= 1 else IRRELEVANT
-
-
-def by_text(first: Sequence[int], codes: Iterable[int], space: PairSpace) -> list[list[int]]:
-    """Group pairs by text and video. Return the indices of the pairs of each group.
-
-    first: for each caption, the number of the first caption with the same text. codes: the codes of
-    the pairs in `space`, ascending. Groups are in the order of the first captions, then of the
-    videos.
-    """
-    groups: dict[int, list[int]] = {}
-    for index, code in enumerate(codes):
-        query, video = space.decode(code)
-        groups.setdefault(space.encode(first[query], video), []).append(index)
-    return [groups[code] for code in sorted(groups)]

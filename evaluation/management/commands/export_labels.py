@@ -9,10 +9,9 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
 from config.shared.files import write_atomically
-from evaluation.release.exports import FORMATS
-from evaluation.release.selectors import LATEST, ORIGINAL, find_label_set
+from evaluation.release.exports import FORMATS, ExportOptions
+from evaluation.release.selectors import LATEST, get_published
 from evaluation.release.services import export_label_set
 from pooling.selectors.benchmarks import get_benchmark
 
@@ -37,7 +36,18 @@ class Command(HearthCommand):
         parser.add_argument(
             "--licence",
             default="",
-            help="licence of the labels, for the format fire; default: that of the benchmark",
+            help="licence of the labels, in fire and release; default: that of the benchmark",
+        )
+        parser.add_argument(
+            "--texts",
+            action="store_true",
+            help="add the texts of the captions, in jsonl, parquet, spreadsheet and release",
+        )
+        parser.add_argument(
+            "--hub-id",
+            default="",
+            metavar="NAME",
+            help="name of the data set on the Hugging Face Hub, in release; default: KEY",
         )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -45,16 +55,17 @@ class Command(HearthCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def run(self, **options: Any) -> dict[str, Any]:
-        label_set = find_label_set(get_benchmark(options["key"]), options["label_set"])
-        if label_set is None:
-            raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
+        label_set = get_published(get_benchmark(options["key"]), options["label_set"])
+        chosen = ExportOptions(
+            licence=options["licence"], texts=options["texts"], hub_id=options["hub_id"]
+        )
         pieces = export_label_set(
-            label_set=label_set, format=options["format"], licence=options["licence"], by=OPERATOR
+            label_set=label_set, format=options["format"], options=chosen, by=OPERATOR
         )
         with write_atomically(options["output"]) as out:
             size = sum(out.write(piece) for piece in pieces)
         return {
-            "version": label_set.version,
+            "version": label_set.reference,
             "sha256": label_set.sha256,
             "format": options["format"],
             "output": str(options["output"]),

@@ -82,6 +82,14 @@ def get_label_set(benchmark: Benchmark, version: str) -> LabelSet:
     return found
 
 
+def get_published(benchmark: Benchmark, which: str) -> LabelSet:
+    """Return a label set. Raises `InvalidInput` as `find_label_set`, and for `original`."""
+    label_set = find_label_set(benchmark, which)
+    if label_set is None:
+        raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
+    return label_set
+
+
 def live_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels]:
     """Return the counted judgments of all campaigns and the outcome of each pair.
 

@@ -27,7 +27,7 @@ from evaluation.core.files.label_file import (
 )
 from evaluation.models import LabelSet, label_set_storage
 from evaluation.release.enums import Change, ReleaseAct
-from evaluation.release.exports import open_export
+from evaluation.release.exports import DEFAULT, ExportOptions, chosen_options, open_export
 from evaluation.release.policies import check_can_export, check_can_publish_labels
 from evaluation.release.selectors import current_labels
 from evaluation.release.selectors.basis import basis_of, queue_numbers
@@ -131,7 +131,7 @@ def publish_label_set(
 
 @transaction.atomic
 def export_label_set(
-    *, label_set: LabelSet, format: str, by: Actor, licence: str = ""
+    *, label_set: LabelSet, format: str, by: Actor, options: ExportOptions = DEFAULT
 ) -> Iterator[bytes]:
     """Return a label set in a format of `exports.FORMATS`, as pieces of bytes.
 
@@ -139,8 +139,8 @@ def export_label_set(
     `exports.open_export` does.
     """
     check_can_export(by, label_set.benchmark)
-    pieces = open_export(label_set, format, licence=licence)
-    after = {"format": format, "version": label_set.version}
+    pieces = open_export(label_set, format, options)
+    after = {"format": format, "version": label_set.reference, **chosen_options(options)}
     record(ReleaseAct.LABELS_EXPORTED, by=by, on=label_set, after=after)
     return pieces
 

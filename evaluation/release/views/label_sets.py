@@ -8,12 +8,14 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from rest_framework.exceptions import ValidationError
 
 from config.accounts.models import User
 from config.jobs.views import show_job, start_job
 from config.shared.downloads import attachment
+from config.shared.errors import InvalidInput
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
-from evaluation.release.exports import FORMATS, file_stem
+from evaluation.release.exports import FORMATS, ExportOptions, file_stem
 from evaluation.release.forms import PublishForm
 from evaluation.release.policies import (
     can_evaluate,
@@ -23,6 +25,7 @@ from evaluation.release.policies import (
 )
 from evaluation.release.selectors import benchmark_outcomes, get_label_set
 from evaluation.release.selectors.proposals import propose_from_draft
+from evaluation.release.serializers import read_options
 from evaluation.release.services import begin_draft, export_label_set
 from pooling.policies import benchmarks_seen_by
 
@@ -87,10 +90,17 @@ def label_set_export(request: HttpRequest, key: str, version: str, format: str) 
         pieces = export_label_set(
             label_set=label_set,
             format=format,
-            licence=request.GET.get("licence", ""),
+            options=_options(request),
             by=cast(User, request.user),
         )
         response = StreamingHttpResponse(pieces)
     response["Content-Type"] = kind.content_type
     response["Content-Disposition"] = attachment(f"{file_stem(label_set)}{kind.suffix}")
     return response
+
+
+def _options(request: HttpRequest) -> ExportOptions:
+    try:
+        return read_options(request.GET)
+    except ValidationError as error:
+        raise InvalidInput(f"The options of the download are invalid: {error.detail}") from None

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 from annotation.services import import_judgments
 from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
-from evaluation.release.exports import FORMATS, file_stem, open_export
+from evaluation.release.exports import FORMATS, ExportOptions, file_stem, open_export
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import (
@@ -247,17 +248,17 @@ def test_only_captions_of_the_sample_are_pooled(tmp_path: Path) -> None:
 
 
 def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet) -> None:
-    def licence(**options: str) -> str:
-        content = b"".join(open_export(label_set, "fire", **options))
+    def licence(chosen: str = "") -> str:
+        content = b"".join(open_export(label_set, "fire", ExportOptions(licence=chosen)))
         found: str = json.loads(content)["license"]
         return found
 
     assert licence() == "CC BY 4.0"  # the benchmark's
-    assert licence(licence="CC BY-NC 2.0") == "CC BY-NC 2.0"
+    assert licence("CC BY-NC 2.0") == "CC BY-NC 2.0"
     with pytest.raises(
-        InvalidInput, match=r"The format csv cannot contain a licence\. Only fire can\."
+        InvalidInput, match=r"The format csv cannot contain a licence\. Only fire, release can\."
     ):
-        open_export(label_set, "csv", licence="CC0")
+        open_export(label_set, "csv", ExportOptions(licence="CC0"))
 
 
 # --- Other formats ----------------------------------------------------------------------------
@@ -325,5 +326,91 @@ def test_every_format_is_exported_twice_with_the_same_bytes(
 def test_an_unknown_format_is_refused(label_set: LabelSet) -> None:
     with pytest.raises(InvalidInput) as refused:
         open_export(label_set, "xls")
-    assert str(refused.value) == "The format must be one of csv, judgments, qrels, fire, not 'xls'."
+    names = "csv, judgments, qrels, fire, spreadsheet, jsonl, parquet, release"
+    assert str(refused.value) == f"The format must be one of {names}, not 'xls'."
     assert file_stem(label_set) == "MSVD-labels-v1.0.0"
+
+
+# --- Tables -----------------------------------------------------------------------------------
+
+# Keys and a caption that a spreadsheet would read as formulas.
+FORMULAS = [("=q0", '+a "red", shape', "-v0"), ("q1", "größer", "v1")]
+
+
+@pytest.fixture
+def formulas(tmp_path: Path) -> LabelSet:
+    benchmark = import_benchmark(key="MSVD", captions=write_captions(tmp_path, FORMULAS)).benchmark
+    rows: list[JudgmentRow] = [
+        ("=q0", "-v0", "Zoë", 1),
+        ("q1", "v1", "Zoë", 0),
+        ("q1", "v1", "Al", 1),
+    ]
+    add_judgments(tmp_path, benchmark, rows)
+    return publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+
+
+WITH_TEXTS = ExportOptions(texts=True)
+
+
+def export_with_texts(label_set: LabelSet, format: str) -> bytes:
+    return b"".join(open_export(label_set, format, WITH_TEXTS))
+
+
+def test_spreadsheets_read_no_cell_as_a_formula(formulas: LabelSet) -> None:
+    assert export(formulas, "spreadsheet").decode("utf-8-sig") == (
+        "caption_id,video_id,label,source,judgments,relevant\r\n"
+        "'=q0,'-v0,1,majority,1,1\r\n"
+        "q1,v1,,conflict,2,1\r\n"
+    )
+    rows = csv.reader(io.StringIO(export_with_texts(formulas, "spreadsheet").decode("utf-8-sig")))
+    assert [row[-1] for row in rows] == ["caption", '\'+a "red", shape', "größer"]
+
+
+def test_json_lines_have_an_object_per_pair(formulas: LabelSet) -> None:
+    first = '{"caption_id": "=q0", "video_id": "-v0", "label": 1, "source": "majority", '
+    assert export(formulas, "jsonl").decode().splitlines()[0] == (
+        first + '"judgments": 1, "relevant": 1}'
+    )
+    rows = [json.loads(line) for line in export_with_texts(formulas, "jsonl").splitlines()]
+    assert [(row["label"], row["caption"]) for row in rows] == [
+        (1, '+a "red", shape'),
+        (None, "größer"),
+    ]
+
+
+def test_parquet_has_typed_columns(formulas: LabelSet) -> None:
+    table = parquet.read_table(io.BytesIO(export_with_texts(formulas, "parquet")))
+    types = {field.name: str(field.type) for field in table.schema}
+    numbers = dict.fromkeys(("label", "judgments", "relevant"), "int64")
+    texts = dict.fromkeys(("caption_id", "video_id", "source", "caption"), "string")
+    assert types == numbers | texts
+    assert table.column("label").to_pylist() == [1, None]
+    assert table.column("caption").to_pylist() == ['+a "red", shape', "größer"]
+    assert table.schema.metadata[b"sha256"].decode() == formulas.sha256
+
+
+def rows_of(label_set: LabelSet, format: str) -> list[dict[str, Any]]:
+    content = export(label_set, format)
+    if format == "parquet":
+        rows: list[dict[str, Any]] = parquet.read_table(io.BytesIO(content)).to_pylist()
+        return rows
+    return [json.loads(line) for line in content.splitlines()]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_the_frozen_file_can_be_written_again_from_a_table(
+    label_set: LabelSet, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.core.files.rows.ROWS_PER_BLOCK", 3)
+    out = io.StringIO(newline="")
+    found = rows_of(label_set, format)
+    writer = csv.DictWriter(out, list(found[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
+    assert hashlib.sha256(out.getvalue().encode()).hexdigest() == label_set.sha256
+
+
+@pytest.mark.parametrize("format", ["csv", "judgments", "qrels", "fire"])
+def test_only_tables_have_texts(label_set: LabelSet, format: str) -> None:
+    with pytest.raises(InvalidInput, match=r"Only spreadsheet, jsonl, parquet, release can\."):
+        open_export(label_set, format, WITH_TEXTS)

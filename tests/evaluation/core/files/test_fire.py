@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from evaluation.core.files import fire
-from evaluation.core.files.fire import Annotation, FireResult, Response, by_text, fire_json, merge
-from pooling.core.pair_space import PairSpace
+from evaluation.core.files.fire import Annotation, FireResult, Response, fire_json, merge
 
 HEADER = {"created_ds": "2026-01-01", "license": "CC0", "datasets": ["MSVD"]}
 
@@ -33,7 +33,10 @@ def merged(*outcomes: FireResult) -> Annotation:
 
 
 def load(*annotations: Annotation) -> dict[str, Any]:
-    pieces = fire_json(annotations, dataset="MSVD", header=HEADER)
+    def select(places: Sequence[int]) -> list[Annotation]:
+        return [annotations[place] for place in places]
+
+    pieces = fire_json(len(annotations), select, dataset="MSVD", header=HEADER)
     found: dict[str, Any] = json.loads(b"".join(pieces))
     return found
 
@@ -142,11 +145,6 @@ def test_the_note_gives_the_reason_if_the_label_is_not_the_majority(
     found = load(annotation)
     (row,) = found["annotations"] + found["disagreements"]
     assert row.get("note", "") == note
-
-
-def test_pairs_are_grouped_by_text() -> None:
-    # Captions 0 and 2 have the same text; 3 videos.
-    assert by_text([0, 1, 0], [0, 1, 4, 7, 8], PairSpace(3, 3)) == [[0], [1, 3], [4], [2]]
 
 
 @pytest.mark.parametrize(("grade", "word"), [(0, "irrelevant"), (1, "relevant"), (3, "relevant")])

@@ -1,0 +1,74 @@
+"""Tables as Parquet. pyarrow is imported when the first file is written, because it is large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from evaluation.core.files.rows import Block, Column, Rows
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class _Sink:
+    """A file that keeps only the bytes that have not been taken yet."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def write(self, piece: bytes) -> int:
+        self._pieces.append(bytes(piece))
+        self._size += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        """Do nothing: the bytes are in memory."""
+
+    def close(self) -> None:
+        self.closed = True
+
+    def take(self) -> bytes:
+        piece = b"".join(self._pieces)
+        self._pieces.clear()
+        return piece
+
+
+def parquet(rows: Rows, metadata: Mapping[str, str]) -> Iterator[bytes]:
+    """Yield the table as Parquet, one row group per block.
+
+    metadata: texts that are stored in the file. Equal rows give equal bytes with the same version
+    of pyarrow.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema(
+        [(column.name, pa.int64() if column.is_number else pa.string()) for column in rows.columns],
+        metadata=dict(metadata),
+    )
+    sink = _Sink()
+    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for block in rows.blocks:
+            writer.write_table(pa.table(_arrays(rows, block), schema=schema))
+            yield sink.take()
+    yield sink.take()
+
+
+def _arrays(rows: Rows, block: Block) -> list[pyarrow.Array]:
+    columns = zip(rows.columns, zip(*block, strict=True), strict=True)
+    return [_array(column, cells) for column, cells in columns]
+
+
+def _array(column: Column, cells: tuple[str, ...]) -> pyarrow.Array:
+    import pyarrow as pa
+
+    if not column.is_number:
+        return pa.array(cells, pa.string())
+    return pa.array([int(cell) if cell else None for cell in cells], pa.int64())

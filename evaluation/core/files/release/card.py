@@ -1,0 +1,192 @@
+"""The texts of a release in Markdown: data set card, datasheet and changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.core.files.release.facts import CONTENTS, ReleaseFacts, VersionFacts
+
+# Characters that Markdown reads as formatting.
+SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
+
+
+def card(facts: ReleaseFacts) -> str:
+    """Return the text of the data set card, without its metadata."""
+    files = "\n".join(f"- `{path}`: {content}" for path, content in CONTENTS.items())
+    return f"""# Relevance labels of {plain(facts.name)}, version {facts.labels.version}
+
+{_summary(facts)}
+
+## Files
+
+{files}
+- `DATASHEET.md`: how the labels were made, and what they can be used for
+- `CHANGES.md`: the versions of the labels
+- `croissant.json`, `prov.json`, `ir-metadata.yml`: the same facts for programs
+- `.eval_results`: scores of the runs, one file for the repository of each model
+- `SHA256SUMS`: check the files with `sha256sum --check SHA256SUMS`
+
+## Use
+
+```python
+import pandas
+
+labels = pandas.read_parquet("data/labels.parquet")
+relevant = labels[labels.label >= 1]
+```
+
+The column `label` is empty for pairs without a decision. A pair that is not in the table is
+unjudged, which does not mean that it is not relevant.
+
+## Scores by these labels
+
+{_scores(facts)}
+
+Scores are in %. Original positives of the captioning data set count as relevant.
+
+## Citation
+
+Name the version and the SHA-256 of the labels: `{facts.labels.sha256}`.
+"""
+
+
+def datasheet(facts: ReleaseFacts) -> str:
+    """Return the datasheet, in the order of Gebru et al. (Datasheets for Datasets, 2021)."""
+    publisher = facts.publisher
+    contact = ", ".join(filter(None, (publisher.name, publisher.email, publisher.website)))
+    runs = "\n".join(
+        f"- {plain(run.name)} (system {plain(run.system)}, depth {run.depth}), "
+        f"sha256 `{run.sha256}`"
+        for run in facts.runs
+    )
+    return f"""# Datasheet: labels of {plain(facts.name)}, version {facts.labels.version}
+
+## Motivation
+
+Captioning data sets pair each caption with one video. Retrieval benchmarks made from them count
+all other videos as wrong, although many match the caption. These labels say which of the videos
+that retrieval systems return are relevant.
+
+## Composition
+
+{_summary(facts)}
+
+Pairs without a decision: {facts.undecided:,}. The files contain no names of people.
+Annotators have pseudonyms, which differ between releases, so that no one can link them.
+
+## Collection process
+
+The judgments come from {_count(facts.campaigns, "campaign")} and
+{_count(facts.annotators, "annotator")}. {_agreement(facts)}
+
+These runs existed when the labels were published:
+
+{runs or "- none"}
+
+## Preprocessing and labelling
+
+A label is the majority of the judgments of a pair, or the ruling of a lead. The column `source`
+distinguishes the two. Captions with equal texts can share their judgments.
+
+## Uses
+
+The labels score text-to-video retrieval. A system whose lists were not judged returns unjudged
+videos, so report the judged share of its top ranks next to its score. The labels do not state how
+well a caption describes a video.
+
+## Distribution
+
+Licence of the labels: {plain(facts.licence) or "not stated"}. Captions and videos have licences of
+their own. Videos are not part of this release, and captions only if the table has a column
+`caption`.
+
+## Maintenance
+
+Published on {facts.labels.published} by {plain(contact) or "the publisher of this site"}. A
+published version never changes. Corrections are published as a further version.
+
+## For the publisher to add
+
+- How were annotators recruited, trained and paid?
+- Was there an ethical review?
+- Who funded the work?
+"""
+
+
+def changes(facts: ReleaseFacts) -> str:
+    """Return the versions of the labels up to this one, newest first."""
+    versions = [facts.labels, *facts.earlier]
+    parts = [
+        _change(version, before)
+        for version, before in zip(versions, [*versions[1:], None], strict=True)
+    ]
+    return "# Changes\n\n" + "\n".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A number that differs from that of the version before."""
+
+    name: str
+    now: int
+    before: int | None
+
+    def __str__(self) -> str:
+        difference = "" if self.before is None else f" ({self.now - self.before:+,})"
+        return f"- {self.name}: {self.now:,}{difference}"
+
+
+def _change(version: VersionFacts, before: VersionFacts | None) -> str:
+    numbers = [
+        _Change("Pairs", version.pairs, before.pairs if before else None),
+        _Change("Relevant", version.relevant, before.relevant if before else None),
+        _Change("Judgments", version.judgments, before.judgments if before else None),
+    ]
+    lines = "\n".join(map(str, numbers))
+    return f"## {version.version} ({version.published})\n\n{lines}\n- sha256 `{version.sha256}`\n"
+
+
+def _summary(facts: ReleaseFacts) -> str:
+    labels = facts.labels
+    described = f"{plain(facts.description)}\n\n" if facts.description else ""
+    return (
+        f"{described}The benchmark has {facts.captions:,} captions, {facts.videos:,} videos and "
+        f"{facts.original_positives:,} original positives. {labels.pairs:,} pairs have "
+        f"{labels.judgments:,} judgments, and {labels.relevant:,} of them are relevant."
+    )
+
+
+def _agreement(facts: ReleaseFacts) -> str:
+    found = facts.agreement
+    if found is None or found.agreement is None:
+        return "No pair has several first labels, so their agreement is unknown."
+    alpha = "undefined" if found.alpha is None else f"{found.alpha:.3f}"
+    ends = found.alpha_interval
+    interval = f" (95 % interval {ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
+    return (
+        f"On {found.pairs:,} pairs with several first labels, {100 * found.agreement:.1f} % have "
+        f"equal ones. Krippendorff's alpha is {alpha}{interval}."
+    )
+
+
+def _scores(facts: ReleaseFacts) -> str:
+    if not facts.runs:
+        return "There were no runs when the labels were published."
+    measures = list(facts.runs[0].scores)
+    rows: list[Sequence[str]] = [["Run", *measures], ["---", *["---:"] * len(measures)]]
+    rows += [
+        [plain(run.name), *("–" if s is None else f"{100 * s:.1f}" for s in run.scores.values())]
+        for run in facts.runs
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def plain(text: str) -> str:
+    """Return a text on one line without Markdown formatting."""
+    return SPECIAL.sub(r"\\\1", " ".join(text.split()))

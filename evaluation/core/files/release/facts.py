@@ -1,0 +1,102 @@
+"""What the documents of a release say about a label set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+LABELS, JUDGMENTS, QRELS, TABLE = (
+    "labels.csv.gz",
+    "judgments.csv.gz",
+    "labels.qrels",
+    "data/labels.parquet",
+)
+# What each file contains, by its path.
+CONTENTS = {
+    TABLE: "the labels as a table, one row per pair of a caption and a video",
+    LABELS: "the same labels as CSV, whose uncompressed SHA-256 names the label set",
+    JUDGMENTS: "the single judgments, under pseudonyms that only this release uses",
+    QRELS: "TREC qrels: the labels together with the original positives",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    name: str
+    email: str
+    website: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A run that existed when the labels were published. scores: shares by measure."""
+
+    name: str
+    system: str
+    sha256: str
+    depth: int
+    scores: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionFacts:
+    """One label set of the benchmark. published: its date in ISO 8601."""
+
+    version: str
+    published: str
+    sha256: str
+    pairs: int
+    relevant: int
+    judgments: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementFacts:
+    """Agreement of the first labels of each pair; None if undefined."""
+
+    pairs: int
+    agreement: float | None
+    alpha: float | None
+    alpha_interval: Sequence[float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """A label set and what it was made from.
+
+    stem: the name of the release in file names. labels: its own figures. undecided: the pairs
+    without a label. original_positives: those that came with the captioning data set. hub_id: the
+    name of the data set on the Hugging Face Hub. earlier: the label sets before this one, newest
+    first. columns: the columns of the table and whether they are numbers.
+    """
+
+    stem: str
+    benchmark: str
+    name: str
+    description: str
+    licence: str
+    captions: int
+    videos: int
+    original_positives: int
+    captions_sha256: str
+    labels: VersionFacts
+    undecided: int
+    judgments_sha256: str
+    annotators: int
+    campaigns: int
+    agreement: AgreementFacts | None
+    code_version: str
+    runs: Sequence[RunFacts]
+    earlier: Sequence[VersionFacts]
+    publisher: Publisher
+    hub_id: str
+    columns: Mapping[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """A file of the release. size: in bytes."""
+
+    path: str
+    sha256: str
+    size: int

@@ -1,0 +1,190 @@
+"""The facts of a release as JSON: Croissant (MLCommons, 1.0) and PROV-JSON (W3C)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.core.files.release.facts import CONTENTS, JUDGMENTS, TABLE, FileFacts, ReleaseFacts
+
+CROISSANT = "http://mlcommons.org/croissant/1.0"
+# The context that the specification prescribes.
+CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileProperty": "cr:fileProperty",
+    "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+MEDIA_TYPES = {
+    ".parquet": "application/x-parquet",
+    ".gz": "application/gzip",
+    ".qrels": "text/plain",
+}
+
+
+def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
+    """Return the description of the data set by the Croissant format 1.0.
+
+    files: the data files, by which the SHA-256 of each is known.
+    """
+    publisher = facts.publisher
+    return _json(
+        {
+            "@context": CONTEXT,
+            "@type": "sc:Dataset",
+            "conformsTo": CROISSANT,
+            "name": facts.stem,
+            "description": f"Relevance labels of {facts.name} for text-to-video retrieval: "
+            f"{facts.labels.pairs} pairs of a caption and a video.",
+            "version": facts.labels.version,
+            "datePublished": facts.labels.published,
+            "license": facts.licence or "not stated",
+            "url": publisher.website or f"urn:sha256:{facts.labels.sha256}",
+            "citeAs": f"Labels of {facts.name}, version {facts.labels.version}, "
+            f"sha256 {facts.labels.sha256}",
+            "creator": {
+                "@type": "sc:Organization",
+                "name": publisher.name or "unknown",
+                **({"url": publisher.website} if publisher.website else {}),
+            },
+            "distribution": [_file_object(file) for file in files],
+            "recordSet": [_record_set(facts)],
+        }
+    )
+
+
+def _file_object(file: FileFacts) -> dict[str, Any]:
+    ending = file.path[file.path.rindex(".") :]
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.path,
+        "name": file.path,
+        "description": CONTENTS[file.path],
+        "contentUrl": file.path,
+        "contentSize": f"{file.size} B",
+        "encodingFormat": MEDIA_TYPES[ending],
+        "sha256": file.sha256,
+    }
+
+
+def _record_set(facts: ReleaseFacts) -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": "labels",
+        "name": "labels",
+        "description": CONTENTS[TABLE],
+        "key": [{"@id": "labels/caption_id"}, {"@id": "labels/video_id"}],
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"labels/{name}",
+                "name": name,
+                # The label of a pair without a decision is empty, which an integer cannot be.
+                "dataType": "sc:Float"
+                if name == "label"
+                else "sc:Integer"
+                if is_number
+                else "sc:Text",
+                "source": {"fileObject": {"@id": TABLE}, "extract": {"column": name}},
+            }
+            for name, is_number in facts.columns.items()
+        ],
+    }
+
+
+def provenance(facts: ReleaseFacts) -> str:
+    """Return what the labels were made from, by PROV-JSON."""
+    entities: dict[str, Mapping[str, Any]] = {
+        "h:captions": {
+            "prov:label": f"Captions of {facts.benchmark}",
+            **_hash(facts.captions_sha256),
+        },
+        "h:judgments": {"prov:label": JUDGMENTS, **_hash(facts.judgments_sha256)},
+        "h:labels": {
+            "prov:label": facts.stem,
+            "h:version": facts.labels.version,
+            **_hash(facts.labels.sha256),
+        },
+    }
+    runs = {
+        f"h:run-{number}": {"prov:label": run.name, "h:system": run.system, **_hash(run.sha256)}
+        for number, run in enumerate(facts.runs, start=1)
+    }
+    used = ["h:captions", *runs]
+    return _json(
+        {
+            "prefix": {"h": f"urn:hearth:{facts.stem}:"},
+            "entity": entities | runs,
+            "activity": {
+                "h:judging": {"prov:label": "Annotators judge pairs"},
+                "h:publishing": {
+                    "prov:label": "Judgments are resolved to labels",
+                    "h:code-version": facts.code_version,
+                },
+            },
+            "agent": {
+                "h:publisher": {"prov:label": facts.publisher.name or "unknown"},
+                "h:annotators": {"h:number": facts.annotators},
+            },
+            "used": {
+                **{f"_:u{n}": _link("judging", "entity", to) for n, to in enumerate(used)},
+                "_:u": _link("publishing", "entity", "h:judgments"),
+            },
+            "wasGeneratedBy": {
+                "_:g1": {"prov:entity": "h:judgments", "prov:activity": "h:judging"},
+                "_:g2": {"prov:entity": "h:labels", "prov:activity": "h:publishing"},
+            },
+            "wasAssociatedWith": {
+                "_:a1": _link("judging", "agent", "h:annotators"),
+                "_:a2": _link("publishing", "agent", "h:publisher"),
+            },
+            "wasDerivedFrom": {
+                "_:d1": {"prov:generatedEntity": "h:labels", "prov:usedEntity": "h:judgments"}
+            },
+        }
+    )
+
+
+def _hash(sha256: str) -> dict[str, str]:
+    return {"h:sha256": sha256}
+
+
+def _link(activity: str, kind: str, to: str) -> dict[str, str]:
+    return {"prov:activity": f"h:{activity}", f"prov:{kind}": to}
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

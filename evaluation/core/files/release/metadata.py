@@ -1,0 +1,125 @@
+"""The facts of a release as values of YAML files: for Hugging Face, and by ir_metadata."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evaluation.core.files.release.facts import JUDGMENTS, QRELS, TABLE, ReleaseFacts, RunFacts
+
+# The licences that the Hugging Face Hub knows by these names.
+KNOWN_LICENCES = frozenset(
+    "cc0-1.0 cc-by-2.0 cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nc-2.0 cc-by-nc-3.0 "
+    "cc-by-nc-4.0 cc-by-nc-sa-4.0 cc-by-nc-nd-4.0 cc-by-nd-4.0 mit apache-2.0 odc-by odbl".split()
+)
+SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
+SIZE_NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
+FRAMEWORK = "hearth"
+
+
+def card_metadata(facts: ReleaseFacts) -> dict[str, Any]:
+    """Return the metadata at the head of a data set card on the Hugging Face Hub."""
+    size = sum(facts.labels.pairs >= bound for bound in SIZES[:-1])
+    return {
+        **_licence(facts.licence),
+        "pretty_name": f"{facts.name}: relevance labels {facts.labels.version}",
+        "tags": ["text-to-video-retrieval", "relevance-judgments", "information-retrieval"],
+        "size_categories": [SIZE_NAMES[size]],
+        "configs": [
+            {
+                "config_name": "labels",
+                "default": True,
+                "data_files": [{"split": "test", "path": TABLE}],
+            },
+            {
+                "config_name": "judgments",
+                "data_files": [{"split": "test", "path": JUDGMENTS}],
+            },
+        ],
+    }
+
+
+def _licence(text: str) -> dict[str, str]:
+    if not text:
+        return {"license": "unknown"}
+    name = "-".join(text.lower().split())
+    known = name if name in KNOWN_LICENCES else ""
+    return {"license": known} if known else {"license": "other", "license_name": text}
+
+
+def benchmark_metadata(facts: ReleaseFacts) -> dict[str, Any]:
+    """Return `eval.yaml`, with which a data set on the Hub becomes a benchmark."""
+    measures = facts.runs[0].scores if facts.runs else ()
+    return {
+        "name": f"{facts.name} {facts.labels.version}",
+        "description": f"Text-to-video retrieval by {facts.labels.pairs} judged pairs. "
+        "Scores are in %.",
+        "evaluation_framework": FRAMEWORK,
+        "tasks": [
+            {"id": task_name(measure), "config": "labels", "split": "test"} for measure in measures
+        ],
+    }
+
+
+def eval_results(facts: ReleaseFacts, run: RunFacts) -> list[dict[str, Any]]:
+    """Return the scores of a run as a file of `.eval_results` in the repository of its model."""
+    website = facts.publisher.website
+    return [
+        {
+            "dataset": {"id": facts.hub_id, "task_id": task_name(measure)},
+            "value": round(100 * score, 4),
+            "date": facts.labels.published,
+            **({"source": {"url": website, "name": facts.publisher.name}} if website else {}),
+            "evaluation_framework": FRAMEWORK,
+            "notes": f"{measure} of the run {run.name} (sha256 {run.sha256}) by the labels "
+            f"{facts.labels.version} (sha256 {facts.labels.sha256})",
+        }
+        for measure, score in run.scores.items()
+        if score is not None
+    ]
+
+
+def file_name(run: RunFacts, number: int) -> str:
+    """Return the name of the run's file in `.eval_results`."""
+    return f"{number:02}-{re.sub('[^A-Za-z0-9._-]', '_', run.name)}.yaml"
+
+
+def task_name(measure: str) -> str:
+    """Return a measure in the characters of a task id: `C@10` as `c_at_10`."""
+    return re.sub("[^a-z0-9]+", "_", measure.lower().replace("@", "_at_")).strip("_")
+
+
+def ir_metadata(facts: ReleaseFacts) -> dict[str, Any]:
+    """Return the components of the schema ir_metadata that describe a test collection."""
+    publisher = facts.publisher
+    actor = {"name": publisher.name, "mail": publisher.email, "source": publisher.website}
+    return {
+        "tag": facts.stem,
+        "actor": {
+            "role": "publisher of the labels",
+            **{key: value for key, value in actor.items() if value},
+        },
+        "platform": {"software": {"libraries": [f"hearth {facts.code_version}"]}},
+        "research goal": {
+            "evaluation": {
+                "reported measures": list(facts.runs[0].scores) if facts.runs else [],
+            },
+        },
+        "implementation": {"source": {"commit": facts.code_version}},
+        "data": {
+            "test collection": {
+                "name": f"{facts.name}, labels {facts.labels.version}",
+                "source": publisher.website or facts.benchmark,
+                "qrels": QRELS,
+                "topics": f"captions with sha256 {facts.captions_sha256}",
+            },
+        },
+        "method": {
+            "automatic": False,
+            "judgments": facts.labels.judgments,
+            "runs": [
+                {"run": run.name, "system": run.system, "depth": run.depth, "sha256": run.sha256}
+                for run in facts.runs
+            ],
+        },
+    }

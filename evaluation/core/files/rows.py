@@ -1,0 +1,84 @@
+"""Rows of the files of a label set, block by block, as CSV for spreadsheets and as JSON lines.
+
+Only one block of rows is in memory at a time, whatever the length of the file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from json.encoder import encode_basestring
+from typing import BinaryIO, TypeAlias
+
+ROWS_PER_BLOCK = 20_000
+# Spreadsheets read a file as UTF-8 only if it begins with this mark.
+BYTE_ORDER_MARK = "\ufeff"
+
+Block: TypeAlias = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table. Numbers are integers, and an empty cell of one has no value."""
+
+    name: str
+    is_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table whose rows are read once, as blocks of cells in the order of the columns."""
+
+    columns: Sequence[Column]
+    blocks: Iterable[Block]
+
+    def with_cell_of_first(self, column: Column, cells: Mapping[str, str]) -> Rows:
+        """Return the table with a further column, whose cell follows from the first cell."""
+        blocks = ([[*row, cells[row[0]]] for row in block] for block in self.blocks)
+        return Rows([*self.columns, column], blocks)
+
+
+def read_blocks(stream: BinaryIO) -> Iterator[Block]:
+    """Yield the rows of a CSV file in UTF-8, without its header."""
+    rows = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""))
+    next(rows)
+    while block := list(islice(rows, ROWS_PER_BLOCK)):
+        yield block
+
+
+def spreadsheet(rows: Rows, formula_starts: tuple[str, ...]) -> Iterator[bytes]:
+    """Yield the table as CSV in which no cell is read as a formula.
+
+    formula_starts: the characters with which a formula begins. A cell that begins with one gets an
+    apostrophe in front.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    out.write(BYTE_ORDER_MARK)
+    writer.writerow([column.name for column in rows.columns])
+    for block in rows.blocks:
+        writer.writerows(
+            [f"'{cell}" if cell.startswith(formula_starts) else cell for cell in row]
+            for row in block
+        )
+        yield out.getvalue().encode()
+        out.seek(0)
+        out.truncate()
+    yield out.getvalue().encode()
+
+
+def json_lines(rows: Rows) -> Iterator[bytes]:
+    """Yield the table as JSON lines: one object per row. An empty number is null."""
+    names = (encode_basestring(column.name).replace("%", "%%") for column in rows.columns)
+    line = "{" + ", ".join(f"{name}: %s" for name in names) + "}\n"
+    for block in rows.blocks:
+        cells = [
+            [cell or "null" for cell in cells]
+            if column.is_number
+            else map(encode_basestring, cells)
+            for column, cells in zip(rows.columns, zip(*block, strict=True), strict=True)
+        ]
+        yield "".join(map(line.__mod__, zip(*cells, strict=True))).encode()

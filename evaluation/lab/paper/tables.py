@@ -1,0 +1,125 @@
+"""The tables 1 to 4 of the FIRE study as LaTeX, from the results of analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from evaluation.core.files.latex import (
+    Table,
+    coefficient,
+    count,
+    escape,
+    interval,
+    percent,
+    points,
+    table,
+)
+from evaluation.lab.analyses.layouts.labels import LabelsResult
+from evaluation.lab.analyses.layouts.leave_one_out import LeaveOneOutResult
+from evaluation.lab.analyses.layouts.scores import ScoresResult
+from evaluation.lab.analyses.overlap import OverlapResult
+
+
+def scores(result: ScoresResult) -> Table:
+    """Return the scores as A (B + C): by the labels, by the original positives, difference."""
+    measures = list(dict.fromkeys(row["measure"] for row in result["rows"]))
+    runs = list(dict.fromkeys(row["run"] for row in result["rows"]))
+    cells = {
+        (row["run"], row["measure"]): f"{percent(row['labelled'])} ({percent(row['original'])} "
+        f"{points(row['difference'])})"
+        for row in result["rows"]
+    }
+    return Table(
+        "tab:scores",
+        "Scores in \\%: by the labels (by the original positives, and the difference).",
+        ["Run", *map(escape, measures)],
+        [[escape(run), *(cells[run, measure] for measure in measures)] for run in runs],
+    )
+
+
+def labels(result: LabelsResult) -> Table:
+    """Return the numbers of labels and their agreement."""
+    rows = [
+        ["Judged pairs", count(result["pairs"])],
+        ["Judgments", count(result["labels"])],
+        ["Relevant pairs", count(result["relevant"])],
+        ["Not relevant pairs", count(result["irrelevant"])],
+        ["Pairs without a decision", count(result["undecided"])],
+        ["Pairs with several labels", count(result["several"])],
+        ["Equal labels, \\%", percent(result["agreement"])],
+        ["Krippendorff's $\\alpha$", coefficient(result["alpha"])],
+        ["\\quad interval", interval(result["alpha_interval"])],
+        ["Gwet's AC$_1$", coefficient(result["ac1"])],
+    ]
+    share = f"{100 * result['confidence']:g}"
+    caption = f"The labels and their agreement. The interval has a confidence of {share}\\,\\%."
+    return Table("tab:labels", caption, ["", "Number"], rows)
+
+
+def overlap(result: OverlapResult) -> Table:
+    """Return a matrix of the runs: shared videos above the diagonal, RBO below."""
+    pairs = result["pairs"]
+    runs = list(dict.fromkeys(run for pair in pairs for run in pair["runs"]))
+    cells: dict[tuple[str, str], str] = {}
+    for pair in pairs:
+        first, second = sorted(pair["runs"], key=runs.index)
+        cells[first, second] = percent(pair["overlap"])
+        cells[second, first] = coefficient(pair["rbo"])
+    rows = [
+        [f"{number}\\enspace {escape(run)}", *(cells.get((run, other), "") for other in runs)]
+        for number, run in enumerate(runs, start=1)
+    ]
+    return Table(
+        "tab:overlap",
+        f"Overlap of the top {result['depth']} of two runs: shared videos in \\% above the "
+        f"diagonal, rank-biased overlap ($p = {pairs[0]['p']:g}$, known ranks)~\\cite{{rbo}} "
+        "below.",
+        ["Run", *(str(number) for number in range(1, len(runs) + 1))],
+        rows,
+    )
+
+
+def leave_one_out(result: LeaveOneOutResult) -> Table:
+    """Return the scores of each run without the pairs that only it contributed."""
+    runs = result["runs"]
+    measures = list(next(iter(runs.values()))["all"]) if runs else []
+    return Table(
+        "tab:leave-one-out",
+        "Scores in \\% if the pairs that only this run contributed are unjudged, and the "
+        f"difference to the scores by all labels. Lists are cut at {result['depth']}.",
+        ["Run", *map(escape, measures), "Pairs"],
+        [
+            [
+                escape(name),
+                *(_left_out(figures, measure) for measure in measures),
+                count(figures["pairs"]),
+            ]
+            for name, figures in runs.items()
+        ],
+    )
+
+
+def _left_out(figures: Mapping[str, Any], measure: str) -> str:
+    bias = figures["bias"][measure]
+    difference = None if bias is None else figures["left_out"][measure] - figures["all"][measure]
+    return f"{percent(figures['left_out'][measure])} ({points(difference)})"
+
+
+# By the name of the analysis, in the order of the tables of the study.
+TABLES: dict[str, Callable[[Any], Table]] = {
+    "scores": scores,
+    "labels": labels,
+    "overlap": overlap,
+    "leave-one-out": leave_one_out,
+}
+
+
+def tables_tex(results: Mapping[str, Any], missing: Mapping[str, str]) -> str:
+    """Return the file of all tables. missing: why an analysis has no result, by its name."""
+    parts = ["% Needs \\usepackage{booktabs}.\n"]
+    for number, (name, build) in enumerate(TABLES.items(), start=1):
+        title = f"% Table {number} of the FIRE study: the analysis {name}."
+        part = f"% {missing[name]}\n" if name in missing else table(build(results[name]))
+        parts.append(f"{title}\n{part}")
+    return "\n".join(parts)

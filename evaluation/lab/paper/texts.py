@@ -1,0 +1,111 @@
+"""The methods paragraph and the references of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.core.files.latex import coefficient, count, entry, escape, interval, percent
+from evaluation.core.files.release.facts import ReleaseFacts
+
+REFERENCES = {
+    "fire": (
+        "misc",
+        {
+            "title": "Fighting {FIRe} with {FIRE}: Assessing the Validity of Text-to-Video "
+            "Retrieval Benchmarks",
+            "author": "Rodriguez, Pedro and Azab, Mahmoud and Silvert, Becka and Sanchez, Renato "
+            "and Labson, Linzy and Shah, Hardik and Moon, Seungwhan",
+            "year": "2022",
+            "eprint": "2210.05038",
+            "archiveprefix": "arXiv",
+        },
+    ),
+    "rbo": (
+        "article",
+        {
+            "title": "A similarity measure for indefinite rankings",
+            "author": "Webber, William and Moffat, Alistair and Zobel, Justin",
+            "journal": "ACM Transactions on Information Systems",
+            "volume": "28",
+            "number": "4",
+            "year": "2010",
+        },
+    ),
+}
+
+
+def methods_tex(
+    facts: ReleaseFacts, results: Mapping[str, Any], depths: Sequence[int], code_version: str
+) -> str:
+    """Return a paragraph that states how the figures of the tables came about.
+
+    depths: of the pools that existed when the labels were published. code_version: of the figures.
+    """
+    runs = list(dict.fromkeys(row["run"] for row in results["scores"]["rows"]))
+    labels = facts.labels
+    sentences = [
+        f"We score {len(runs)} runs on {escape(facts.name)} ({count(facts.captions)} captions, "
+        f"{count(facts.videos)} videos, {count(facts.original_positives)} original positives) by "
+        f"version {escape(labels.version)} of its relevance labels~\\cite{{{cite_key(facts)}}}.",
+        _pooled(depths),
+        f"The labels contain {count(labels.pairs)} pairs with {count(labels.judgments)} judgments "
+        f"by {count(facts.annotators)} annotators; {count(labels.relevant)} pairs are relevant and "
+        f"{count(facts.undecided)} have no decision.",
+        _agreement(results["labels"]),
+        "C@$k$ is the share of captions with a positive among the first $k$ videos, and original "
+        "positives count as positive~\\cite{fire}.",
+        _intervals(results["scores"]),
+        f"All figures were computed by Hearth {escape(code_version)}.",
+    ]
+    return "\n".join(filter(None, sentences)) + "\n"
+
+
+def _pooled(depths: Sequence[int]) -> str:
+    if not depths:
+        return ""
+    tops = " and ".join(f"the top {depth}" for depth in sorted(set(depths)))
+    return f"Pairs were pooled from {tops} of ranked lists."
+
+
+def _agreement(result: Mapping[str, Any]) -> str:
+    if result["agreement"] is None:
+        return ""
+    share = f"{100 * result['confidence']:g}"
+    return (
+        f"Of the {count(result['several'])} pairs with several labels, "
+        f"{percent(result['agreement'])}\\,\\% have equal ones (Krippendorff's $\\alpha$ "
+        f"{coefficient(result['alpha'])}, {share}\\,\\% interval "
+        f"{interval(result['alpha_interval'])})."
+    )
+
+
+def _intervals(result: Mapping[str, Any]) -> str:
+    return (
+        f"Intervals have a confidence of {100 * result['confidence']:g}\\,\\% and are from "
+        f"resampling {count(result['units'])} {result['unit']}."
+    )
+
+
+def references_bib(facts: ReleaseFacts) -> str:
+    """Return the entries that the paragraph and the tables cite."""
+    labels = entry(
+        "misc",
+        cite_key(facts),
+        {
+            "title": f"Relevance labels of {escape(facts.name)}, version "
+            f"{escape(facts.labels.version)}",
+            "author": f"{{{escape(facts.publisher.name)}}}" if facts.publisher.name else "",
+            "year": facts.labels.published[:4],
+            "howpublished": f"\\url{{{facts.publisher.website}}}"
+            if facts.publisher.website
+            else "",
+            "note": f"SHA-256 {facts.labels.sha256}",
+        },
+    )
+    others = (entry(kind, key, fields) for key, (kind, fields) in REFERENCES.items())
+    return "\n".join([labels, *others])
+
+
+def cite_key(facts: ReleaseFacts) -> str:
+    return facts.stem.lower()

@@ -1,0 +1,63 @@
+"""The page with the tables and texts for a paper, and its download."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_POST, require_safe
+
+from config.accounts.models import User
+from config.jobs.views import show_job
+from config.shared.downloads import download
+from config.shared.errors import InvalidInput
+from config.shared.pages import only_for
+from evaluation.lab.paper.paper import plan_paper, write_paper
+from evaluation.lab.services import begin_paper
+from evaluation.models import LabelSet
+from evaluation.release.policies import can_evaluate, can_see_scores
+from evaluation.release.selectors import get_label_set
+from pooling.policies import benchmarks_seen_by
+
+
+@only_for(can_see_scores)
+@require_safe
+def paper(request: HttpRequest, key: str, version: str) -> HttpResponse:
+    """Show the tables and texts, or the button that computes their figures."""
+    label_set = _get_label_set(request, key, version)
+    context: dict[str, Any] = {"benchmark": label_set.benchmark, "label_set": label_set}
+    try:
+        plan = plan_paper(label_set)
+    except InvalidInput as error:
+        return render(request, "evaluation/lab/paper.html", {**context, "unavailable": error})
+    stored = plan.stored_results()
+    if stored is not None:
+        context |= {"paper": write_paper(plan, stored), "missing": plan.missing}
+    return render(request, "evaluation/lab/paper.html", context)
+
+
+@only_for(can_evaluate)
+@require_POST
+def paper_compute(request: HttpRequest, key: str, version: str) -> HttpResponse:
+    """Begin the job that computes the figures, and show its progress."""
+    label_set = _get_label_set(request, key, version)
+    return show_job(request, begin_paper(label_set=label_set, by=cast(User, request.user)))
+
+
+@only_for(can_see_scores)
+@require_safe
+def paper_download(request: HttpRequest, key: str, version: str) -> HttpResponse:
+    """Download the files as a zip archive."""
+    label_set = _get_label_set(request, key, version)
+    plan = plan_paper(label_set)
+    stored = plan.stored_results()
+    if stored is None:
+        raise Http404
+    made = write_paper(plan, stored)
+    return download(made.archive(), f"{made.stem}.zip", "application/zip")
+
+
+def _get_label_set(request: HttpRequest, key: str, version: str) -> LabelSet:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    return get_label_set(benchmark, version)

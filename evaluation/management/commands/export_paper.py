@@ -1,0 +1,55 @@
+"""Write tables and texts for a paper about a label set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.accounts.actors import OPERATOR
+from config.shared.commands import HearthCommand
+from config.shared.files import write_atomically
+from evaluation.lab.paper.paper import plan_paper, write_paper
+from evaluation.lab.services import compute_paper
+from evaluation.release.selectors import LATEST, get_published
+from pooling.selectors.benchmarks import get_benchmark
+
+
+class Command(HearthCommand):
+    help = "Write LaTeX tables, a methods paragraph and BibTeX about a label set."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument(
+            "--version",
+            dest="label_set",
+            default=LATEST,
+            help="label set: latest or a version number; default: latest",
+        )
+        parser.add_argument(
+            "--output", type=Path, required=True, metavar="FILE", help="zip archive to write"
+        )
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        # The option --version of Django is replaced.
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        label_set = get_published(get_benchmark(options["key"]), options["label_set"])
+        stored = compute_paper(label_set=label_set, by=OPERATOR, progress=self.progress)
+        plan = plan_paper(label_set)
+        with write_atomically(options["output"]) as out:
+            out.write(write_paper(plan, stored).archive())
+        return {
+            "version": label_set.reference,
+            "sha256": label_set.sha256,
+            "output": str(options["output"]),
+            "analyses": list(stored),
+            "missing": dict(plan.missing),
+        }
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write("label set {version} as a paper: {output}".format(**result))
+        for name, reason in result["missing"].items():
+            self.stdout.write(f"without {name}: {reason}")

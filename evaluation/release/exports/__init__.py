@@ -1,0 +1,90 @@
+"""Label sets in formats that other programs read, made from the frozen files only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from config.shared.errors import InvalidInput
+from evaluation.models import LabelSet
+from evaluation.release.exports import tables
+from evaluation.release.exports.fire import fire
+from evaluation.release.exports.options import CONTENTS, DEFAULT, ExportOptions, chosen_options
+from evaluation.release.exports.qrels import qrels
+from evaluation.release.exports.release import release
+
+__all__ = [
+    "DEFAULT",
+    "FORMATS",
+    "ExportFormat",
+    "ExportOptions",
+    "chosen_options",
+    "file_stem",
+    "open_export",
+]
+
+CSV = "text/csv; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """An export format.
+
+    suffix: the end of its file names. pieces: yields the file. options: the names of the
+    `ExportOptions` that the format accepts.
+    """
+
+    title: str
+    suffix: str
+    content_type: str
+    pieces: Callable[[LabelSet, ExportOptions], Iterator[bytes]]
+    options: tuple[str, ...] = ()
+
+
+def open_export(
+    label_set: LabelSet, format: str, options: ExportOptions = DEFAULT
+) -> Iterator[bytes]:
+    """Return the label set as pieces of bytes.
+
+    Raises `InvalidInput` if the format is unknown or does not accept an option.
+    """
+    if format not in FORMATS:
+        raise InvalidInput(f"The format must be one of {', '.join(FORMATS)}, not {format!r}.")
+    for option in chosen_options(options):
+        if option not in FORMATS[format].options:
+            accepting = [name for name, kind in FORMATS.items() if option in kind.options]
+            raise InvalidInput(
+                f"The format {format} cannot contain {CONTENTS[option]}. "
+                f"Only {', '.join(accepting)} can."
+            )
+    return FORMATS[format].pieces(label_set, options)
+
+
+def file_stem(label_set: LabelSet) -> str:
+    return f"{label_set.benchmark.key}-labels-v{label_set.reference}"
+
+
+FORMATS: dict[str, ExportFormat] = {
+    "csv": ExportFormat("Labels, one line per pair", ".csv", CSV, tables.csv),
+    "judgments": ExportFormat(
+        "Single judgments, under pseudonyms", "-judgments.csv", CSV, tables.judgments
+    ),
+    "qrels": ExportFormat("TREC qrels", ".qrels", "text/plain; charset=utf-8", qrels),
+    "fire": ExportFormat("FIRE JSON", ".json", "application/json", fire, ("licence",)),
+    "spreadsheet": ExportFormat(
+        "Labels for spreadsheets", "-spreadsheet.csv", CSV, tables.spreadsheet, ("texts",)
+    ),
+    "jsonl": ExportFormat(
+        "JSON lines", ".jsonl", "application/jsonl", tables.json_lines, ("texts",)
+    ),
+    "parquet": ExportFormat(
+        "Parquet", ".parquet", "application/vnd.apache.parquet", tables.parquet, ("texts",)
+    ),
+    "release": ExportFormat(
+        "Release: data set folder with datasheet and metadata (zip)",
+        "-release.zip",
+        "application/zip",
+        release,
+        ("licence", "texts", "hub_id"),
+    ),
+}

@@ -1,0 +1,34 @@
+"""What a person chooses for an export."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """The options of an export. Each format accepts some of them.
+
+    licence: the licence of the labels. texts: whether rows contain the text of the caption.
+    hub_id: the name of the data set on the Hugging Face Hub.
+    """
+
+    licence: str = ""
+    texts: bool = False
+    hub_id: str = ""
+
+
+DEFAULT = ExportOptions()
+# What an option adds to a file, in errors.
+CONTENTS = {
+    "licence": "a licence",
+    "texts": "the texts of captions",
+    "hub_id": "the name of a repository",
+}
+
+
+def chosen_options(options: ExportOptions) -> dict[str, Any]:
+    """Return the options that differ from the default, by name."""
+    default = asdict(DEFAULT)
+    return {name: value for name, value in asdict(options).items() if value != default[name]}

@@ -1,0 +1,166 @@
+"""A label set as a folder that can be published: data, card, datasheet and metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from tempfile import TemporaryFile
+from typing import Any
+
+import yaml
+from django.conf import settings
+
+from evaluation.core.files.archive import Archive
+from evaluation.core.files.release import card, linked_data, metadata
+from evaluation.core.files.release.facts import (
+    JUDGMENTS,
+    LABELS,
+    QRELS,
+    TABLE,
+    AgreementFacts,
+    Publisher,
+    ReleaseFacts,
+    RunFacts,
+    VersionFacts,
+)
+from evaluation.core.people.agreement_figures import Resampling, figures_from_store
+from evaluation.core.relevance.judged import with_positives
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.scoring import score_run
+from evaluation.models import LabelSet
+from evaluation.release.exports import tables
+from evaluation.release.exports.options import DEFAULT, ExportOptions
+from evaluation.release.exports.qrels import qrels
+from evaluation.release.selectors import label_set_judged, original_judged
+from pooling.models import Run
+from pooling.selectors.runs import ranked_matrix
+
+MEASURES = ("C@1", "C@5", "C@10", "AP")
+
+
+def release(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
+    """Yield a zip archive. It is written to a temporary file first, because of its hashes."""
+    facts = replace(release_facts(label_set, options), runs=_runs(label_set))
+    with TemporaryFile() as out:
+        archive = Archive(out, facts.stem, label_set.created_at.date())
+        for path, pieces in _data(label_set, options):
+            archive.add(path, pieces)
+        described = linked_data.croissant(facts, tuple(archive.files))
+        for path, text in [*_documents(facts), ("croissant.json", described)]:
+            archive.add(path, [text.encode()])
+        archive.close()
+        out.seek(0)
+        while piece := out.read(tables.BYTES_PER_PIECE):
+            yield piece
+
+
+def _data(label_set: LabelSet, options: ExportOptions) -> Iterator[tuple[str, Iterator[bytes]]]:
+    yield TABLE, tables.parquet(label_set, options)
+    yield LABELS, _stored(label_set.file)
+    yield JUDGMENTS, _stored(label_set.judgments_file)
+    yield QRELS, qrels(label_set, DEFAULT)
+
+
+def _stored(file: Any) -> Iterator[bytes]:
+    with file.storage.open(file.name, "rb") as stream:
+        while piece := stream.read(tables.BYTES_PER_PIECE):
+            yield piece
+
+
+def _documents(facts: ReleaseFacts) -> Iterator[tuple[str, str]]:
+    yield "README.md", f"---\n{_yaml(metadata.card_metadata(facts))}---\n\n{card.card(facts)}"
+    yield "DATASHEET.md", card.datasheet(facts)
+    yield "CHANGES.md", card.changes(facts)
+    yield "eval.yaml", _yaml(metadata.benchmark_metadata(facts))
+    for number, run in enumerate(facts.runs, start=1):
+        name = metadata.file_name(run, number)
+        yield f".eval_results/{name}", _yaml(metadata.eval_results(facts, run))
+    yield "ir-metadata.yml", _yaml(metadata.ir_metadata(facts))
+    yield "prov.json", linked_data.provenance(facts)
+
+
+def _yaml(value: Any) -> str:
+    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def release_facts(label_set: LabelSet, options: ExportOptions) -> ReleaseFacts:
+    """Return what the documents say, without the runs. Only what existed at publication counts."""
+    benchmark = label_set.benchmark
+    annotators, campaigns = _count_annotators(label_set, label_set.judgments_sha256)
+    earlier = LabelSet.objects.filter(benchmark=benchmark, created_at__lt=label_set.created_at)
+    return ReleaseFacts(
+        stem=f"{benchmark.key}-labels-v{label_set.reference}",
+        benchmark=benchmark.key,
+        name=benchmark.name,
+        description=benchmark.description,
+        licence=options.licence or benchmark.licence,
+        captions=benchmark.n_queries,
+        videos=benchmark.n_videos,
+        original_positives=len(original_judged(benchmark).codes),
+        captions_sha256=benchmark.captions_sha256,
+        labels=_version(label_set),
+        undecided=label_set.n_conflicted + label_set.n_pending,
+        judgments_sha256=label_set.judgments_sha256,
+        annotators=annotators,
+        campaigns=campaigns,
+        agreement=_agreement(label_set),
+        code_version=label_set.code_version,
+        runs=(),
+        earlier=[_version(other) for other in earlier.order_by("-created_at", "-pk")],
+        publisher=Publisher(
+            settings.PUBLISHER_NAME, settings.PUBLISHER_EMAIL, settings.PUBLISHER_WEBSITE
+        ),
+        hub_id=options.hub_id or benchmark.key,
+        columns={column.name: column.is_number for column in tables.label_columns(options)},
+    )
+
+
+def _version(label_set: LabelSet) -> VersionFacts:
+    return VersionFacts(
+        version=str(label_set.reference),
+        published=label_set.created_at.date().isoformat(),
+        sha256=label_set.sha256,
+        pairs=label_set.n_pairs,
+        relevant=label_set.n_relevant,
+        judgments=label_set.n_judgments,
+    )
+
+
+@lru_cache(maxsize=8)
+def _count_annotators(label_set: LabelSet, _sha256: str) -> tuple[int, int]:
+    """Return the numbers of annotators and of campaigns in the judgments file.
+
+    The hash is part of the key, because the primary key of a rolled-back row is used again.
+    """
+    pseudonyms: set[str] = set()
+    queues: set[str] = set()
+    for block in tables.frozen_blocks(label_set.judgments_file):
+        pseudonyms.update(row[2] for row in block)
+        queues.update(row[4] for row in block)
+    return len(pseudonyms), len(queues)
+
+
+def _agreement(label_set: LabelSet) -> AgreementFacts | None:
+    if label_set.agreement is None:
+        return None
+    first = figures_from_store(label_set.agreement, Resampling())["first_labels"]
+    return AgreementFacts(
+        first["multiply_labelled"], first["agreement"], first["alpha"], first["alpha_interval"]
+    )
+
+
+def _runs(label_set: LabelSet) -> list[RunFacts]:
+    """Return the runs that existed at publication, with their scores by these labels."""
+    benchmark = label_set.benchmark
+    original = original_judged(benchmark, label_set)
+    judged = with_positives(label_set_judged(label_set), original)
+    measures = {name: parse_measure(name) for name in MEASURES}
+    runs = Run.objects.filter(benchmark=benchmark, created_at__lte=label_set.created_at)
+    found = []
+    for run in runs.select_related("system").order_by("name"):
+        scores = score_run(ranked_matrix(run), judged, measures.values())
+        means = {name: scores.mean(measure).value for name, measure in measures.items()}
+        found.append(RunFacts(run.name, run.system.key, run.sha256, run.depth, means))
+    return found

@@ -1,0 +1,88 @@
+"""The two frozen files of a label set: as they are, and in formats for tables."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, cast
+
+from config.shared.tables import FORMULA_STARTS
+from evaluation.core.files import rows as files
+from evaluation.core.files.parquet import parquet as write_parquet
+from evaluation.core.files.rows import Block, Column, Rows, read_blocks
+from evaluation.models import LabelSet
+from evaluation.release.exports.options import ExportOptions
+from pooling.selectors.arrays import query_keys, query_texts
+
+BYTES_PER_PIECE = 1 << 20
+LABEL_COLUMNS = (
+    Column("caption_id"),
+    Column("video_id"),
+    Column("label", is_number=True),
+    Column("source"),
+    Column("judgments", is_number=True),
+    Column("relevant", is_number=True),
+)
+CAPTION = Column("caption")
+
+
+def label_columns(options: ExportOptions) -> tuple[Column, ...]:
+    """Return the columns of the tables of labels."""
+    return (*LABEL_COLUMNS, CAPTION) if options.texts else LABEL_COLUMNS
+
+
+def csv(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
+    """Yield the frozen file, uncompressed. Its SHA-256 is that of the label set."""
+    yield from frozen_pieces(label_set.file)
+
+
+def judgments(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
+    """Yield the single judgments with the pseudonyms of this label set, for import_judgments."""
+    yield from frozen_pieces(label_set.judgments_file)
+
+
+def spreadsheet(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
+    yield from files.spreadsheet(_label_rows(label_set, options), FORMULA_STARTS)
+
+
+def json_lines(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
+    yield from files.json_lines(_label_rows(label_set, options))
+
+
+def parquet(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
+    metadata = {
+        "benchmark": label_set.benchmark.key,
+        "version": str(label_set.reference),
+        "sha256": label_set.sha256,
+    }
+    yield from write_parquet(_label_rows(label_set, options), metadata)
+
+
+@contextmanager
+def open_frozen(file: Any) -> Iterator[BinaryIO]:
+    """Open a frozen file of a label set, which is uncompressed as it is read."""
+    with file.storage.open(file.name, "rb") as packed, gzip.open(packed) as stream:
+        yield cast(BinaryIO, stream)
+
+
+def frozen_blocks(file: Any) -> Iterator[Block]:
+    """Yield the rows of a frozen file, without its header."""
+    with open_frozen(file) as stream:
+        yield from read_blocks(stream)
+
+
+def _label_rows(label_set: LabelSet, options: ExportOptions) -> Rows:
+    rows = Rows(LABEL_COLUMNS, frozen_blocks(label_set.file))
+    if not options.texts:
+        return rows
+    benchmark = label_set.benchmark
+    texts = dict(zip(query_keys(benchmark), query_texts(benchmark), strict=True))
+    return rows.with_cell_of_first(CAPTION, texts)
+
+
+def frozen_pieces(file: Any) -> Iterator[bytes]:
+    """Yield the uncompressed contents of a frozen file."""
+    with open_frozen(file) as stream:
+        while piece := stream.read(BYTES_PER_PIECE):
+            yield piece

@@ -1,0 +1,37 @@
+"""The shape of requests for exports, of pages and of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from evaluation.release.exports import ExportOptions
+
+
+class ExportSerializer(serializers.Serializer[dict[str, Any]]):
+    licence = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=200,
+        help_text="Licence of the labels, for the formats fire and release. Default: the "
+        "benchmark's.",
+    )
+    texts = serializers.BooleanField(
+        default=False,
+        help_text="Add the texts of the captions, for all tables but csv, and for release.",
+    )
+    hub_id = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=200,
+        help_text="Name of the data set on the Hugging Face Hub, for the format release.",
+    )
+
+
+def read_options(data: Mapping[str, Any]) -> ExportOptions:
+    """Return the options in a query string. Raises `ValidationError` if one is invalid."""
+    shape = ExportSerializer(data=data)
+    shape.is_valid(raise_exception=True)
+    return ExportOptions(**shape.validated_data)

@@ -1,0 +1,93 @@
+"""Time and memory of each export of a label set, at the size of the MSVD test split.
+
+    python -m tests.benchmarks.exports [--sqlite] [--data DIR | --tiny] [--json]
+
+Each export runs as a command in its own process. The database and the files are those of
+`tests.benchmarks.commands`. To show that memory does not grow with the number of pairs, each format
+is also exported from the labels of the first eighth of the captions. The exit code is 1 if an
+export exceeds its limit or the SHA-256 of the exact file is not that of the label set.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.commands import KEY, POOL_DEPTH, RUNS, Bench, import_run, run
+
+FORMATS = ("csv", "judgments", "qrels", "fire", "spreadsheet", "jsonl", "parquet", "release")
+SECONDS = 20
+# More memory than this for all labels, beyond what an eighth of them needs, is not flat. Labels are
+# arrays of some 100 bytes per pair in the formats that need all of them at once.
+GROWTH_LIMIT_MB = 120
+SHARE = 8
+
+
+def import_labels(bench: Bench, judgments: Path) -> dict[str, Any]:
+    """Publish the labels with those of a file. Return the result of publish_labels."""
+    bench.command("import_judgments", 90, "import_judgments", KEY, str(judgments))
+    return bench.command("publish_labels", 60, "publish_labels", KEY)
+
+
+def import_all(bench: Bench, data: Path) -> None:
+    captions = str(data / "captions.csv.gz")
+    bench.command("import_benchmark", 10, "import_benchmark", KEY, "--captions", captions)
+    for name in RUNS:
+        import_run(bench, data, name)
+    bench.command("build_pool", 20, "build_pool", KEY, "--depth", str(POOL_DEPTH))
+
+
+def share_of(judgments: Path, folder: Path) -> tuple[Path, Path]:
+    """Write the first eighth of the judgments and the rest. Return both files."""
+    with gzip.open(judgments, "rt", encoding="utf-8", newline="") as file:
+        header, *lines = file
+    cut = len(lines) // SHARE
+    # A file must not begin in the middle of a pair, whose labels are one after another.
+    pair = lines[cut].split(",")[:2]
+    while lines[cut].split(",")[:2] == pair:
+        cut += 1
+    first, rest = folder / "first.csv.gz", folder / "rest.csv.gz"
+    for path, part in ((first, lines[:cut]), (rest, lines[cut:])):
+        with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", newline="\n") as out:
+            out.write(header)
+            out.writelines(part)
+    return first, rest
+
+
+def export_all(bench: Bench, version: str, folder: Path) -> dict[str, float]:
+    """Export the label set in each format. Return the peak memory in MB by format."""
+    for name in FORMATS:
+        output = str(folder / f"{version}-{name}")
+        options = ["--version", version, "--format", name, "--output", output]
+        bench.command(f"{name}, version {version}", SECONDS, "export_labels", KEY, *options)
+    return {
+        name: row.megabytes for name, row in zip(FORMATS, bench.rows[-len(FORMATS) :], strict=True)
+    }
+
+
+def measure(bench: Bench, data: Path, folder: Path) -> None:
+    import_all(bench, data)
+    peaks = []
+    for part in share_of(data / "judgments_sim.csv.gz", folder):
+        published = import_labels(bench, part)
+        version = str(published["version"])
+        peaks.append(export_all(bench, version, folder))
+        found = hashlib.sha256((folder / f"{version}-csv").read_bytes()).hexdigest()
+        if found != published["sha256"]:
+            bench.differences.append(f"csv, version {version}: sha256 is {found}")
+    few, many = peaks
+    for name in FORMATS:
+        growth = many[name] - few[name]
+        if growth > GROWTH_LIMIT_MB:
+            bench.differences.append(f"{name}: {growth:.0f} MB more for {SHARE} times the labels")
+
+
+def main() -> int:
+    return run("Time and memory of the exports.", measure, has_known=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
