@@ -16,7 +16,8 @@ from django.db.models import Max
 from django.utils import timezone
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.selectors.judgments import JudgmentArrays
+from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.judgments import JudgmentArrays, judgment_details
 from annotation.selectors.labels import labels_fingerprint, newest_judgment
 from config.accounts.actors import OPERATOR, Actor, account_of
 from config.audit.services import record
@@ -27,9 +28,13 @@ from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.files.label_file import (
+    NO_DETAILS,
     Labels,
     compress,
+    detail_line,
+    order_of_judgments,
     pseudonyms_of,
+    render_details,
     render_judgments,
     render_labels,
 )
@@ -112,7 +117,7 @@ def publish_label_set(
     progress(1, 3, "writing the label set")
     queries, videos = query_keys(benchmark), video_keys(benchmark)
     text = render_labels(labels, queries, videos)
-    single = _judgments_text(judgments, queries, videos)
+    single, details = _judgment_texts(benchmark, judgments, queries, videos)
     last = LabelSet.objects.filter(benchmark=benchmark).aggregate(last=Max("version"))["last"]
     version = (last or 0) + 1
     stem = f"{benchmark.key}-v{version}"
@@ -123,6 +128,7 @@ def publish_label_set(
         judgments_sha256=hashlib.sha256(single).hexdigest(),
         file=_save(f"{stem}-labels.csv.gz", text),
         judgments_file=_save(f"{stem}-judgments.csv.gz", single),
+        details_file=_save(f"{stem}-details.csv.gz", details) if details else "",
         **_summary(benchmark, text, labels, judgments),
         created_by=account_of(by),
         request=request,
@@ -133,8 +139,9 @@ def publish_label_set(
             after = {"version": version, "sha256": label_set.sha256}
             record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
     except IntegrityError:
-        for file in (label_set.file, label_set.judgments_file):
-            file.delete(save=False)
+        for file in (label_set.file, label_set.judgments_file, label_set.details_file):
+            if file:
+                file.delete(save=False)
         raise Conflict("Another label set was published at the same time. Try again.") from None
     return label_set
 
@@ -297,20 +304,33 @@ def _summary(
     }
 
 
-def _judgments_text(judgments: JudgmentArrays, queries: list[str], videos: list[str]) -> bytes:
+def _judgment_texts(
+    benchmark: Benchmark, judgments: JudgmentArrays, queries: list[str], videos: list[str]
+) -> tuple[bytes, bytes]:
+    """Return the judgments file and the details file, which is empty without any details."""
     people, person_of = np.unique(judgments.annotators, return_inverse=True)
     # The secret is not stored, so that no one can link the annotators of two releases.
     names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
-    pseudonyms = [names[person] for person in people.tolist()]
+    names_of_people = [names[person] for person in people.tolist()]
+    pseudonyms = [names_of_people[index] for index in person_of.tolist()]
     _, queues = np.unique(judgments.campaigns, return_inverse=True)
-    return render_judgments(
-        judgments.codes[judgments.pair_of],
-        [pseudonyms[index] for index in person_of.tolist()],
-        judgments.labels,
-        queues + 1,
-        queries,
-        videos,
+    codes = judgments.codes[judgments.pair_of]
+    text = render_judgments(codes, pseudonyms, judgments.labels, queues + 1, queries, videos)
+    return text, _details_text(
+        benchmark, judgments.ids[order_of_judgments(codes, pseudonyms, queues)].tolist()
     )
+
+
+def _details_text(benchmark: Benchmark, ids: list[int]) -> bytes:
+    """Return the details file of these judgments, or nothing if all of them are imported."""
+    if all(campaign.is_imported for campaign in campaigns_of(benchmark)):
+        return b""
+    lines = [NO_DETAILS] * len(ids)
+    place = dict(zip(ids, range(len(ids)), strict=True))
+    for pk, judged_at, seconds, guideline, missing in judgment_details(benchmark):
+        if pk in place:
+            lines[place[pk]] = detail_line(judged_at, seconds, guideline, missing)
+    return render_details(lines)
 
 
 def _save(name: str, text: bytes) -> str:
