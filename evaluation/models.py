@@ -68,6 +68,12 @@ class LabelSet(LabelSummary):
     judgments_sha256 = models.CharField(max_length=64)
     file = models.FileField(storage=label_set_storage)
     judgments_file = models.FileField(storage=label_set_storage)
+    details_file = models.FileField(
+        storage=label_set_storage,
+        blank=True,
+        help_text="Times, guidelines and missing elements, one line per line of the judgments "
+        "file. Empty if no judgment has any.",
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     # The id of the job. If its worker dies and it runs again, it finds the label set it published.
     request = models.UUIDField(null=True, unique=True, editable=False)

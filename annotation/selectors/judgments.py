@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -177,6 +178,23 @@ def _columns(campaigns: list[Campaign], judgments: QuerySet[Judgment]) -> _Colum
     if units is None:
         units = np.full(len(ids), OWN_CAPTION, np.int64)
     return _Columns(queries, videos, annotators, labels, ids, tasks, of_campaign, planned, units)
+
+
+Recorded: TypeAlias = tuple[int, datetime.datetime, float | None, int | None, list[str] | None]
+
+
+def judgment_details(benchmark: Benchmark) -> Iterator[Recorded]:
+    """Yield what was recorded about each judgment in campaigns that were not imported.
+
+    The values are the primary key, the time, the seconds, the version of the guidelines and the
+    missing elements.
+    """
+    for campaign in campaigns_of(benchmark):
+        if not campaign.is_imported:
+            rows = Judgment.objects.filter(task__campaign=campaign).values_list(
+                "pk", "created_at", "seconds", "guideline__version", "missing"
+            )
+            yield from rows.iterator(chunk_size=20_000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evaluation.release.exports import ExportOptions
+from evaluation.release.exports import JUDGMENT_COLUMNS, ExportOptions
 
 
 class ExportSerializer(serializers.Serializer[dict[str, Any]]):
@@ -28,10 +28,18 @@ class ExportSerializer(serializers.Serializer[dict[str, Any]]):
         max_length=200,
         help_text="Name of the data set on the Hugging Face Hub, for the format release.",
     )
+    columns = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=200,
+        help_text="Further columns of the format judgments, separated by commas: "
+        f"{', '.join(JUDGMENT_COLUMNS)}.",
+    )
 
 
 def read_options(data: Mapping[str, Any]) -> ExportOptions:
     """Return the options in a query string. Raises `ValidationError` if one is invalid."""
     shape = ExportSerializer(data=data)
     shape.is_valid(raise_exception=True)
-    return ExportOptions(**shape.validated_data)
+    columns = tuple(filter(None, shape.validated_data["columns"].split(",")))
+    return ExportOptions(**{**shape.validated_data, "columns": columns})

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
@@ -53,8 +52,7 @@ class FireResult(NamedTuple):
     systems: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(NamedTuple):
     """The contents of the label set for one text and one video.
 
     label: `RELEVANT`, `IRRELEVANT` or None. models: one system for each response, or empty.

@@ -8,10 +8,12 @@ database, the locale or the version of Python.
 from __future__ import annotations
 
 import csv
+import datetime
 import gzip
 import hashlib
 import hmac
 import io
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -27,6 +29,9 @@ IntArray = npt.NDArray[np.int64]
 
 LABELS_HEADER = "caption_id,video_id,label,source,judgments,relevant\n"
 JUDGMENTS_HEADER = "caption_id,video_id,annotator,label,queue\n"
+DETAILS_HEADER = "judged_at,seconds,guideline,missing\n"
+# The line of an imported judgment.
+NO_DETAILS = ",,,\n"
 # The source of a label in the file, by outcome.
 SOURCES = {
     State.PENDING: "pending",
@@ -157,10 +162,10 @@ def render_judgments(
 ) -> bytes:
     """Return the judgments file, with one line for each counted judgment.
 
-    codes, pseudonyms, labels, queues: [n]. Lines are sorted by pair, pseudonym and queue.
+    codes, pseudonyms, labels, queues: [n]. Lines are in the order of `order_of_judgments`.
     """
     queries, videos = csv_cells(query_keys), csv_cells(video_keys)
-    order = np.lexsort((queues, np.array(pseudonyms), codes))
+    order = order_of_judgments(codes, pseudonyms, queues)
     query, video = PairSpace(len(query_keys), len(video_keys)).decode(codes[order])
     rows = zip(
         query.tolist(),
@@ -232,6 +237,36 @@ def _answers(people: IntArray, *columns: IntArray) -> dict[int, bytes]:
         person: hashlib.sha256(part.tobytes()).digest()
         for person, part in zip(present.tolist(), parts, strict=True)
     }
+
+
+def order_of_judgments(codes: IntArray, pseudonyms: Sequence[str], queues: IntArray) -> IntArray:
+    """Return the order of the lines of a judgments file: by pair, pseudonym and queue."""
+    return np.lexsort((queues, np.array(pseudonyms), codes))
+
+
+def detail_line(
+    judged_at: datetime.datetime,
+    seconds: float | None,
+    guideline: int | None,
+    missing: Sequence[str] | None,
+) -> str:
+    """Return the line of the details file for one judgment.
+
+    seconds: from showing the pair to the answer. guideline: the version of the guidelines. missing:
+    the elements of the caption that the annotator marked as missing, as a JSON array in the file.
+    """
+    at = judged_at.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    took = "" if seconds is None else f"{seconds:.1f}"
+    elements = ""
+    if missing:
+        elements = json.dumps(list(missing), ensure_ascii=False).replace('"', '""')
+        elements = f'"{elements}"'
+    return f"{at},{took},{'' if guideline is None else guideline},{elements}\n"
+
+
+def render_details(lines: Iterable[str]) -> bytes:
+    """Return the details file, from one line for each line of the judgments file."""
+    return (DETAILS_HEADER + "".join(lines)).encode()
 
 
 def pseudonyms_of(annotators: Iterable[int], secret: bytes) -> dict[int, str]:

@@ -49,6 +49,13 @@ def read_blocks(stream: BinaryIO) -> Iterator[Block]:
         yield block
 
 
+def csv_lines(rows: Iterable[Sequence[str]]) -> bytes:
+    """Return rows as lines of CSV."""
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()
+
+
 def spreadsheet(rows: Rows, formula_starts: tuple[str, ...]) -> Iterator[bytes]:
     """Yield the table as CSV in which no cell is read as a formula.
 

@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.files import write_atomically
-from evaluation.release.exports import FORMATS, ExportOptions
+from evaluation.release.exports import FORMATS, JUDGMENT_COLUMNS, ExportOptions
 from evaluation.release.selectors import LATEST, get_published
 from evaluation.release.services import export_label_set
 from pooling.selectors.benchmarks import get_benchmark
@@ -44,6 +44,14 @@ class Command(HearthCommand):
             help="add the texts of the captions, in jsonl, parquet, spreadsheet and release",
         )
         parser.add_argument(
+            "--column",
+            dest="columns",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help=f"a further column of judgments, repeatable: {', '.join(JUDGMENT_COLUMNS)}",
+        )
+        parser.add_argument(
             "--hub-id",
             default="",
             metavar="NAME",
@@ -57,7 +65,10 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         label_set = get_published(get_benchmark(options["key"]), options["label_set"])
         chosen = ExportOptions(
-            licence=options["licence"], texts=options["texts"], hub_id=options["hub_id"]
+            licence=options["licence"],
+            texts=options["texts"],
+            hub_id=options["hub_id"],
+            columns=tuple(options["columns"]),
         )
         pieces = export_label_set(
             label_set=label_set, format=options["format"], options=chosen, by=OPERATOR

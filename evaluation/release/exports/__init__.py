@@ -9,13 +9,20 @@ from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import tables
 from evaluation.release.exports.fire import fire
-from evaluation.release.exports.options import CONTENTS, DEFAULT, ExportOptions, chosen_options
+from evaluation.release.exports.options import (
+    CONTENTS,
+    DEFAULT,
+    JUDGMENT_COLUMNS,
+    ExportOptions,
+    chosen_options,
+)
 from evaluation.release.exports.qrels import qrels
 from evaluation.release.exports.release import release
 
 __all__ = [
     "DEFAULT",
     "FORMATS",
+    "JUDGMENT_COLUMNS",
     "ExportFormat",
     "ExportOptions",
     "chosen_options",
@@ -46,10 +53,16 @@ def open_export(
 ) -> Iterator[bytes]:
     """Return the label set as pieces of bytes.
 
-    Raises `InvalidInput` if the format is unknown or does not accept an option.
+    Raises `InvalidInput` if the format or a column is unknown, or if the format does not accept an
+    option.
     """
     if format not in FORMATS:
         raise InvalidInput(f"The format must be one of {', '.join(FORMATS)}, not {format!r}.")
+    if unknown := [name for name in options.columns if name not in JUDGMENT_COLUMNS]:
+        raise InvalidInput(
+            f"The columns of judgments must be among {', '.join(JUDGMENT_COLUMNS)}, "
+            f"not {unknown[0]!r}."
+        )
     for option in chosen_options(options):
         if option not in FORMATS[format].options:
             accepting = [name for name, kind in FORMATS.items() if option in kind.options]
@@ -67,7 +80,7 @@ def file_stem(label_set: LabelSet) -> str:
 FORMATS: dict[str, ExportFormat] = {
     "csv": ExportFormat("Labels, one line per pair", ".csv", CSV, tables.csv),
     "judgments": ExportFormat(
-        "Single judgments, under pseudonyms", "-judgments.csv", CSV, tables.judgments
+        "Single judgments, under pseudonyms", "-judgments.csv", CSV, tables.judgments, ("columns",)
     ),
     "qrels": ExportFormat("TREC qrels", ".qrels", "text/plain; charset=utf-8", qrels),
     "fire": ExportFormat("FIRE JSON", ".json", "application/json", fire, ("licence",)),

@@ -5,23 +5,29 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+# The names are those of the details file.
+JUDGMENT_COLUMNS = ("judged_at", "seconds", "guideline", "missing")
+
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
     """The options of an export. Each format accepts some of them.
 
     licence: the licence of the labels. texts: whether rows contain the text of the caption.
-    hub_id: the name of the data set on the Hugging Face Hub.
+    hub_id: the name of the data set on the Hugging Face Hub. columns: further columns of the single
+    judgments, of `JUDGMENT_COLUMNS`.
     """
 
     licence: str = ""
     texts: bool = False
     hub_id: str = ""
+    columns: tuple[str, ...] = ()
 
 
 DEFAULT = ExportOptions()
 # What an option adds to a file, in errors.
 CONTENTS = {
+    "columns": "columns of judgments",
     "licence": "a licence",
     "texts": "the texts of captions",
     "hub_id": "the name of a repository",

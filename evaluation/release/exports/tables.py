@@ -10,9 +10,9 @@ from typing import Any, BinaryIO, cast
 from config.shared.tables import FORMULA_STARTS
 from evaluation.core.files import rows as files
 from evaluation.core.files.parquet import parquet as write_parquet
-from evaluation.core.files.rows import Block, Column, Rows, read_blocks
+from evaluation.core.files.rows import Block, Column, Rows, csv_lines, read_blocks
 from evaluation.models import LabelSet
-from evaluation.release.exports.options import ExportOptions
+from evaluation.release.exports.options import JUDGMENT_COLUMNS, ExportOptions
 from pooling.selectors.arrays import query_keys, query_texts
 
 BYTES_PER_PIECE = 1 << 20
@@ -25,6 +25,7 @@ LABEL_COLUMNS = (
     Column("relevant", is_number=True),
 )
 CAPTION = Column("caption")
+JUDGMENT_CELLS = ("caption_id", "video_id", "annotator", "label", "queue")
 
 
 def label_columns(options: ExportOptions) -> tuple[Column, ...]:
@@ -38,8 +39,31 @@ def csv(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
 
 
 def judgments(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
-    """Yield the single judgments with the pseudonyms of this label set, for import_judgments."""
-    yield from frozen_pieces(label_set.judgments_file)
+    """Yield the single judgments with the pseudonyms of this label set, for import_judgments.
+
+    Without further columns, the bytes are those of the frozen file.
+    """
+    if not options.columns:
+        yield from frozen_pieces(label_set.judgments_file)
+        return
+    yield (",".join([*JUDGMENT_CELLS, *options.columns]) + "\n").encode()
+    places = [JUDGMENT_COLUMNS.index(name) for name in options.columns]
+    for block, details in _with_details(label_set):
+        rows = (
+            [*row, *(cells[place] for place in places)]
+            for row, cells in zip(block, details, strict=True)
+        )
+        yield csv_lines(rows)
+
+
+def _with_details(label_set: LabelSet) -> Iterator[tuple[Block, Block]]:
+    """Yield the rows of the judgments file and those of the details file."""
+    blocks = frozen_blocks(label_set.judgments_file)
+    if label_set.details_file:
+        yield from zip(blocks, frozen_blocks(label_set.details_file), strict=True)
+        return
+    for block in blocks:
+        yield block, [[""] * len(JUDGMENT_COLUMNS)] * len(block)
 
 
 def spreadsheet(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:

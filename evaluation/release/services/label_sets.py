@@ -13,15 +13,20 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.selectors.judgments import JudgmentArrays
+from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.judgments import judgment_details
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
 from config.shared.bulk import snapshot
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from evaluation.core.files.label_file import (
+    NO_DETAILS,
     compress,
+    detail_line,
+    order_of_judgments,
     pseudonyms_of,
+    render_details,
     render_judgments,
     render_labels,
 )
@@ -31,6 +36,7 @@ from evaluation.release.exports import DEFAULT, ExportOptions, chosen_options, o
 from evaluation.release.policies import check_can_export, check_can_publish_labels
 from evaluation.release.selectors import current_labels
 from evaluation.release.selectors.basis import basis_of, queue_numbers
+from evaluation.release.selectors.current import CurrentLabels
 from evaluation.release.selectors.proposals import next_version
 from evaluation.release.services.summary import summary_of
 from pooling.core.keys import text_fault
@@ -99,7 +105,7 @@ def publish_label_set(
         check_settled(current.labels.outcomes)
     progress(1, 3, "writing the label set")
     text = render_labels(current.labels, current.query_keys, current.video_keys)
-    single = _judgments_text(current.judgments, current.query_keys, current.video_keys)
+    single, details = _judgment_texts(benchmark, current)
     version = next_version(benchmark, current.labels, basis.rules, change)
     stem = f"{benchmark.key}-v{version}"
     progress(2, 3, "writing the label set")
@@ -110,6 +116,7 @@ def publish_label_set(
         judgments_sha256=hashlib.sha256(single).hexdigest(),
         file=_save(f"{stem}-labels.csv.gz", text),
         judgments_file=_save(f"{stem}-judgments.csv.gz", single),
+        details_file=_save(f"{stem}-details.csv.gz", details) if details else "",
         **summary_of(current, text),
         created_by=account_of(by),
         created_at=frozen_at,
@@ -123,8 +130,9 @@ def publish_label_set(
             after = {"version": str(version), "sha256": label_set.sha256}
             record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
     except IntegrityError:
-        for file in (label_set.file, label_set.judgments_file):
-            file.delete(save=False)
+        for file in (label_set.file, label_set.judgments_file, label_set.details_file):
+            if file:
+                file.delete(save=False)
         raise Conflict("Another label set was published at the same time. Try again.") from None
     return label_set
 
@@ -145,19 +153,32 @@ def export_label_set(
     return pieces
 
 
-def _judgments_text(judgments: JudgmentArrays, queries: list[str], videos: list[str]) -> bytes:
+def _judgment_texts(benchmark: Benchmark, current: CurrentLabels) -> tuple[bytes, bytes]:
+    """Return the judgments file and the details file, which is empty without any details."""
+    judgments = current.judgments
     people, person_of = np.unique(judgments.annotators, return_inverse=True)
     # The secret is not stored, so that no one can link the annotators of two releases.
     names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
-    pseudonyms = [names[person] for person in people.tolist()]
-    return render_judgments(
-        judgments.codes[judgments.pair_of],
-        [pseudonyms[index] for index in person_of.tolist()],
-        judgments.labels,
-        queue_numbers(judgments),
-        queries,
-        videos,
+    names_of_people = [names[person] for person in people.tolist()]
+    pseudonyms = [names_of_people[index] for index in person_of.tolist()]
+    codes, queues = judgments.codes[judgments.pair_of], queue_numbers(judgments)
+    text = render_judgments(
+        codes, pseudonyms, judgments.labels, queues, current.query_keys, current.video_keys
     )
+    order = order_of_judgments(codes, pseudonyms, queues)
+    return text, _details_text(benchmark, judgments.ids[order].tolist())
+
+
+def _details_text(benchmark: Benchmark, ids: list[int]) -> bytes:
+    """Return the details file of these judgments, or nothing if all of them are imported."""
+    if all(campaign.is_imported for campaign in campaigns_of(benchmark)):
+        return b""
+    lines = [NO_DETAILS] * len(ids)
+    place = dict(zip(ids, range(len(ids)), strict=True))
+    for pk, judged_at, seconds, guideline, missing in judgment_details(benchmark):
+        if pk in place:
+            lines[place[pk]] = detail_line(judged_at, seconds, guideline, missing)
+    return render_details(lines)
 
 
 def _save(name: str, text: bytes) -> str:

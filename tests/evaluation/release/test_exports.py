@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import hashlib
 import io
 import json
@@ -13,11 +14,18 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from annotation.models import Judgment
 from annotation.services import import_judgments
 from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
-from evaluation.release.exports import FORMATS, ExportOptions, file_stem, open_export
+from evaluation.release.exports import (
+    FORMATS,
+    JUDGMENT_COLUMNS,
+    ExportOptions,
+    file_stem,
+    open_export,
+)
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import (
@@ -25,6 +33,9 @@ from tests.factories import (
     add_judgments,
     build_pool,
     import_benchmark,
+    judge,
+    make_annotator,
+    make_campaign,
     make_run,
     write_captions,
 )
@@ -414,3 +425,60 @@ def test_the_frozen_file_can_be_written_again_from_a_table(
 def test_only_tables_have_texts(label_set: LabelSet, format: str) -> None:
     with pytest.raises(InvalidInput, match=r"Only spreadsheet, jsonl, parquet, release can\."):
         open_export(label_set, format, WITH_TEXTS)
+
+
+# --- Columns of judgments ---------------------------------------------------------------------
+
+ALL_COLUMNS = ExportOptions(columns=JUDGMENT_COLUMNS)
+
+
+def judgments_with_columns(label_set: LabelSet) -> list[dict[str, str]]:
+    content = b"".join(open_export(label_set, "judgments", ALL_COLUMNS))
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
+def test_judgments_carry_what_was_recorded(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=2, double_share=1)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    for person in (anna, ben):
+        judge(campaign, person, {"v0": 1, "v1": 0})
+    at = datetime.datetime(2026, 3, 1, 12, 30, 15, 999, datetime.UTC)
+    ours = Judgment.objects.filter(annotator=ben, task__pair__video__key="v1")
+    ours.update(created_at=at, seconds=2.25, missing=["red, shape"])
+    published = publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
+    # Later changes are not part of the label set.
+    ours.update(seconds=9)
+
+    rows = judgments_with_columns(published)
+    assert len(rows) == 4
+    (row,) = [row for row in rows if row["missing"]]
+    assert (row["video_id"], row["label"]) == ("v1", "0")
+    assert (row["judged_at"], row["seconds"]) == ("2026-03-01T12:30:15Z", "2.2")
+    assert json.loads(row["missing"]) == ["red, shape"]
+    # It is in the row of the same person as in the file without columns.
+    plain = list(csv.DictReader(io.StringIO(export(published, "judgments").decode())))
+    assert [{key: row[key] for key in plain[0]} for row in rows] == plain
+    assert hashlib.sha256(export(published, "judgments")).hexdigest() == published.judgments_sha256
+
+
+def test_imported_judgments_have_empty_columns(label_set: LabelSet) -> None:
+    assert not label_set.details_file
+    rows = judgments_with_columns(label_set)
+    assert len(rows) == len(ROWS)
+    assert {row[name] for row in rows for name in JUDGMENT_COLUMNS} == {""}
+
+
+def test_judgments_with_columns_can_be_imported(label_set: LabelSet, tmp_path: Path) -> None:
+    path = tmp_path / "judgments.csv"
+    path.write_bytes(b"".join(open_export(label_set, "judgments", ALL_COLUMNS)))
+    copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
+    import_judgments(benchmark=copy, by=OPERATOR, path=path)
+    again = publish_label_set(benchmark=copy, allow_pending=True, by=OPERATOR)
+    assert again.sha256 == label_set.sha256
+
+
+def test_unknown_columns_are_refused(label_set: LabelSet) -> None:
+    with pytest.raises(InvalidInput, match=r"must be among judged_at, .*, not 'annotator_name'\."):
+        open_export(label_set, "judgments", ExportOptions(columns=("annotator_name",)))
+    with pytest.raises(InvalidInput, match=r"csv cannot contain columns of judgments\."):
+        open_export(label_set, "csv", ALL_COLUMNS)
