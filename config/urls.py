@@ -21,6 +21,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 
 urlpatterns = [
     path("", include("evaluation.portal.urls")),
+    path("", include("evaluation.catalogue.urls")),
     path("", include("evaluation.lab.urls")),
     path("", include("evaluation.monitor.urls")),
     path("", include("evaluation.scores.urls")),
