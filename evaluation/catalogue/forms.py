@@ -9,7 +9,7 @@ from django import forms
 
 from evaluation.catalogue.enums import JudgedPairs, PairOutcome, Positives
 from evaluation.models import DRAFT, LabelSet, LabelSource
-from evaluation.release.selectors import ORIGINAL, get_label_source, latest_draft
+from evaluation.release.selectors import ORIGINAL, latest_draft
 from pooling.enums import MediaState
 from pooling.models import KEY_LENGTH, Benchmark, Tag
 
@@ -26,26 +26,21 @@ class LabelForm(forms.Form):
     def __init__(self, data: Mapping[str, Any], *, benchmark: Benchmark) -> None:
         super().__init__(data)
         self.benchmark = benchmark
-        self.titles = _label_titles(benchmark)
-        self._offer("labels", list(self.titles.items()))
-        self.newest = next(iter(self.titles))
+        self.sources = _label_sources(benchmark)
+        self._offer("labels", [(name, _title(source)) for name, source in self.sources.items()])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
         field.choices = choices
 
     @property
-    def labels_name(self) -> str:
-        """The chosen labels of a valid form; the newest labels by default."""
-        return self.cleaned_data["labels"] or self.newest
-
-    @property
     def source(self) -> LabelSource | None:
-        return get_label_source(self.benchmark, self.labels_name)
+        """The chosen labels of a valid form; the newest ones by default, None without any."""
+        return self.sources[self.cleaned_data["labels"] or next(iter(self.sources))]
 
     @property
     def source_title(self) -> str:
-        return self.titles[self.labels_name]
+        return _title(self.source)
 
 
 class FilterForm(LabelForm):
@@ -170,10 +165,16 @@ class PairFilter(FilterForm):
         return number
 
 
-def _label_titles(benchmark: Benchmark) -> dict[str, str]:
-    """Return the labels that can be chosen, with their titles, the newest first."""
-    versions = LabelSet.objects.filter(benchmark=benchmark).values_list("version", flat=True)
-    titles = {str(version): f"Label set {version}" for version in versions}
+def _label_sources(benchmark: Benchmark) -> dict[str, LabelSource | None]:
+    """Return the labels that can be chosen, by their names: label sets first, the newest first."""
+    sets = LabelSet.objects.filter(benchmark=benchmark).defer("agreement")
+    found: dict[str, LabelSource | None] = {str(source.reference): source for source in sets}
     if (draft := latest_draft(benchmark)) is not None:
-        titles[DRAFT] = f"{draft.title}, not published"
-    return titles or {ORIGINAL: "No labels"}
+        found[DRAFT] = draft
+    return found or {ORIGINAL: None}
+
+
+def _title(source: LabelSource | None) -> str:
+    if source is None:
+        return "No labels yet"
+    return source.title if isinstance(source, LabelSet) else f"{source.title}, not published"

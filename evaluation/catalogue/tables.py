@@ -59,7 +59,7 @@ OUTCOME_PLACES = {outcome: place for place, outcome in enumerate(PairOutcome)}
 
 
 def caption_cells(row: CaptionRow) -> tuple[Any, ...]:
-    positives = " ".join(video.key for video in row.positives)
+    positives = " ".join(row.positive_ids)
     text = row.query.text
     return row.query.number, row.query.key, text, row.words, positives, *_counts(row)
 

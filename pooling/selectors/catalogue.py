@@ -54,11 +54,13 @@ class Catalogue:
     def original_videos_of(self, query: int) -> list[int]:
         """Return the numbers of the videos that are original positives of a caption, ascending."""
         start, stop = np.searchsorted(self.original_queries, [query, query + 1])
-        return self.original_videos[start:stop].tolist()
+        videos: list[int] = self.original_videos[start:stop].tolist()
+        return videos
 
     def original_queries_of(self, video: int) -> list[int]:
         """Return the numbers of the captions of which a video is an original positive."""
-        return self.original_queries[self.original_videos == video].tolist()
+        queries: list[int] = self.original_queries[self.original_videos == video].tolist()
+        return queries
 
     def videos_of_queries(self, queries: Int32Array) -> BoolArray:
         """Return which videos are an original positive of one of these captions, [n_videos]."""

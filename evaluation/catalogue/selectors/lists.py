@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,23 +11,27 @@ import numpy.typing as npt
 from django.db.models import Count
 
 from config.shared.tables import Order
-from evaluation.catalogue.enums import JudgedPairs, Positives
 from evaluation.catalogue.selectors.counts import Counts, pair_counts
+from evaluation.catalogue.selectors.masks import (
+    are_among,
+    are_judged,
+    have_positives,
+    tagged_numbers,
+    within_limits,
+)
 from evaluation.core.arrays import IntArray
 from evaluation.models import LabelSource
-from pooling.core.packing import unpack_numbers
 from pooling.enums import MediaState
-from pooling.models import Benchmark, Query, Tag, Video
+from pooling.models import Benchmark, Query, Video
 from pooling.selectors.catalogue import Catalogue, catalogue_of
 
-BoolArray = npt.NDArray[np.bool_]
 # Rows of files are loaded in parts of this number.
 ROWS_PER_PART = 500
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionRow:
-    """A caption in a list. positives: the keys of the videos that are original positives."""
+    """A caption in a list. positives: the videos that are original positives."""
 
     query: Query
     words: int
@@ -35,6 +39,10 @@ class CaptionRow:
     pairs: int
     judged: int
     relevant: int
+
+    @property
+    def positive_ids(self) -> list[str]:
+        return [video.key for video in self.positives]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +147,13 @@ def find_captions(
     """
     catalogue = catalogue_of(benchmark)
     counts = pair_counts(benchmark, source).captions
-    kept = _limits(catalogue.words, least, most)
-    kept &= _has_positives(catalogue.positives_per_query, positives)
-    kept &= _is_judged(counts, judged)
+    kept = within_limits(catalogue.words, least, most)
+    kept &= have_positives(catalogue.positives_per_query, positives)
+    kept &= are_judged(counts, judged)
     if q:
-        kept &= _is_among(catalogue.captions.containing(q), len(kept))
+        kept &= are_among(catalogue.captions.containing(q), len(kept))
     if tag:
-        kept &= _is_among(_tagged(benchmark, tag), len(kept))
+        kept &= are_among(tagged_numbers(benchmark, tag), len(kept))
     return CaptionList(benchmark, source, catalogue, counts, np.flatnonzero(kept))
 
 
@@ -168,63 +176,17 @@ def find_videos(
     """
     catalogue = catalogue_of(benchmark)
     counts = pair_counts(benchmark, source).videos
-    kept = _has_positives(catalogue.positives_per_video, captions) & _is_judged(counts, judged)
+    kept = have_positives(catalogue.positives_per_video, captions) & are_judged(counts, judged)
     if q:
-        kept &= _is_among(catalogue.videos.containing(q), len(kept))
+        kept &= are_among(catalogue.videos.containing(q), len(kept))
     if tag:
-        kept &= catalogue.videos_of_queries(_tagged(benchmark, tag))
+        kept &= catalogue.videos_of_queries(tagged_numbers(benchmark, tag))
     if least is not None or most is not None:
-        kept &= _limits(_durations(benchmark), least, most)
+        kept &= within_limits(_durations(benchmark), least, most)
     if state:
         videos = Video.objects.filter(benchmark=benchmark, state=state)
-        kept &= _is_among(list(videos.values_list("number", flat=True)), len(kept))
+        kept &= are_among(list(videos.values_list("number", flat=True)), len(kept))
     return VideoList(benchmark, source, catalogue, counts, np.flatnonzero(kept))
-
-
-def _limits(values: npt.NDArray[Any], least: float | None, most: float | None) -> BoolArray:
-    """Return which values lie within the limits. An undefined value (NaN) lies within none."""
-    kept = np.ones(len(values), np.bool_)
-    if least is not None:
-        kept &= values >= least
-    if most is not None:
-        kept &= values <= most
-    return kept
-
-
-def _has_positives(counts: IntArray, wanted: str) -> BoolArray:
-    match wanted:
-        case Positives.NONE:
-            return counts == 0
-        case Positives.ONE:
-            return counts == 1
-        case Positives.SEVERAL:
-            return counts > 1
-    return np.ones(len(counts), np.bool_)
-
-
-def _is_judged(counts: Counts, wanted: str) -> BoolArray:
-    is_pooled = counts.pairs > 0
-    match wanted:
-        case JudgedPairs.ALL:
-            return is_pooled & (counts.judged == counts.pairs)
-        case JudgedPairs.SOME:
-            return (counts.judged > 0) & (counts.judged < counts.pairs)
-        case JudgedPairs.NONE:
-            return is_pooled & (counts.judged == 0)
-        case JudgedPairs.NOT_POOLED:
-            return ~is_pooled
-    return np.ones(len(is_pooled), np.bool_)
-
-
-def _is_among(numbers: Iterable[int] | npt.NDArray[Any], n_all: int) -> BoolArray:
-    found = np.zeros(n_all, np.bool_)
-    found[numbers if isinstance(numbers, np.ndarray) else list(numbers)] = True
-    return found
-
-
-def _tagged(benchmark: Benchmark, name: str) -> npt.NDArray[np.int32]:
-    tag = Tag.objects.get(benchmark=benchmark, name=name)
-    return unpack_numbers(bytes(tag.queries))
 
 
 def _durations(benchmark: Benchmark) -> npt.NDArray[np.float64]:
@@ -246,9 +208,12 @@ def _in_order(
 ) -> list[int]:
     """Return the numbers in an order. Equal rows keep the order of the benchmark; NaN is last."""
     if order.key not in columns:  # the order of the benchmark
-        return (numbers[::-1] if order.descending else numbers).tolist()
-    values = columns[order.key][numbers]
-    return numbers[np.argsort(-values if order.descending else values, kind="stable")].tolist()
+        ordered = numbers[::-1] if order.descending else numbers
+    else:
+        values = columns[order.key][numbers]
+        ordered = numbers[np.argsort(-values if order.descending else values, kind="stable")]
+    found: list[int] = ordered.tolist()
+    return found
 
 
 def _by_number(rows: Any, numbers: Sequence[int]) -> dict[int, Any]:

@@ -14,14 +14,12 @@ from annotation.core.consensus import NO_LABEL, State
 from config.shared.bulk import Among, read_columns
 from evaluation.catalogue.enums import PairOutcome
 from evaluation.catalogue.selectors.counts import pair_counts
-from evaluation.core.arrays import IntArray
+from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
 from pooling.models import Benchmark, Pair, Query, Video
 from pooling.selectors.arrays import numbers_of
 from pooling.selectors.catalogue import catalogue_of
-
-BoolArray = npt.NDArray[np.bool_]
 
 UNJUDGED = -2
 # Captions whose pairs are read at once have about this number of pairs together, or are one.
@@ -63,18 +61,21 @@ class PairColumns:
         return PairColumns(*(getattr(self, name)[kept] for name in self.__slots__))
 
     def have_outcome(self, outcome: str) -> BoolArray:
+        kept: BoolArray
         match outcome:
             case PairOutcome.UNJUDGED:
-                return self.states == UNJUDGED
+                kept = self.states == UNJUDGED
             case PairOutcome.PENDING:
-                return self.states == State.PENDING
+                kept = self.states == State.PENDING
             case PairOutcome.CONFLICTED:
-                return self.states == State.CONFLICTED
+                kept = self.states == State.CONFLICTED
             case PairOutcome.RELEVANT:
-                return self.labels >= 1
+                kept = self.labels >= 1
             case PairOutcome.NOT_RELEVANT:
-                return self.labels == 0
-        return np.ones(len(self.codes), np.bool_)
+                kept = self.labels == 0
+            case _:
+                kept = np.ones(len(self.codes), np.bool_)
+        return kept
 
 
 def outcome_name(state: int, label: int) -> PairOutcome:
@@ -139,7 +140,8 @@ def labelled_of_video(source: LabelSource | None, benchmark: Benchmark, video: i
     if source is None:
         return np.empty(0, np.int64)
     codes = label_set_labels(source).codes
-    return codes[benchmark.pair_space.videos(codes) == video]
+    found: IntArray = codes[benchmark.pair_space.videos(codes) == video]
+    return found
 
 
 def pooled_codes(benchmark: Benchmark, queries: IntArray, *, video: int | None = None) -> IntArray:
@@ -184,7 +186,7 @@ def pair_parts(
     """
     pairs, space = pair_counts(benchmark, source).captions.pairs, benchmark.pair_space
     is_wanted = pairs > 0
-    is_wanted[: space.queries(max(after, 0))] = False
+    is_wanted[: space.queries(after + 1)] = False
     if query is not None:
         is_wanted &= np.arange(len(pairs)) == query
     if outcome not in ("", PairOutcome.UNJUDGED):
@@ -214,8 +216,7 @@ def _parts(queries: IntArray, pairs: IntArray, *, is_one_video: bool) -> Iterato
     else:
         starts = (np.cumsum(pairs) - pairs) // PAIRS_PER_PART
     edges = np.flatnonzero(np.diff(starts, prepend=-1)).tolist()
-    for start, stop in zip(edges, [*edges[1:], len(queries)], strict=True):
-        yield queries[start:stop]
+    yield from (part for part in np.split(queries, edges[1:]) if len(part))
 
 
 def pair_rows(benchmark: Benchmark, columns: PairColumns) -> list[PairRow]:

@@ -73,13 +73,13 @@ def _pairs_context(
         for videos in lists
     ]
     page = page_of(places_in_order(order, pairs.columns, ranks), request.GET.get("page"))
-    codes = pairs.columns.codes[page.object_list]
+    codes = pairs.columns.codes[list(page)]
     numbers = space.videos(codes).tolist()
     videos = Video.objects.filter(benchmark=benchmark, number__in=numbers)
     others = {space.encode(query.number, video.number): video for video in videos}
     leads = can_see_answers(request.user, benchmark)
     tasks = tasks_of_pairs(benchmark, codes, with_answers=leads)
-    rows = shown_pairs(page.object_list, pairs, others, ranks, tasks)
+    rows = shown_pairs(page, pairs, others, ranks, tasks)
     return {"heads": order.heads, "page": page, "pairs": rows, "can_lead": leads}
 
 

@@ -39,7 +39,7 @@ def captions(request: HttpRequest, key: str) -> HttpResponse:
     if form.is_valid():
         found = find_captions(benchmark, form.source, **form.options)
         page = page_of(found.in_order(order), request.GET.get("page"))
-        context |= {"page": page, "rows": found.rows(page.object_list)}
+        context |= {"page": page, "rows": found.rows(list(page))}
     status = UNPROCESSABLE if form.errors else 200
     return render(request, "evaluation/catalogue/captions.html", context, status=status)
 

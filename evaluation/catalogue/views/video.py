@@ -61,7 +61,7 @@ def _pairs_context(
     heads = pair_columns("Caption", runs, sorts_ranks=False)
     order = Order.requested(request.GET.get("sort", ""), heads, "number")
     page = page_of(places_in_order(order, pairs.columns), request.GET.get("page"))
-    codes = pairs.columns.codes[page.object_list]
+    codes = pairs.columns.codes[list(page)]
     numbers = space.queries(codes)
     queries = Query.objects.filter(benchmark=benchmark, number__in=numbers.tolist())
     others = {space.encode(query.number, video.number): query for query in queries}
@@ -72,7 +72,7 @@ def _pairs_context(
     ]
     leads = can_see_answers(request.user, benchmark)
     tasks = tasks_of_pairs(benchmark, codes, with_answers=leads)
-    rows = shown_pairs(page.object_list, pairs, others, ranks, tasks)
+    rows = shown_pairs(page, pairs, others, ranks, tasks)
     return {"heads": order.heads, "page": page, "pairs": rows, "can_lead": leads}
 
 

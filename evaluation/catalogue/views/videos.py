@@ -29,7 +29,7 @@ def videos(request: HttpRequest, key: str) -> HttpResponse:
     if form.is_valid():
         found = find_videos(benchmark, form.source, **form.options)
         page = page_of(found.in_order(order), request.GET.get("page"))
-        context |= {"page": page, "rows": found.rows(page.object_list)}
+        context |= {"page": page, "rows": found.rows(list(page))}
     status = UNPROCESSABLE if form.errors else 200
     return render(request, "evaluation/catalogue/videos.html", context, status=status)
 

@@ -18,8 +18,8 @@ from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import UNIT
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs, Provenance
-from evaluation.models import AnalysisResult, LabelSet
-from evaluation.release.selectors import get_label_source, latest_draft
+from evaluation.models import DRAFT, AnalysisResult, LabelSet, LabelSource
+from evaluation.release.selectors import ORIGINAL, latest_draft
 from pooling.models import Benchmark
 from pooling.selectors.metadata import train_splits_of
 from pooling.selectors.runs import find_runs
@@ -146,6 +146,15 @@ def build_form(
         splits=list(splits),
         draft=latest_draft(benchmark),
     )
+
+
+def get_label_source(benchmark: Benchmark, labels: str) -> LabelSource | None:
+    """Return the labels that a valid form names; None for the original positives."""
+    if labels == ORIGINAL:
+        return None
+    if labels == DRAFT:
+        return latest_draft(benchmark)
+    return LabelSet.objects.get(benchmark=benchmark, version=int(labels))
 
 
 def build_question(

@@ -30,9 +30,10 @@ from evaluation.lab.analyses.inputs import Inputs, Provenance
 from evaluation.lab.analyses.question import (
     COMMON_FIELDS,
     build_form,
+    get_label_source,
 )
 from evaluation.lab.comparison.form import BY_LABELS, RUNS_MAX, CompareForm
-from evaluation.release.selectors import ORIGINAL, get_label_source
+from evaluation.release.selectors import ORIGINAL
 from pooling.models import Benchmark, Query, Run
 from pooling.selectors.arrays import query_keys, query_texts
 from pooling.selectors.runs import find_runs, ranked_matrix

@@ -26,7 +26,7 @@ from config.shared.errors import InvalidInput
 from evaluation.core.files.label_file import Labels, parse_labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.texts.equal_captions import share_positives
-from evaluation.models import DRAFT, Draft, LabelSet, LabelSource
+from evaluation.models import Draft, LabelSet, LabelSource
 from pooling.core.equal_texts import OFF, expand_text_pairs, first_equal
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool import union_codes
@@ -194,15 +194,6 @@ def originals_with_equal_captions(
 def latest_draft(benchmark: Benchmark) -> Draft | None:
     """Return the latest draft. Its text is loaded only if it is used."""
     return Draft.objects.filter(benchmark=benchmark).defer("text").first()
-
-
-def get_label_source(benchmark: Benchmark, labels: str) -> LabelSource | None:
-    """Return the labels that a valid form names; None for the original positives."""
-    if labels == ORIGINAL:
-        return None
-    if labels == DRAFT:
-        return latest_draft(benchmark)
-    return LabelSet.objects.get(benchmark=benchmark, version=int(labels))
 
 
 @dataclass(frozen=True, slots=True)
