@@ -16,6 +16,7 @@ from evaluation.catalogue.selectors.pairs import (
     labelled_of_caption,
     labelled_of_video,
     pooled_codes,
+    pooled_codes_of_video,
     with_outcomes,
 )
 from evaluation.core.arrays import IntArray
@@ -88,7 +89,7 @@ def pairs_of_video(benchmark: Benchmark, source: LabelSource | None, video: int)
 
     No index begins with the video, so that each caption is looked up in the index of pairs.
     """
-    pooled = pooled_codes(benchmark, np.arange(benchmark.n_queries), video=video)
+    pooled = pooled_codes_of_video(benchmark, np.arange(benchmark.n_queries), video)
     queries = np.array(catalogue_of(benchmark).original_queries_of(video), np.int64)
     labelled = labelled_of_video(source, benchmark, video)
     codes = union_codes([pooled, labelled, benchmark.pair_space.encode(queries, video)])

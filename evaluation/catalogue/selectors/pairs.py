@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypedDict
@@ -17,6 +17,7 @@ from evaluation.catalogue.selectors.counts import pair_counts
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
+from pooling.core.pool import union_codes
 from pooling.models import Benchmark, Pair, Query, Video
 from pooling.selectors.arrays import numbers_of
 from pooling.selectors.catalogue import catalogue_of
@@ -24,8 +25,9 @@ from pooling.selectors.catalogue import catalogue_of
 UNJUDGED = -2
 # Captions whose pairs are read at once have about this number of pairs together, or are one.
 PAIRS_PER_PART = 10_000
-# One video has few pairs, so that all captions are looked up at once.
-CAPTIONS_PER_PART = 50_000
+# Of one video, a part has the pairs of this number of captions.
+CAPTIONS_PER_PART = 20_000
+LOOKUPS_PER_QUERY = 10_000
 
 
 class PairRow(TypedDict):
@@ -144,16 +146,27 @@ def labelled_of_video(source: LabelSource | None, benchmark: Benchmark, video: i
     return found
 
 
-def pooled_codes(benchmark: Benchmark, queries: IntArray, *, video: int | None = None) -> IntArray:
-    """Return the codes of the pooled pairs of captions, ascending.
+def pooled_codes(benchmark: Benchmark, queries: IntArray) -> IntArray:
+    """Return the codes of the pooled pairs of captions, ascending. queries: query numbers."""
+    return _pooled(benchmark, queries, {})
 
-    queries: query numbers. video: only pairs with the video of this number. The index `pair` finds
-    them, so that the time is linear in the numbers of captions and found pairs.
+
+def pooled_codes_of_video(benchmark: Benchmark, queries: IntArray, video: int) -> IntArray:
+    """Return the codes of the pooled pairs of captions with one video, ascending.
+
+    Each caption is one lookup in the unique key of the pair.
     """
+    of_video = {"video_id": int(catalogue_of(benchmark).video_ids[video])}
+    starts = range(0, len(queries), LOOKUPS_PER_QUERY)
+    found = [
+        _pooled(benchmark, queries[start : start + LOOKUPS_PER_QUERY], of_video) for start in starts
+    ]
+    return union_codes(found)
+
+
+def _pooled(benchmark: Benchmark, queries: IntArray, filters: Mapping[str, int]) -> IntArray:
     catalogue = catalogue_of(benchmark)
-    found = Pair.objects.filter(Among("query_id", catalogue.query_ids[queries]))
-    if video is not None:
-        found = found.filter(video_id=int(catalogue.video_ids[video]))
+    found = Pair.objects.filter(Among("query_id", catalogue.query_ids[queries]), **filters)
     query_pks, video_pks = read_columns(found, "query_id", "video_id")
     codes = benchmark.pair_space.encode(
         numbers_of(catalogue.query_ids, query_pks), numbers_of(catalogue.video_ids, video_pks)
@@ -193,7 +206,11 @@ def pair_parts(
         is_wanted &= _have_outcome(benchmark, source, outcome)
     queries = np.flatnonzero(is_wanted)
     for part in _parts(queries, pairs[queries], is_one_video=video is not None):
-        codes = pooled_codes(benchmark, part, video=video)
+        codes = (
+            pooled_codes(benchmark, part)
+            if video is None
+            else pooled_codes_of_video(benchmark, part, video)
+        )
         columns = with_outcomes(benchmark, source, codes[codes > after])
         end = space.encode(int(part[-1]) + 1, 0) - 1
         kept = columns.only(columns.have_outcome(outcome))
@@ -270,9 +287,12 @@ def pair_page(parts: Iterator[PairPart], limit: int, max_parts: int) -> PairPage
     free, end = limit, None
     for part in islice(parts, max_parts):
         codes = part.columns.codes
-        found.append(part.columns.only(slice(0, free)))
-        if len(codes) > free or (len(codes) == free and not part.is_last):
+        if len(codes):
+            found.append(part.columns.only(slice(0, free)))
+        if len(codes) > free:
             return PairPage(found, int(codes[free - 1]))
         free -= len(codes)
         end = None if part.is_last else part.end
+        if not free:
+            break
     return PairPage(found, end)
