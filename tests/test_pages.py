@@ -821,10 +821,10 @@ def test_queries_do_not_grow_with_the_rows(
             "gold": "/benchmarks/b0/gold/",
             "guidelines": "/benchmarks/b0/guidelines/",
         }
-        lists = ("runs", "train-splits", "tags", "pools", "analyses", "label-sets")
-        lists += ("queries", "videos", "pairs")  # type: ignore[assignment]
+        lists = ["runs", "train-splits", "tags", "pools", "analyses", "label-sets"]
+        lists += ["queries", "videos", "pairs"]
         addresses |= {f"api {name}": f"/api/v1/benchmarks/b0/{name}/" for name in lists}
-        lists = ("benchmarks", "campaigns", "jobs")
+        lists = ["benchmarks", "campaigns", "jobs"]
         addresses |= {f"api {name}": f"/api/v1/{name}/" for name in lists}
         return {name: queries_of(client, address) for name, address in addresses.items()}
 
