@@ -10,7 +10,8 @@ from config.shared.tables import Column, Order
 from evaluation.catalogue.enums import PairOutcome
 from evaluation.catalogue.selectors.entries import EntryPairs, PairTask
 from evaluation.catalogue.selectors.lists import CaptionRow, VideoRow
-from evaluation.catalogue.selectors.pairs import PairColumns, PairRow, outcome_name
+from evaluation.catalogue.selectors.outcomes import PairColumns, outcome_name
+from evaluation.catalogue.selectors.pairs import PairRow
 from pooling.models import Query, Run, Video
 
 # More runs would make the table of pairs too wide.

@@ -11,13 +11,12 @@ from annotation.enums import JudgmentState, TaskState
 from annotation.models import AT_DESK, Judgment, JudgmentTask
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.desk import pseudonym
+from evaluation.catalogue.selectors.outcomes import PairColumns, with_outcomes
 from evaluation.catalogue.selectors.pairs import (
-    PairColumns,
     labelled_of_caption,
     labelled_of_video,
     pooled_codes,
     pooled_codes_of_video,
-    with_outcomes,
 )
 from evaluation.core.arrays import IntArray
 from evaluation.models import LabelSource
