@@ -848,7 +848,8 @@ def test_queries_do_not_grow_with_the_rows(
         "captions": 13,
         "caption": 18,
         "videos": 9,
-        "video": 16,
+        # On PostgreSQL, four of these open and close the part that reads through an index.
+        "video": 16 if connection.vendor == "sqlite" else 20,
         "runs": 8,
         "campaigns": 13,
         "labels": 17,

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from annotation.core.consensus import NO_LABEL
-from config.shared.bulk import Among, read_columns
+from config.shared.bulk import Among, by_index, read_columns
 from evaluation.catalogue.enums import PairOutcome
 from evaluation.catalogue.selectors.counts import pair_counts
 from evaluation.catalogue.selectors.outcomes import PairColumns, outcome_name, with_outcomes
@@ -73,9 +73,11 @@ def pooled_codes_of_video(benchmark: Benchmark, queries: IntArray, video: int) -
     """
     of_video = {"video_id": int(catalogue_of(benchmark).video_ids[video])}
     starts = range(0, len(queries), LOOKUPS_PER_QUERY)
-    found = [
-        _pooled(benchmark, queries[start : start + LOOKUPS_PER_QUERY], of_video) for start in starts
-    ]
+    with by_index():
+        found = [
+            _pooled(benchmark, queries[start : start + LOOKUPS_PER_QUERY], of_video)
+            for start in starts
+        ]
     return union_codes(found)
 
 
