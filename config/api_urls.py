@@ -8,6 +8,7 @@ from drf_spectacular.views import SpectacularAPIView
 from annotation import api as annotation
 from config.audit import api as audit
 from config.jobs import api as jobs
+from evaluation.catalogue import api as catalogue
 from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
 from evaluation.release import api as release
@@ -25,6 +26,9 @@ urlpatterns = [
         name="api-train-splits",
     ),
     path("benchmarks/<str:key>/tags/", metadata.Tags.as_view(), name="api-tags"),
+    path("benchmarks/<str:key>/queries/", catalogue.Captions.as_view(), name="api-queries"),
+    path("benchmarks/<str:key>/videos/", catalogue.Videos.as_view(), name="api-videos"),
+    path("benchmarks/<str:key>/pairs/", catalogue.Pairs.as_view(), name="api-pairs"),
     path("benchmarks/<str:key>/pools/", pools.Pools.as_view(), name="api-pools"),
     path("benchmarks/<str:key>/agreement/", monitor.Agreement.as_view(), name="api-agreement"),
     path("benchmarks/<str:key>/scores/", scores.Scores.as_view(), name="api-scores"),

@@ -23,6 +23,7 @@ urlpatterns = [
     # Before the page of a label set, whose address could be read as that of others.
     path("", include("evaluation.release.urls")),
     path("", include("evaluation.portal.urls")),
+    path("", include("evaluation.catalogue.urls")),
     path("", include("evaluation.lab.urls")),
     path("", include("evaluation.monitor.urls")),
     path("", include("evaluation.scores.urls")),

@@ -77,6 +77,21 @@ def _deferred_on_sqlite() -> Iterator[None]:
         sqlite.transaction_mode = mode
 
 
+@contextmanager
+def by_index() -> Iterator[None]:
+    """Read through indexes, even if PostgreSQL estimates that reading the whole table is faster.
+
+    It overestimates lookups of many keys in an index that is in memory.
+    """
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        yield
+        cursor.execute("SET LOCAL enable_seqscan = on")
+
+
 def reserve_ids(model: type[models.Model], count: int) -> IntArray:
     """Return `count` unused primary keys of `model`, ascending, int64 [count].
 

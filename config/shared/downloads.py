@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 
 CSV = "text/csv; charset=utf-8"
 JSON = "application/json"
@@ -27,6 +28,12 @@ def download(body: str | bytes, name: str, content_type: str) -> HttpResponse:
 
 def download_csv(body: str, name: str) -> HttpResponse:
     return download(body, f"{name}.csv", CSV)
+
+
+def stream_csv(parts: Iterator[str], name: str) -> StreamingHttpResponse:
+    """Return a large CSV file, which is made while it is sent."""
+    headers = {"Content-Disposition": attachment(f"{name}.csv")}
+    return StreamingHttpResponse(parts, content_type=CSV, headers=headers)
 
 
 def download_json(value: Any, name: str) -> HttpResponse:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 from django.core.paginator import Page, Paginator
@@ -25,6 +26,7 @@ Row = TypeVar("Row")
 M = TypeVar("M", bound=Model)
 
 ROWS_PER_PAGE = 50
+ROWS_PER_CSV_PART = 1000
 # Spreadsheets read a text as a formula if it begins with one of these.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -35,8 +37,8 @@ class Column:
 
     key: its name in addresses and rows. title: its head on a page. kind: how its values are
     written, a key of `config.shared.numbers.FORMATS`. is_sortable: whether its head is a link.
-    highest_first: the first click on its head sorts from the highest value; always so for numbers
-    and times.
+    highest_first: the first click on its head sorts from the highest value; so also for numbers and
+    times, except with lowest_first.
     """
 
     key: str
@@ -44,6 +46,7 @@ class Column:
     kind: str = "text"
     is_sortable: bool = True
     highest_first: bool = False
+    lowest_first: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -97,7 +100,8 @@ class Order:
         if not column.is_sortable:
             return Head(column, "")
         if column.key != self.key:
-            is_descending = column.highest_first or column.kind != "text"
+            is_number = column.kind != "text" and not column.lowest_first
+            is_descending = column.highest_first or is_number
             return Head(column, f"-{column.key}" if is_descending else column.key)
         if self.descending:
             return Head(column, column.key, "descending")
@@ -146,10 +150,20 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     None becomes an empty cell. Floats keep all their digits. Texts that a spreadsheet would read as
     a formula get an apostrophe in front.
     """
+    return "".join(csv_parts(heads, rows))
+
+
+def csv_parts(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield a CSV file as `csv_text` returns it, part by part."""
+    yield _csv_lines([heads])
+    remaining = iter(rows)
+    while part := list(islice(remaining, ROWS_PER_CSV_PART)):
+        yield _csv_lines([_cell(value) for value in row] for row in part)
+
+
+def _csv_lines(rows: Iterable[Sequence[Any]]) -> str:
     out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
 

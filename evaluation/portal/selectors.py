@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, OuterRef, Prefetch, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
 
 from annotation.enums import CampaignKind, CampaignState, MembershipState, TaskState
 from annotation.models import IS_AT_DESK, Campaign, JudgmentTask, Membership
@@ -15,8 +15,7 @@ from config.shared.numbers import Figure, undefined
 from evaluation.models import NEWEST_FIRST, Evaluation, LabelSet
 from evaluation.scores.forms import JUDGED
 from evaluation.scores.tables import value_of
-from pooling.enums import MediaState
-from pooling.models import Benchmark, OriginalPositive, Query, Run, Video
+from pooling.models import Benchmark, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,25 +131,6 @@ def _by_campaign(rows: list[tuple[str, int, int]]) -> dict[str, list[CampaignCou
     for name, pk, count in sorted(rows, key=lambda row: (-row[2], -row[1])):
         found.setdefault(name, []).append(CampaignCount(campaigns[pk], count))
     return found
-
-
-def video_states(benchmark: Benchmark) -> dict[MediaState, int]:
-    """Return the number of videos in each state."""
-    videos = Video.objects.filter(benchmark=benchmark).order_by()
-    counts = dict(videos.values_list("state").annotate(Count("pk")))
-    return {state: counts.get(state, 0) for state in MediaState}
-
-
-def captions_of(benchmark: Benchmark, text: str) -> QuerySet[Query]:
-    """Return the captions that contain each word of `text`, with their original positives.
-
-    A word can also be the key of the caption.
-    """
-    found = Query.objects.filter(benchmark=benchmark).order_by("number")
-    for word in text.split():
-        found = found.filter(Q(text__icontains=word) | Q(key__iexact=word))
-    positives = OriginalPositive.objects.select_related("video").order_by("video__number")
-    return found.prefetch_related(Prefetch("originalpositive_set", positives, "positives"))
 
 
 def people_of(people: QuerySet[User], benchmark: Benchmark) -> QuerySet[User]:

@@ -31,7 +31,16 @@ TABS = (
     Tab(
         "Captions and videos",
         "benchmark-captions",
-        frozenset({"equal-captions", "train-captions-upload", "tags-upload"}),
+        frozenset(
+            {
+                "benchmark-videos",
+                "caption",
+                "video",
+                "equal-captions",
+                "train-captions-upload",
+                "tags-upload",
+            }
+        ),
     ),
     Tab("Runs", "benchmark-runs", frozenset({"run-upload", "run", "results"})),
     Tab(

@@ -7,7 +7,6 @@ from evaluation.portal.views import benchmarks, home, label_sets
 urlpatterns = [
     path("", home.home, name="home"),
     path("benchmarks/<str:key>/", benchmarks.overview, name="benchmark"),
-    path("benchmarks/<str:key>/captions/", benchmarks.captions, name="benchmark-captions"),
     path("benchmarks/<str:key>/runs/", benchmarks.runs, name="benchmark-runs"),
     path("benchmarks/<str:key>/campaigns/", benchmarks.campaigns, name="benchmark-campaigns"),
     path("benchmarks/<str:key>/labels/", benchmarks.labels, name="benchmark-labels"),

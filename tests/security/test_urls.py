@@ -348,7 +348,8 @@ def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
 
 
 # The acts that downloads add to the audit log, by their name in `TABLE`. Scores, counts over time
-# and analyses contain no data about people, so their downloads are not recorded.
+# analyses, captions, videos and pairs contain no data about people, so their downloads are not
+# recorded.
 RECORDED = {
     "audit-log-csv": "log_downloaded",
     "campaign-people-csv": "people_downloaded",
@@ -360,9 +361,12 @@ NOT_RECORDED = {
     "analysis-json",
     "analysis-table",
     "campaign-csv",
+    "captions-csv",
     "compare-download",
     "label-set-diff-csv",
+    "pairs-csv",
     "results-download",
+    "videos-csv",
 }
 
 

@@ -20,9 +20,11 @@ class Column(tables.Column):
     """A column of a result.
 
     compared: returns the options of the comparison that a row's cell links to, or nothing.
+    names: "caption" or "video" if the cell links to the page of the row's caption or video.
     """
 
     compared: Callable[[Row], Mapping[str, Any]] | None = None
+    names: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,15 @@ class Cell:
     """A cell as a page shows it.
 
     sorted_by: an interval is sorted by its lower end. query: options of the comparison, encoded.
+    page, page_query: URL name and parameters of the page of a caption or video, or empty.
     """
 
     column: Column
     text: str
     sorted_by: Any
     query: str
+    page: str
+    page_query: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,8 @@ def _cell(column: Column, row: Row) -> Cell:
     value = row[column.key]
     query = urlencode(column.compared(row), doseq=True) if column.compared else ""
     sorted_by = value[0] if isinstance(value, list) else value
-    return Cell(column, column.format(value), sorted_by, query)
+    page_query = urlencode({"id": row[f"{column.names}_id"]}) if column.names else ""
+    return Cell(column, column.format(value), sorted_by, query, column.names, page_query)
 
 
 def _file_cells(value: Any, is_interval: bool) -> list[Any]:

@@ -222,7 +222,7 @@ def overlap_tables(result: TextOverlapResult, others: str, closest: str) -> list
             [
                 Column("overlap", "Overlap", "number"),
                 Column("caption_id", "Caption id"),
-                Column("caption", "Caption"),
+                Column("caption", "Caption", names="caption"),
                 Column("closest", closest),
                 Column("similarity", "Similarity", "number"),
             ],

@@ -32,12 +32,10 @@ from evaluation.monitor.figures import agreement_note, agreement_rows
 from evaluation.portal.cards import JOBS_MAX
 from evaluation.portal.originals import find_originals
 from evaluation.portal.selectors import (
-    captions_of,
     desk_counts,
     newest_label_sets,
     paused_memberships,
     people_of,
-    video_states,
 )
 from evaluation.portal.steps import Progress, next_step, steps_of
 from evaluation.release.exports import FORMATS
@@ -53,10 +51,7 @@ from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import result_rows, value_of
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
-from pooling.selectors.metadata import tags_of, train_splits_of
 from pooling.selectors.runs import find_runs
-
-SEARCH_LENGTH = 100
 
 
 @only_for(can_see_benchmarks)
@@ -153,24 +148,6 @@ def _newly_settled(outcomes: BenchmarkOutcomes, newest: LabelSet | None) -> int:
         return 0
     published = newest.n_pairs - newest.n_conflicted - newest.n_pending
     return max(0, outcomes.counts.settled - published)
-
-
-@only_for(can_see_benchmarks)
-@require_safe
-def captions(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the captions, the number of videos in each state, train captions and tags."""
-    benchmark = _get_benchmark(request, key)
-    search = request.GET.get("q", "").strip()[:SEARCH_LENGTH]
-    context = {
-        "benchmark": benchmark,
-        "can_lead": can_lead(request.user, benchmark),
-        "search": search,
-        "page": page_of(captions_of(benchmark, search), request.GET.get("page")),
-        "video_states": [(state, n) for state, n in video_states(benchmark).items() if n],
-        "splits": list(train_splits_of(benchmark)),
-        "tags": list(tags_of(benchmark)),
-    }
-    return render(request, "evaluation/portal/captions.html", context)
 
 
 @only_for(can_see_benchmarks)

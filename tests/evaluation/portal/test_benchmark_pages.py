@@ -76,6 +76,7 @@ def current_tabs(page: str) -> list[tuple[str, str]]:
     [
         ("", ("Overview", "page")),
         ("captions/", ("Captions and videos", "page")),
+        ("videos/", ("Captions and videos", "true")),
         ("equal-captions/", ("Captions and videos", "true")),
         ("train-captions/new/", ("Captions and videos", "true")),
         ("tags/new/", ("Captions and videos", "true")),
@@ -257,11 +258,11 @@ def test_captions_are_searched_and_paged(tmp_path: Path, researcher: Client) -> 
     page = researcher.get("/benchmarks/tiny/captions/").content.decode()
     assert page.count('<th scope="row" class="wide caption-cell"') == 50
     text = text_of(researcher, "/benchmarks/tiny/captions/?page=2")
-    assert "c59 caption 59 v3" in text
+    assert "caption 59 c59 2 v3 0 0 0" in text
     assert "51 to 60 of 60 captions" in text
     found = researcher.get("/benchmarks/tiny/captions/?q=caption+c7").content.decode()
     assert found.count("caption-cell") == 1
-    assert "No caption contains these words." in text_of(
+    assert "No caption matches. Show all captions" in text_of(
         researcher, "/benchmarks/tiny/captions/?q=nothing"
     )
 

@@ -101,7 +101,7 @@ def tables(result: EqualCaptionsResult) -> list[Table]:
             "texts",
             "Texts with the most captions",
             [
-                Column("text", "Text"),
+                Column("text", "Text", names="caption"),
                 Column(
                     "caption_id",
                     "First caption",

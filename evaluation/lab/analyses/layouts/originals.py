@@ -114,9 +114,9 @@ def tables(result: OriginalsResult) -> list[Table]:
             "examples",
             "Rejected original positives",
             [
-                Column("caption", "Caption"),
+                Column("caption", "Caption", names="caption"),
                 Column("caption_id", "Key", compared=lambda row: {"caption": row["caption_id"]}),
-                Column("video_id", "Video"),
+                Column("video_id", "Video", names="video"),
                 Column("judgments", "Judgments", "count"),
                 Column("relevant", "Relevant judgments", "count"),
             ],

@@ -96,7 +96,7 @@ def tables(result: PositivesResult) -> list[Table]:
             [
                 Column("end", "Group"),
                 Column("caption_id", "Key", compared=lambda row: {"caption": row["caption_id"]}),
-                Column("caption", "Caption"),
+                Column("caption", "Caption", names="caption"),
                 Column("words", "Words", "count"),
                 *(Column(name, title, "count") for name, title in SOURCES.items()),
             ],

@@ -1,0 +1,232 @@
+"""Selecting, ordering and loading captions and videos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Count
+
+from config.shared.tables import Order
+from evaluation.catalogue.selectors.counts import Counts, pair_counts
+from evaluation.catalogue.selectors.masks import (
+    are_among,
+    are_judged,
+    have_positives,
+    tagged_numbers,
+    within_limits,
+)
+from evaluation.core.arrays import IntArray
+from evaluation.models import LabelSource
+from pooling.enums import MediaState
+from pooling.models import Benchmark, Query, Video
+from pooling.selectors.catalogue import Catalogue, catalogue_of
+
+# Rows of files are loaded in parts of this number.
+ROWS_PER_PART = 500
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionRow:
+    """A caption in a list. positives: the videos that are original positives."""
+
+    query: Query
+    words: int
+    positives: list[Video]
+    pairs: int
+    judged: int
+    relevant: int
+
+    @property
+    def positive_ids(self) -> list[str]:
+        return [video.key for video in self.positives]
+
+
+@dataclass(frozen=True, slots=True)
+class VideoRow:
+    """A video in a list. captions: the number of captions that have it as an original positive."""
+
+    video: Video
+    captions: int
+    pairs: int
+    judged: int
+    relevant: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaptionList:
+    """The captions of a benchmark that pass a filter. source: the labels that are counted."""
+
+    benchmark: Benchmark
+    source: LabelSource | None
+    catalogue: Catalogue
+    counts: Counts
+    numbers: IntArray
+
+    def in_order(self, order: Order) -> list[int]:
+        columns = {
+            "words": self.catalogue.words,
+            "positives": self.catalogue.positives_per_query,
+            **_count_columns(self.counts),
+        }
+        return _in_order(self.numbers, order, columns)
+
+    def rows(self, numbers: Sequence[int]) -> list[CaptionRow]:
+        """Load captions by their numbers, with two queries."""
+        queries = _by_number(Query.objects.filter(benchmark=self.benchmark), numbers)
+        positives = {number: self.catalogue.original_videos_of(number) for number in numbers}
+        shown = sorted({video for videos in positives.values() for video in videos})
+        videos = _by_number(Video.objects.filter(benchmark=self.benchmark), shown)
+        return [
+            CaptionRow(
+                queries[number],
+                int(self.catalogue.words[number]),
+                [videos[video] for video in positives[number]],
+                *_counts_at(self.counts, number),
+            )
+            for number in numbers
+        ]
+
+    def all_rows(self, numbers: Sequence[int]) -> Iterator[CaptionRow]:
+        """Load captions part by part, so that only one part is in memory."""
+        for part in _parts(numbers):
+            yield from self.rows(part)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VideoList:
+    """The videos of a benchmark that pass a filter. source: the labels that are counted."""
+
+    benchmark: Benchmark
+    source: LabelSource | None
+    catalogue: Catalogue
+    counts: Counts
+    numbers: IntArray
+
+    def in_order(self, order: Order) -> list[int]:
+        columns = {
+            "captions": self.catalogue.positives_per_video,
+            **_count_columns(self.counts),
+        }
+        if order.key == "duration":
+            columns["duration"] = _durations(self.benchmark)
+        return _in_order(self.numbers, order, columns)
+
+    def rows(self, numbers: Sequence[int]) -> list[VideoRow]:
+        """Load videos by their numbers, with one query."""
+        videos = _by_number(Video.objects.filter(benchmark=self.benchmark), numbers)
+        captions = self.catalogue.positives_per_video
+        return [
+            VideoRow(videos[number], int(captions[number]), *_counts_at(self.counts, number))
+            for number in numbers
+        ]
+
+    def all_rows(self, numbers: Sequence[int]) -> Iterator[VideoRow]:
+        """Load videos part by part, so that only one part is in memory."""
+        for part in _parts(numbers):
+            yield from self.rows(part)
+
+
+def find_captions(
+    benchmark: Benchmark,
+    source: LabelSource | None,
+    *,
+    q: str = "",
+    least: int | None = None,
+    most: int | None = None,
+    positives: str = "",
+    tag: str = "",
+    judged: str = "",
+) -> CaptionList:
+    """Return the captions that pass all filters. An empty value does not limit them.
+
+    q: parts of words of the caption or its key. least, most: words. tag: the name of a tag.
+    """
+    catalogue = catalogue_of(benchmark)
+    counts = pair_counts(benchmark, source).captions
+    kept = within_limits(catalogue.words, least, most)
+    kept &= have_positives(catalogue.positives_per_query, positives)
+    kept &= are_judged(counts, judged)
+    if q:
+        kept &= are_among(catalogue.captions.containing(q), len(kept))
+    if tag:
+        kept &= are_among(tagged_numbers(benchmark, tag), len(kept))
+    return CaptionList(benchmark, source, catalogue, counts, np.flatnonzero(kept))
+
+
+def find_videos(
+    benchmark: Benchmark,
+    source: LabelSource | None,
+    *,
+    q: str = "",
+    state: str = "",
+    least: float | None = None,
+    most: float | None = None,
+    captions: str = "",
+    tag: str = "",
+    judged: str = "",
+) -> VideoList:
+    """Return the videos that pass all filters. An empty value does not limit them.
+
+    q: a part of the key. least, most: seconds. tag: the name of a tag of a caption that has the
+    video as an original positive.
+    """
+    catalogue = catalogue_of(benchmark)
+    counts = pair_counts(benchmark, source).videos
+    kept = have_positives(catalogue.positives_per_video, captions) & are_judged(counts, judged)
+    if q:
+        kept &= are_among(catalogue.videos.containing(q), len(kept))
+    if tag:
+        kept &= catalogue.videos_of_queries(tagged_numbers(benchmark, tag))
+    if least is not None or most is not None:
+        kept &= within_limits(_durations(benchmark), least, most)
+    if state:
+        videos = Video.objects.filter(benchmark=benchmark, state=state)
+        kept &= are_among(list(videos.values_list("number", flat=True)), len(kept))
+    return VideoList(benchmark, source, catalogue, counts, np.flatnonzero(kept))
+
+
+def _durations(benchmark: Benchmark) -> npt.NDArray[np.float64]:
+    """Return the seconds of each video, NaN if unknown; float64 [n_videos]."""
+    rows = Video.objects.filter(benchmark=benchmark).order_by("number")
+    return np.array(list(rows.values_list("duration", flat=True)), np.float64)
+
+
+def _count_columns(counts: Counts) -> dict[str, npt.NDArray[Any]]:
+    return {"pairs": counts.pairs, "judged": counts.judged, "relevant": counts.relevant}
+
+
+def _counts_at(counts: Counts, number: int) -> tuple[int, int, int]:
+    return int(counts.pairs[number]), int(counts.judged[number]), int(counts.relevant[number])
+
+
+def _in_order(
+    numbers: IntArray, order: Order, columns: Mapping[str, npt.NDArray[Any]]
+) -> list[int]:
+    """Return the numbers in an order. Equal rows keep the order of the benchmark; NaN is last."""
+    if order.key not in columns:  # the order of the benchmark
+        ordered = numbers[::-1] if order.descending else numbers
+    else:
+        values = columns[order.key][numbers]
+        ordered = numbers[np.argsort(-values if order.descending else values, kind="stable")]
+    found: list[int] = ordered.tolist()
+    return found
+
+
+def _by_number(rows: Any, numbers: Sequence[int]) -> dict[int, Any]:
+    return {row.number: row for row in rows.filter(number__in=numbers)}
+
+
+def _parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(numbers), ROWS_PER_PART):
+        yield numbers[start : start + ROWS_PER_PART]
+
+
+def video_states(benchmark: Benchmark) -> dict[MediaState, int]:
+    """Return the number of videos in each state."""
+    videos = Video.objects.filter(benchmark=benchmark).order_by()
+    counts = dict(videos.values_list("state").annotate(Count("pk")))
+    return {state: counts.get(state, 0) for state in MediaState}
