@@ -15,15 +15,20 @@ from pooling.services.metadata import (
     import_tags,
     import_train_captions,
 )
+from pooling.services.plans import Details, ImportFiles, ImportPlan, PlanReport, plan_benchmark
 from pooling.services.pools import BuiltPool, PoolReport, build_pool
 from pooling.services.runs import ImportedRun, RunReport, import_run
 
 __all__ = [
     "BuiltPool",
+    "Details",
+    "ImportFiles",
+    "ImportPlan",
     "ImportedBenchmark",
     "ImportedRun",
     "ImportedTags",
     "ImportedTrainSplit",
+    "PlanReport",
     "PoolReport",
     "RunReport",
     "TagsReport",
@@ -33,5 +38,6 @@ __all__ = [
     "import_run",
     "import_tags",
     "import_train_captions",
+    "plan_benchmark",
     "set_equal_texts",
 ]

@@ -129,6 +129,8 @@ NOT_RECORDED = {
     "run_housekeeping": "an Operation records it, and it removes only what is not needed",
     "begin_draft": "enqueue_job records it",
     "begin_scoring": "enqueue_job records it",
+    "score_all_again": "as begin_scoring, and scores are computed from labels",
+    "plan_benchmark": "it changes nothing",
     "evaluate_runs": "scores are computed from labels",
     "compute_agreement": "figures are computed from labels",
     "compute_figures": "figures are computed from labels",
