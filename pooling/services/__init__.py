@@ -7,6 +7,14 @@ from pooling.services.benchmarks import (
     import_benchmark,
     set_equal_texts,
 )
+from pooling.services.imports import (
+    ImportReport,
+    accept_import,
+    begin_import,
+    change_columns,
+    plan_import,
+    write_import,
+)
 from pooling.services.metadata import (
     ImportedTags,
     ImportedTrainSplit,
@@ -24,6 +32,7 @@ __all__ = [
     "Details",
     "ImportFiles",
     "ImportPlan",
+    "ImportReport",
     "ImportedBenchmark",
     "ImportedRun",
     "ImportedTags",
@@ -33,11 +42,16 @@ __all__ = [
     "RunReport",
     "TagsReport",
     "TrainSplitReport",
+    "accept_import",
+    "begin_import",
     "build_pool",
+    "change_columns",
     "import_benchmark",
     "import_run",
     "import_tags",
     "import_train_captions",
     "plan_benchmark",
+    "plan_import",
     "set_equal_texts",
+    "write_import",
 ]

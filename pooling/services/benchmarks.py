@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from django.utils import timezone
 
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
@@ -16,7 +17,7 @@ from pooling.core.formats.captions import CaptionsFile
 from pooling.core.import_plan import Changes
 from pooling.core.refusals import Refusals
 from pooling.enums import EqualTexts, PoolingAct
-from pooling.models import Benchmark, Query, Video
+from pooling.models import Benchmark, BenchmarkImport, Query, Video
 from pooling.policies import check_can_set_equal_texts
 from pooling.services.plans import (
     Details,
@@ -52,6 +53,7 @@ def import_benchmark(
     details: Details | None = None,
     update: bool = False,
     plan: str = "",
+    accepted: BenchmarkImport | None = None,
     progress: Progress = no_progress,
 ) -> ImportedBenchmark:
     """Store captions, videos and original positives, with a playable copy of each video file.
@@ -60,6 +62,7 @@ def import_benchmark(
     captions. The columns of a similarity matrix have the same order. `details` are those of a new
     benchmark. If the benchmark exists, captions and videos are matched by key, and the captions
     change only with `update`. plan: the hash of the plan that a person has accepted, or empty.
+    accepted: the row of that plan, which is marked in the same transaction.
 
     Raises `NotPermitted` if `by` may not import the benchmark. Raises `InvalidInput` with the first
     error if the plan has errors. Raises `Conflict` if the key belongs to other captions, and
@@ -87,6 +90,9 @@ def import_benchmark(
         broken = attach_videos(benchmark, made.listed.videos, ready)
         counts = {"new": again.stored is None, "videos_with_files": len(ready)}
         record(PoolingAct.BENCHMARK_IMPORTED, by=by, on=benchmark, after=counts)
+        if accepted is not None:
+            accepted.imported_at = timezone.now()
+            accepted.save(update_fields=["imported_at"])
     return ImportedBenchmark(
         benchmark,
         len(file.positive_queries),

@@ -47,8 +47,11 @@ class ImportFiles:
         cls, captions: Path, *, companion: Path | None = None, videos: Path | None = None
     ) -> ImportFiles:
         """Return the files, named in messages by their paths."""
-        given = [path and SourceFile(path, str(path)) for path in (companion, videos)]
-        return cls(SourceFile(captions, str(captions)), *given)
+        return cls(
+            SourceFile(captions, str(captions)),
+            SourceFile(companion, str(companion)) if companion else None,
+            SourceFile(videos, str(videos)) if videos else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from django.core.management.base import CommandParser
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
-from pooling.core.formats.reading import AUTO, SOURCES, TABLE, SourceFile
+from pooling.core.formats.detection import TABLE
+from pooling.core.formats.reading import AUTO, SOURCES, SourceFile
 from pooling.core.formats.tables import KNOWN_NAMES
 from pooling.enums import EqualTexts
 from pooling.services import Details, ImportFiles, import_benchmark, plan_benchmark
