@@ -532,6 +532,7 @@ OUR_URLS = {
     "config.audit.urls",
 }
 NOTHING = {
+    "import": uuid.UUID(int=1),
     "campaign": 999_999,
     "job": uuid.UUID(int=1),
     "video": uuid.UUID(int=1),

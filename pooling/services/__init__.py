@@ -23,7 +23,14 @@ from pooling.services.metadata import (
     import_tags,
     import_train_captions,
 )
-from pooling.services.plans import Details, ImportFiles, ImportPlan, PlanReport, plan_benchmark
+from pooling.services.plans import (
+    Details,
+    ImportFiles,
+    ImportPlan,
+    PlanReport,
+    has_changes,
+    plan_benchmark,
+)
 from pooling.services.pools import BuiltPool, PoolReport, build_pool
 from pooling.services.runs import ImportedRun, RunReport, import_run
 
@@ -46,6 +53,7 @@ __all__ = [
     "begin_import",
     "build_pool",
     "change_columns",
+    "has_changes",
     "import_benchmark",
     "import_run",
     "import_tags",

@@ -30,6 +30,7 @@ from pooling.services.plans import (
     ImportFiles,
     PlanReport,
     check_options,
+    has_changes,
     plan_benchmark,
     taken,
 )
@@ -174,9 +175,17 @@ def write_import(
         accepted=found,
         progress=progress,
     )
-    for name in FILES:
-        transaction.on_commit(partial(delete_upload, getattr(found, name).name))
+    _delete_files(found)
     return _report(done.benchmark, found, done.notes)
+
+
+@transaction.atomic
+def _delete_files(found: BenchmarkImport) -> None:
+    for name in FILES:
+        stored = getattr(found, name).name
+        transaction.on_commit(partial(delete_upload, stored))
+        setattr(found, name, "")
+    found.save(update_fields=FILES)
 
 
 def _report(benchmark: Benchmark, found: BenchmarkImport, notes: tuple[str, ...]) -> ImportReport:
@@ -187,7 +196,7 @@ def _report(benchmark: Benchmark, found: BenchmarkImport, notes: tuple[str, ...]
         "videos": benchmark.n_videos,
         "original_positives": found.plan["original_positives"],
         "created": not found.is_update,
-        "changed": found.is_update,
+        "changed": found.is_update and has_changes(found.plan),
         "without_media": benchmark.videos.filter(file="", url="").count(),
         "notes": list(notes),
     }

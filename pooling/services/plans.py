@@ -262,6 +262,12 @@ def _check_may_change(
         refusals.add(str(error), source)
 
 
+def has_changes(plan: PlanReport) -> bool:
+    """Return whether a plan changes captions, videos or original positives."""
+    counts = (*plan["new"].values(), *plan["removed"].values())
+    return bool(plan["changed"]) or any(counts)
+
+
 def taken(key: str) -> str:
     return (
         f"The benchmark {key!r} already exists with other captions or videos. Choose another key, "

@@ -124,18 +124,17 @@ def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "head": head,
         "file_columns": [Column("", name) for name in head["columns"]] if head else [],
         "form": form,
-        "changes": _has_changes(found),
+        "can_accept": _can_accept(found),
         "counts": _counts(found),
     }
     return render(request, "pooling/import_plan.html", context, status=form_status(request))
 
 
-def _has_changes(found: BenchmarkImport) -> bool:
-    plan = found.plan
-    if plan is None or plan["refused"]:
+def _can_accept(found: BenchmarkImport) -> bool:
+    """Return whether the plan has no errors and something to store, such as URLs of videos."""
+    if found.plan is None or found.plan["refused"]:
         return False
-    changed = plan["changed"] or any(plan["new"].values()) or any(plan["removed"].values())
-    return bool(changed or found.videos)
+    return services.has_changes(found.plan) or bool(found.videos)
 
 
 def _counts(found: BenchmarkImport) -> list[tuple[str, int, int, int]]:

@@ -64,7 +64,7 @@ def test_a_lead_imports_a_benchmark_on_the_pages(lead: Client) -> None:
     assert job.result["refusals"] == [
         {"file": "captions.csv", "line": 1, "reason": "the header has no column 'caption'"}
     ]
-    page = f"/imports/{found.pk}/"
+    page, stored = f"/imports/{found.pk}/", Path(found.captions.path)
     shown = lead.get(page).content.decode()
     assert "The files have 1 error, so nothing can be imported." in " ".join(shown.split())
     assert "eine Katze" in shown  # the first rows of the file
@@ -87,6 +87,9 @@ def test_a_lead_imports_a_benchmark_on_the_pages(lead: Client) -> None:
         ("c1", "ein Hund"),
     ]
     assert made["created"] is True
+    assert not stored.exists()
+    found.refresh_from_db()
+    assert not found.captions
     assert lead.get(page)["Location"] == "/benchmarks/klein/"
     assert lead.post(f"{page}accept/", {"plan": plan["plan"]}).status_code == 409
 
