@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from django.db import IntegrityError
 from django.utils import timezone
 
 from config.accounts.actors import Actor, account_of
@@ -118,7 +119,7 @@ def _checked(made: ImportPlan, accepted: str) -> CaptionsFile:
 def _create(
     key: str, details: Details, file: CaptionsFile, changes: Changes, by: Actor
 ) -> Benchmark:
-    benchmark = Benchmark.objects.create(
+    benchmark = Benchmark(
         key=key,
         name=details.name or key,
         licence=details.licence,
@@ -129,6 +130,10 @@ def _create(
         n_videos=len(changes.video_keys),
         created_by=account_of(by),
     )
+    try:
+        benchmark.save(force_insert=True)
+    except IntegrityError:  # another import of the key is stored at the same time
+        raise Conflict(taken(key)) from None
     copy_numbered(Query, benchmark, {"key": file.query_keys, "text": file.texts})
     copy_numbered(Video, benchmark, {"key": changes.video_keys})
     copy_positives(benchmark, file, np.arange(len(file.query_keys)), changes.video_keys)

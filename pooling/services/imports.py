@@ -113,7 +113,7 @@ def change_columns(*, found: BenchmarkImport, columns: Mapping[str, str], by: Ac
         raise InvalidInput(f"There is no column {min(unknown)!r}.")
     _check_is_open(found)
     with transaction.atomic():
-        found.columns = {column: name for column, name in columns.items() if name}
+        found.columns = dict(columns)
         found.plan = None
         found.save(update_fields=["columns", "plan"])
         return _enqueue_plan(found, by)

@@ -46,11 +46,14 @@ class TableHead:
     rows: tuple[tuple[str, ...], ...]
 
     def named(self, selected: Mapping[str, str]) -> dict[str, str]:
-        """Return the names of the columns of captions: the selected or else the known ones."""
+        """Return the names of the columns of captions: the selected or else the known ones.
+
+        A column whose selection is empty has no name.
+        """
         names = {}
         for column, known in KNOWN_NAMES.items():
             found = next((name for name in known if name in self.columns), None)
-            if name := selected.get(column) or found:
+            if name := selected.get(column, found):
                 names[column] = name
         return names
 

@@ -110,6 +110,11 @@ def test_selected_columns_are_used_and_change_the_hash(tmp_path: Path) -> None:
     assert english.sha256 != german.sha256
 
 
+def test_a_column_of_ids_can_be_left_out(tmp_path: Path) -> None:
+    content = "id,caption,video_id\n1,a cat,v1\n1,a dog,v1\n"
+    assert read(tmp_path, content, columns={"caption_id": ""}).query_keys == ("v1#0", "v1#1")
+
+
 def test_every_bad_row_is_refused_with_its_line(tmp_path: Path) -> None:
     content = (
         "caption_id,caption,video_id\n"
