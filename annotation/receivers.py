@@ -7,12 +7,13 @@ from typing import Any
 from django.dispatch import receiver
 
 from annotation import services
-from annotation.models import JudgmentTask
+from annotation.models import GoldItem, JudgmentTask
 from config.accounts.models import User
 from config.accounts.signals import person_deactivated, person_erased, role_withdrawn
+from config.shared.bulk import IntArray, read_columns
 from config.shared.errors import Conflict
 from pooling.models import Benchmark
-from pooling.signals import equal_texts_changing
+from pooling.signals import equal_texts_changing, judged_captions
 
 
 @receiver(person_deactivated)
@@ -36,3 +37,11 @@ def refuse_change_of_shared_tasks(benchmark: Benchmark, **_: Any) -> None:
         raise Conflict(
             "The rule can no longer change, because equal captions share tasks of a campaign."
         )
+
+
+@receiver(judged_captions)
+def captions_of_gold_items(benchmark: Benchmark, **_: Any) -> IntArray:
+    """Return the numbers of the captions of gold items, retired ones included."""
+    gold = GoldItem.objects.filter(benchmark=benchmark).order_by()
+    (numbers,) = read_columns(gold, "query__number")
+    return numbers

@@ -13,7 +13,7 @@ from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
 from evaluation.release import api as release
 from evaluation.scores import api as scores
-from pooling.api import benchmarks, metadata, pools, runs
+from pooling.api import benchmarks, imports, metadata, pools, runs
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
@@ -67,6 +67,9 @@ urlpatterns = [
         release.LabelSetFile.as_view(),
         name="api-label-set-file",
     ),
+    path("imports/", imports.Imports.as_view(), name="api-imports"),
+    path("imports/<uuid:pk>/", imports.ImportDetail.as_view(), name="api-import"),
+    path("imports/<uuid:pk>/accept/", imports.ImportAccept.as_view(), name="api-import-accept"),
     path("campaigns/", annotation.CampaignList.as_view(), name="api-campaigns"),
     path("campaigns/<int:pk>/claim/", annotation.Claim.as_view(), name="api-claim"),
     path("campaigns/<int:pk>/release/", annotation.Release.as_view(), name="api-release"),

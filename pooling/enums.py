@@ -34,6 +34,7 @@ class PoolingAct(models.TextChoices):
     """The administrative acts on benchmarks, runs and pools."""
 
     BENCHMARK_IMPORTED = "benchmark_imported", "Benchmark imported"
+    CAPTIONS_UPDATED = "captions_updated", "Captions of a benchmark updated"
     EQUAL_TEXTS_SET = "equal_texts_set", "Rule for equal captions changed"
     RUN_IMPORTED = "run_imported", "Run imported"
     POOL_BUILT = "pool_built", "Pool built"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.conf import settings
+from django.core.files.storage import Storage, storages
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
@@ -274,3 +275,36 @@ class Pair(models.Model):
 
     def __str__(self) -> str:
         return f"{self.query_id}-{self.video_id}"
+
+
+def upload_storage() -> Storage:
+    return storages["uploads"]
+
+
+class BenchmarkImport(models.Model):
+    """Uploaded files of a benchmark with the plan of their import, until a person accepts it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    benchmark_key = models.CharField(max_length=100, validators=[BENCHMARK_KEY])
+    is_update = models.BooleanField(help_text="of the captions of an existing benchmark")
+    name = models.CharField(max_length=200, blank=True)
+    licence = models.CharField(max_length=300, blank=True)
+    # Named by the services, which store an upload before its row.
+    captions = models.FileField(storage=upload_storage)
+    companion = models.FileField(storage=upload_storage, blank=True)
+    videos = models.FileField(storage=upload_storage, blank=True)
+    sources = models.JSONField(help_text="the name of each file on the person's computer")
+    columns = models.JSONField(default=dict, help_text="selected columns of a table of captions")
+    head = models.JSONField(null=True, help_text="columns and first rows of that table")
+    plan = models.JSONField(null=True, help_text="see PlanReport; null until it is made")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    imported_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"import of {self.benchmark_key}"

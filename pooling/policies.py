@@ -18,11 +18,12 @@ from config.accounts.roles import (
     Scopes,
     is_lead,
     is_researcher,
+    leads_somewhere,
     researches_somewhere,
     scopes_of,
 )
 from config.shared.errors import NotPermitted
-from pooling.models import Benchmark, System, Video
+from pooling.models import Benchmark, BenchmarkImport, System, Video
 
 Person: TypeAlias = Actor | AbstractBaseUser | AnonymousUser
 
@@ -52,6 +53,19 @@ def check_can_import_benchmark(by: Actor, key: str) -> None:
     """Require the role of lead in the benchmark of this key, which may not exist yet."""
     if not is_lead(by, key):
         raise NotPermitted("Only leads and admins may import a benchmark.")
+
+
+def can_import_benchmarks(user: Person) -> bool:
+    """Return whether the person may import some benchmark."""
+    return leads_somewhere(user)
+
+
+def imports_seen_by(user: Person) -> QuerySet[BenchmarkImport]:
+    return scopes_of(user, Role.LEAD).limit(BenchmarkImport.objects.all(), "benchmark_key")
+
+
+def can_update_captions(user: Person, benchmark: Benchmark) -> bool:
+    return is_lead(user, benchmark.key)
 
 
 def can_upload_run(user: Person) -> bool:

@@ -12,3 +12,15 @@ run_imported = Signal()
 # Sent with `benchmark` before its rule for equal texts changes. A receiver raises `Conflict` if its
 # data depend on the rule.
 equal_texts_changing = Signal()
+
+# Sent with `benchmark`. A receiver returns the numbers of captions that people judge apart from
+# pools, int64 [n].
+judged_captions = Signal()
+
+# Sent with `benchmark` before its captions or original positives change. A receiver raises
+# `Conflict` if its data depend on them.
+captions_changing = Signal()
+
+# Sent in the transaction that has changed the original positives of a benchmark with runs.
+# Arguments: `benchmark`, and `by`, the actor who changed them.
+positives_changed = Signal()

@@ -2,19 +2,97 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
+from config.operations.housekeeping import Removed, housekeeping_step, remove_rows
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted, short_sha
 from pooling import services
+from pooling.models import BenchmarkImport
 from pooling.selectors.benchmarks import get_benchmark
+
+IMPORT_AGE = timedelta(days=7)
+
+
+def import_planned(job: Job, made: dict[str, Any]) -> Outcome:
+    url = reverse("import-plan", args=[made["import"]])
+    return Outcome(text="The files have been read.", url=url, link="To the plan")
+
+
+@job_kind("plan_import", outcome=import_planned)
+def plan_import_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Plan the import of a benchmark.
+
+    params: import (the id of a `BenchmarkImport`).
+    """
+    report = services.plan_import(
+        found=_get_import(params), by=actor_of_job(params), progress=progress
+    )
+    return {**report, "import": params["import"]}
+
+
+def benchmark_imported(job: Job, made: dict[str, Any]) -> Outcome:
+    text = "Benchmark <strong><bdi>{}</bdi></strong> is {}: {}, {}, {}."
+    counts = (
+        counted(made["queries"], "caption"),
+        counted(made["videos"], "video"),
+        counted(made["original_positives"], "original positive"),
+    )
+    verb = "imported" if made["created"] else "updated"
+    url = reverse("benchmark", args=[made["benchmark"]])
+    return Outcome(
+        text=format_html(text, made["benchmark"], verb, *counts),
+        url=url,
+        link="To the benchmark",
+        notes=(*made["notes"], *_videos_note(made["without_media"])),
+    )
+
+
+def _videos_note(without_media: int) -> tuple[str, ...]:
+    if not without_media:
+        return ()
+    have = "has" if without_media == 1 else "have"
+    videos = counted(without_media, "video")
+    return (
+        f"{videos} {have} no file or address yet. Annotators need the videos, but scores do not: "
+        "you can add runs first.",
+    )
+
+
+@job_kind("import_benchmark", outcome=benchmark_imported)
+def import_benchmark_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Write an accepted plan.
+
+    params: import (the id of a `BenchmarkImport`), plan (the hash).
+    """
+    return {
+        **services.write_import(
+            found=_get_import(params),
+            plan=params["plan"],
+            by=actor_of_job(params),
+            progress=progress,
+        )
+    }
+
+
+def _get_import(params: dict[str, Any]) -> BenchmarkImport:
+    return BenchmarkImport.objects.get(pk=params["import"])
+
+
+@housekeeping_step("imports", "Imports that no one has accepted, and records of old imports")
+def remove_imports(dry_run: bool) -> Removed:
+    """Remove old imports. The files that they name are then unused."""
+    old = timezone.now() - IMPORT_AGE
+    return remove_rows(BenchmarkImport.objects.filter(created_at__lt=old), dry_run)
 
 
 def _url_of_run(job: Job, made: dict[str, Any]) -> str:

@@ -2,9 +2,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from pooling.views import captions, media, metadata, pools, runs
+from pooling.views import captions, imports, media, metadata, pools, runs
 
 urlpatterns = [
+    path("imports/new/", imports.import_new, name="import-new"),
+    path("imports/<uuid:pk>/", imports.import_plan, name="import-plan"),
+    path("imports/<uuid:pk>/accept/", imports.import_accept, name="import-accept"),
+    path(
+        "benchmarks/<str:key>/captions/update/",
+        imports.captions_update,
+        name="captions-update",
+    ),
     path("benchmarks/<str:key>/runs/new/", runs.run_upload, name="run-upload"),
     path("benchmarks/<str:key>/pools/new/", pools.pool_build, name="pool-build"),
     path(

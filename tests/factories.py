@@ -34,14 +34,21 @@ from annotation.services import (
     open_training,
     submit_judgment,
 )
-from config.accounts.actors import OPERATOR
+from config.accounts.actors import OPERATOR, Actor
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import create_user
 from config.shared.public_ids import PublicIds
 from pooling import services as pooling_services
 from pooling.models import Benchmark, Pair, Run
-from pooling.services import ImportedRun, ImportedTags, ImportedTrainSplit
+from pooling.services import (
+    Details,
+    ImportedBenchmark,
+    ImportedRun,
+    ImportedTags,
+    ImportedTrainSplit,
+    ImportFiles,
+)
 
 Result = TypeVar("Result")
 
@@ -87,11 +94,33 @@ def write_judgments(path: Path, rows: Iterable[JudgmentRow]) -> Path:
 # --- Benchmarks and runs -------------------------------------------------------------------
 
 # The operator of the command line calls these services, unless a test passes another actor.
-import_benchmark = partial(pooling_services.import_benchmark, by=OPERATOR)
 import_run = partial(pooling_services.import_run, by=OPERATOR)
 import_train_captions = partial(pooling_services.import_train_captions, by=OPERATOR)
 import_tags = partial(pooling_services.import_tags, by=OPERATOR)
 build_pool = partial(pooling_services.build_pool, by=OPERATOR)
+
+
+def import_benchmark(
+    *,
+    key: str,
+    captions: Path,
+    companion: Path | None = None,
+    videos: Path | None = None,
+    by: Actor = OPERATOR,
+    media_dir: Path | None = None,
+    update: bool = False,
+    plan: str = "",
+    **details: str,
+) -> ImportedBenchmark:
+    return pooling_services.import_benchmark(
+        key=key,
+        files=ImportFiles.of(captions, companion=companion, videos=videos),
+        by=by,
+        media_dir=media_dir,
+        details=Details(**details),
+        update=update,
+        plan=plan,
+    )
 
 
 def caption_rows(captions: int, videos: int) -> list[CaptionRow]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -32,14 +33,16 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.shared.caches import process_cache as cache
+from config.shared.progress import no_progress
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse, compute_overview_analysis
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from pooling import services
 from pooling.enums import MediaState
-from pooling.models import Benchmark, Video
+from pooling.models import Benchmark, BenchmarkImport, Video
 from tests import factories
 from tests.accounts.world import invited, make_member
 from tests.factories import build_pool
@@ -89,6 +92,15 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("benchmark-people", "GET", "/benchmarks/tiny/people/", (OUT, NONE, NONE, IN, IN)),
     ("benchmark-people", "GET", "/benchmarks/other/people/", (OUT, NONE, NONE, NONE, NONE)),
     ("benchmark-settings", "GET", "/benchmarks/tiny/settings/", (OUT, NONE, IN, IN, IN)),
+    ("import-new", "GET", "/imports/new/", (OUT, NONE, NONE, IN, IN)),
+    ("import-new", "POST", "/imports/new/", (OUT, NONE, NONE, 422, 422)),
+    ("import-plan", "GET", f"/imports/{uuid.UUID(int=0)}/", (OUT, NONE, NONE, NONE, NONE)),
+    ("import-plan", "GET", "/imports/{import}/", (OUT, NONE, NONE, IN, IN)),
+    ("import-plan", "POST", "/imports/{import}/", (OUT, NONE, NONE, 422, 422)),
+    ("import-accept", "GET", "/imports/{import}/accept/", (OUT, NONE, NONE, 405, 405)),
+    ("import-accept", "POST", "/imports/{import}/accept/", (OUT, NONE, NONE, 412, 412)),
+    ("captions-update", "GET", "/benchmarks/tiny/captions/update/", (OUT, NONE, 403, IN, IN)),
+    ("captions-update", "POST", "/benchmarks/tiny/captions/update/", (OUT, NONE, 403, 422, 422)),
     ("run-upload", "GET", "/benchmarks/tiny/runs/new/", (OUT, NONE, IN, IN, IN)),
     ("run-upload", "POST", "/benchmarks/tiny/runs/new/", (OUT, NONE, 422, 422, 422)),
     ("pool-build", "GET", "/benchmarks/tiny/pools/new/", (OUT, NONE, 403, IN, IN)),
@@ -469,6 +481,7 @@ def places(campaign: Campaign, tmp_path: Path) -> dict[str, Any]:
     tina = make_member("tina", Role.ANNOTATOR, of="tiny")
     return {
         **make_training(campaign.benchmark, tina, tmp_path),
+        "import": planned_import().pk,
         "campaign": campaign.pk,
         "anna": Annotator.objects.get(user__username="<b>anna</b>").pseudonym,
         "job": job.pk,
@@ -477,6 +490,21 @@ def places(campaign: Campaign, tmp_path: Path) -> dict[str, Any]:
         "invitation": made.invitation.pk,
         "token": made.token,
     }
+
+
+def planned_import() -> BenchmarkImport:
+    """Upload other captions of `tiny`, with hostile texts, names and errors, and plan them."""
+    content = f'caption_id,"{HOSTILE.replace(chr(34), chr(34) * 2)}",video_id\nc0,x,v0\n'
+    content += '"<i> c",x,v0\n' + 'c1,"<i>other</i>",v1\nc2,caption 2,v2\n'
+    found, _ = services.begin_import(
+        key="tiny",
+        uploads={"captions": SimpleUploadedFile(HOSTILE, content.encode())},
+        columns={"caption": HOSTILE},
+        update=True,
+        by=OPERATOR,
+    )
+    services.plan_import(found=found, by=OPERATOR, progress=no_progress)
+    return found
 
 
 def make_training(benchmark: Benchmark, person: User, folder: Path) -> dict[str, Any]:
@@ -542,6 +570,7 @@ OUR_URLS = {
     "config.audit.urls",
 }
 NOTHING = {
+    "import": uuid.UUID(int=1),
     "campaign": 999_999,
     "job": uuid.UUID(int=1),
     "video": uuid.UUID(int=1),

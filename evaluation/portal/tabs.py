@@ -39,6 +39,7 @@ TABS = (
                 "equal-captions",
                 "train-captions-upload",
                 "tags-upload",
+                "captions-update",
             }
         ),
     ),

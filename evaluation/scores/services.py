@@ -143,6 +143,14 @@ def begin_scoring(*, run: Run, by: Actor) -> Job:
     )
 
 
+def score_all_again(*, benchmark: Benchmark, by: Actor) -> None:
+    """Delete the scores of all runs, and queue their scoring. Call it in a transaction."""
+    check_can_evaluate(by, benchmark)
+    Evaluation.objects.filter(run__benchmark=benchmark).delete()
+    for run in find_runs(benchmark):
+        begin_scoring(run=run, by=by)
+
+
 def _evaluate(
     run: Run, original: Judged, labelled: Judged | None, measures: Sequence[Measure]
 ) -> RunEvaluation:

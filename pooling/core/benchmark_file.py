@@ -1,43 +1,21 @@
-"""The two files of a benchmark: captions with their original positives, and videos."""
+"""The table of the videos of a benchmark."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-import numpy as np
-
-from pooling.core.arrays import Int32s
-from pooling.core.keys import NUMBER, key_fault, shown, text_fault
+from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS
+from pooling.core.keys import NUMBER, key_fault, shown
 from pooling.core.lines import Progress, TextBlocks
+from pooling.core.refusals import Refusals
 from pooling.core.table import CsvTable
 
-MAX_TEXT = 10_000
 MAX_FILE_NAME = 1_000
 MAX_URL = 2_000
-# All rows are in memory until they are stored, with about 500 bytes each.
-MAX_ROWS = 1_000_000
-MAX_BYTES = 256 << 20
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CaptionsFile:
-    """The captions, the videos they name, and the original positives.
-
-    Captions and videos are numbered 0, 1, 2 … in order of first appearance. `positive_queries` and
-    `positive_videos` are int32 [n_positives]: the numbers of each pair, in the order of the file.
-    """
-
-    query_keys: tuple[str, ...]
-    texts: tuple[str, ...]
-    video_keys: tuple[str, ...]
-    positive_queries: Int32s
-    positive_videos: Int32s
-    sha256: str
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +26,7 @@ class VideoRow:
     file: str | None
     url: str | None
     duration: float | None
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,114 +38,43 @@ class VideosFile:
     notes: tuple[str, ...]
 
 
-def parse_captions(
-    path: Path, *, progress: Progress | None = None, source: str | None = None
-) -> CaptionsFile:
-    """Read `caption_id,caption,video_id`, with one row for each original positive of a caption.
-
-    Raises `InvalidInput` if a key or text is invalid, if one caption_id has different texts, or if
-    a row is repeated.
-    """
-    table = CsvTable(
-        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
-        ("caption_id", "caption", "video_id"),
-    )
-    captions = _Captions(table)
-    for line, (query_key, text, video_key) in table:
-        _check_number(table, len(captions.positives), line)
-        captions.add(line, query_key, text, video_key)
-    if not captions.positives:
-        table.refuse("the file has a header but no caption", 1)
-    return captions.finish()
-
-
-class _Captions:
-    """The captions, videos and positives of the rows that have been read."""
-
-    def __init__(self, table: CsvTable) -> None:
-        self.table = table
-        self.query_numbers: dict[str, int] = {}
-        self.video_numbers: dict[str, int] = {}
-        self.texts: list[str] = []
-        self.first_lines: list[int] = []
-        self.positives: dict[tuple[int, int], int] = {}
-
-    def add(self, line: int, query_key: str, text: str, video_key: str) -> None:
-        query = self.query_numbers.get(query_key)
-        if query is None:
-            query = self._add_query(line, query_key, text)
-        elif text != self.texts[query]:
-            first = self.first_lines[query]
-            reason = (
-                f"caption {shown(query_key)} has a different text in line {first}; give each text "
-                "its own caption_id"
-            )
-            self.table.refuse(reason, line)
-        video = self.video_numbers.get(video_key)
-        if video is None:
-            if fault := key_fault(video_key, "video"):
-                self.table.refuse(fault, line)
-            video = self.video_numbers[video_key] = len(self.video_numbers)
-        first = self.positives.setdefault((query, video), line)
-        if first != line:
-            pair = f"caption {shown(query_key)} with video {shown(video_key)}"
-            self.table.refuse(f"{pair} is already in line {first}; delete one of the lines", line)
-
-    def _add_query(self, line: int, key: str, text: str) -> int:
-        fault = key_fault(key, "caption") or text_fault(text, "caption", longest=MAX_TEXT)
-        if fault:
-            self.table.refuse(fault, line)
-        self.texts.append(text)
-        self.first_lines.append(line)
-        return self.query_numbers.setdefault(key, len(self.query_numbers))
-
-    def finish(self) -> CaptionsFile:
-        pairs = np.array(list(self.positives), dtype=np.int32)
-        return CaptionsFile(
-            query_keys=tuple(self.query_numbers),
-            texts=tuple(self.texts),
-            video_keys=tuple(self.video_numbers),
-            positive_queries=pairs[:, 0].copy(),
-            positive_videos=pairs[:, 1].copy(),
-            sha256=self.table.blocks.sha256,
-            notes=self.table.notes,
-        )
-
-
 def parse_videos(
-    path: Path, *, progress: Progress | None = None, source: str | None = None
+    path: Path,
+    *,
+    refusals: Refusals | None = None,
+    progress: Progress | None = None,
+    source: str | None = None,
 ) -> VideosFile:
     """Read `video_id` and any of the optional columns `file,url,duration`.
 
-    Raises `InvalidInput` if a key is invalid or repeated, if a file name leads out of the media
-    folder, if a URL is not plain http(s), or if a duration is not a number of seconds above 0.
+    A row is added to `refusals`, or raised without them, if its key is invalid or repeated, if its
+    file name leads out of the media folder, if its URL is not plain http(s), or if its duration is
+    not a number of seconds above 0.
     """
+    refusals = refusals or Refusals.raised()
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
         ("video_id",),
         ("file", "url", "duration"),
+        refusals=refusals,
     )
     lines: dict[str, int] = {}
     videos: list[VideoRow] = []
     for line, (key, file, url, duration) in table:
-        _check_number(table, len(videos), line)
+        if len(lines) == MAX_ROWS:
+            table.refuse(f"more than {MAX_ROWS:,} rows", line)
         first = lines.setdefault(key, line)
+        fault = _video_fault(key, file, url, duration)
         if first != line:
-            table.refuse(
-                f"video {shown(key)} is already in line {first}; delete one of the lines", line
-            )
-        if fault := _video_fault(key, file, url, duration):
-            table.refuse(fault, line)
+            fault = f"video {shown(key)} is already in line {first}; delete one of the lines"
+        if fault:
+            refusals.add(fault, table.blocks.source, line)
+            continue
         seconds = float(duration) if duration else None
-        videos.append(VideoRow(key, file or None, url or None, seconds))
-    if not videos:
+        videos.append(VideoRow(key, file or None, url or None, seconds, line))
+    if not videos and not refusals.number:
         table.refuse("the file has a header but no video", 1)
     return VideosFile(tuple(videos), table.blocks.sha256, table.notes)
-
-
-def _check_number(table: CsvTable, rows: int, line: int) -> None:
-    if rows == MAX_ROWS:
-        table.refuse(f"more than {MAX_ROWS:,} rows", line)
 
 
 def _video_fault(key: str, file: str, url: str, duration: str) -> str | None:

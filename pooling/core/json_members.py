@@ -29,12 +29,13 @@ class JsonMembers:
 
     Raises `InvalidInput` if the file is not strict JSON (which has no repeated keys, NaN or
     Infinity), if it is neither an object nor a list, and for more than `most` members or a member
-    of more than `MAX_MEMBER_BYTES` characters. A syntax error is reported with its line.
+    of more than `longest` characters. A syntax error is reported with its line.
     """
 
-    def __init__(self, blocks: TextBlocks, *, most: int) -> None:
+    def __init__(self, blocks: TextBlocks, *, most: int, longest: int = MAX_MEMBER_BYTES) -> None:
         self.is_list = False
         self._most = most
+        self._longest = longest
         self._source = blocks.source
         self._blocks = iter(blocks)
         self._scan = json.JSONDecoder(
@@ -95,7 +96,7 @@ class JsonMembers:
             if end < len(self._text):
                 self._at = end
                 return self._text[end]
-            if end - self._at > MAX_MEMBER_BYTES:
+            if end - self._at > self._longest:
                 self._at = end
             if not self._read_more():
                 self._at = len(self._text)
@@ -120,10 +121,10 @@ class JsonMembers:
                     self._at = end
                     return value
             length = len(self._text) - self._at
-            if length > MAX_MEMBER_BYTES:
-                self._refuse(f"an entry has more than {MAX_MEMBER_BYTES:,} characters")
+            if length > self._longest:
+                self._refuse(f"an entry has more than {self._longest:,} characters")
             # Read until the text is twice as long, so that it is not parsed many times.
-            enough = min(2 * length, MAX_MEMBER_BYTES + 1)
+            enough = min(2 * length, self._longest + 1)
             while self._read_more() and len(self._text) < enough:
                 pass
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import NoReturn
@@ -11,6 +11,7 @@ from typing import NoReturn
 from config.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
+from pooling.core.refusals import Refusals
 
 PART_RECORDS = 20_000
 
@@ -19,23 +20,34 @@ class CsvTable:
     """An iterable over the records of a CSV file: line number, and a tuple of column values.
 
     The tuple has the required columns and then the optional columns. Their order in the header does
-    not matter. A missing optional column is "". Further columns are ignored and named in `notes`.
-    The line number is that of the start of a record, because quoted fields may contain newlines.
-    Empty lines are skipped. `header` is set when the first record is read.
+    not matter. `named` maps a column to the name that it has in this file, if that is another. A
+    missing optional column is "". Further columns are ignored and named in `notes`. The line number
+    is that of the start of a record, because quoted fields may contain newlines. Empty lines are
+    skipped. `header` is set when the first record is read.
 
-    Raises `InvalidInput` if a column is missing or repeated, if a record has another length than
-    the header, if a quote is not closed, or if `TextBlocks` refuses the file.
+    Raises `InvalidInput` if a column is missing or repeated, if a quote is not closed, or if
+    `TextBlocks` refuses the file. A record with another length than the header is added to
+    `refusals`; without them, it is raised as well.
     """
 
     def __init__(
-        self, blocks: TextBlocks, required: Sequence[str], optional: Sequence[str] = ()
+        self,
+        blocks: TextBlocks,
+        required: Sequence[str],
+        optional: Sequence[str] = (),
+        *,
+        named: Mapping[str, str] | None = None,
+        delimiter: str = ",",
+        refusals: Refusals | None = None,
     ) -> None:
         self.blocks = blocks
         self.notes: tuple[str, ...] = ()
         self.header: tuple[str, ...] = ()
-        self._required = tuple(required)
-        self._columns = (*required, *optional)
-        self._reader = csv.reader(blocks.text_lines(), strict=True)
+        named = named or {}
+        self._required = tuple(named.get(name, name) for name in required)
+        self._columns = (*self._required, *(named.get(name, name) for name in optional))
+        self._refusals = refusals or Refusals.raised()
+        self._reader = csv.reader(blocks.text_lines(), strict=True, delimiter=delimiter)
 
     def __iter__(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         records = self._records()
@@ -48,7 +60,8 @@ class CsvTable:
         for line, record in records:
             if len(record) != width:
                 reason = f"the row has {len(record)} columns, but the header has {width}"
-                self.refuse(reason, line)
+                self._refusals.add(reason, self.blocks.source, line)
+                continue
             record.append("")
             yield line, pick(record)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pooling.core.benchmark_file import MAX_TEXT
+from pooling.core.formats.captions import MAX_TEXT
 from pooling.core.keys import text_fault
 from pooling.core.lines import Progress, TextBlocks
 from pooling.core.table import CsvTable

@@ -2,146 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-from django.core.exceptions import ValidationError
+from django.db import IntegrityError
+from django.utils import timezone
 
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
-from config.shared.bulk import copy_columns, lock_row, long_transaction
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.limits import check_length
+from config.shared.bulk import lock_row, long_transaction
+from config.shared.errors import Conflict, InvalidInput, Outdated
 from config.shared.progress import Progress, no_progress
-from pooling.core.benchmark_file import CaptionsFile, VideosFile, parse_captions, parse_videos
+from pooling.core.formats.captions import CaptionsFile
+from pooling.core.import_plan import Changes
+from pooling.core.refusals import Refusals
 from pooling.enums import EqualTexts, PoolingAct
-from pooling.models import BENCHMARK_KEY, Benchmark, OriginalPositive, Query, Video
-from pooling.policies import check_can_import_benchmark, check_can_set_equal_texts
-from pooling.selectors.arrays import query_ids, video_ids, video_keys
+from pooling.models import Benchmark, BenchmarkImport, Query, Video
+from pooling.policies import check_can_set_equal_texts
+from pooling.services.plans import (
+    Details,
+    ImportFiles,
+    ImportPlan,
+    compare,
+    plan_benchmark,
+    taken,
+)
 from pooling.services.pools import recount_tasks
+from pooling.services.updates import copy_numbered, copy_positives, update_captions
 from pooling.services.videos import attach_videos, prepared_videos
 from pooling.signals import equal_texts_changing
-
-Int64Array = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedBenchmark:
-    """A benchmark. `created` is False if these captions were already stored under this key."""
+    """A benchmark. `created` is False if it existed; `changed` is whether its captions changed."""
 
     benchmark: Benchmark
     original_positives: int
     created: bool
+    changed: bool
     notes: tuple[str, ...]
 
 
 def import_benchmark(
     *,
     key: str,
-    captions: Path,
+    files: ImportFiles,
     by: Actor,
-    videos: Path | None = None,
     media_dir: Path | None = None,
-    name: str = "",
-    licence: str = "",
-    description: str = "",
-    equal_texts: str = EqualTexts.FOLDED,
+    details: Details | None = None,
+    update: bool = False,
+    plan: str = "",
+    accepted: BenchmarkImport | None = None,
     progress: Progress = no_progress,
 ) -> ImportedBenchmark:
     """Store captions, videos and original positives, with a playable copy of each video file.
 
     Videos are numbered in the order of the videos file, and further ones in the order of the
-    captions. The columns of a similarity matrix have the same order. If the same captions are
-    imported again, only the files of videos without a file are added. `equal_texts` is the rule of
-    a new benchmark.
+    captions. The columns of a similarity matrix have the same order. `details` are those of a new
+    benchmark. If the benchmark exists, captions and videos are matched by key, and the captions
+    change only with `update`. plan: the hash of the plan that a person has accepted, or empty.
+    accepted: the row of that plan, which is marked in the same transaction.
 
-    Raises `NotPermitted` if `by` may not import the benchmark. Raises `InvalidInput` if a file or
-    an option has an error. Raises `Conflict` if the key belongs to other captions. After an error
-    nothing is stored.
+    Raises `NotPermitted` if `by` may not import the benchmark. Raises `InvalidInput` with the first
+    error if the plan has errors. Raises `Conflict` if the key belongs to other captions, and
+    `Outdated` if the files or the benchmark have changed since the plan. After an error nothing is
+    stored.
     """
-    check_can_import_benchmark(by, key)
-    _check_key(key)
-    check_length(Benchmark, "name", name)
-    check_length(Benchmark, "licence", licence)
-    file = parse_captions(captions, progress=lambda d, t: progress(d, t, "reading captions"))
-    listed = parse_videos(videos) if videos else VideosFile((), "", ())
-    stored = Benchmark.objects.filter(key=key).first()
-    if stored is not None:
-        _check_same(stored, file, listed)
-    with prepared_videos(listed.videos, media_dir, progress) as ready, long_transaction():
+    details = details or Details()
+    made = plan_benchmark(
+        key=key, files=files, by=by, details=details, update=update, progress=progress
+    )
+    if made.stored and made.changes and not update:
+        raise Conflict(taken(key))
+    file = _checked(made, plan)
+    with prepared_videos(made.listed.videos, media_dir, progress) as ready, long_transaction():
         progress(0, None, "storing")
-        benchmark = stored or _store(
-            key, name or key, licence, description, equal_texts, file, listed, by
-        )
-        broken = attach_videos(benchmark, listed.videos, ready)
-        counts = {"new": stored is None, "videos_with_files": len(ready)}
+        if made.stored:
+            lock_row(made.stored)
+        again = compare(key, file, made.listed, Refusals.collected(), files, details, update=update)
+        _checked(again, made.sha256)
+        changes = again.changes
+        assert changes is not None  # noqa: S101 - the captions have been read
+        benchmark = again.stored or _create(key, details, file, changes, by)
+        if again.stored and changes:
+            update_captions(benchmark=benchmark, file=file, changes=changes, by=by)
+        broken = attach_videos(benchmark, made.listed.videos, ready)
+        counts = {"new": again.stored is None, "videos_with_files": len(ready)}
         record(PoolingAct.BENCHMARK_IMPORTED, by=by, on=benchmark, after=counts)
+        if accepted is not None:
+            accepted.imported_at = timezone.now()
+            accepted.save(update_fields=["imported_at"])
     return ImportedBenchmark(
         benchmark,
         len(file.positive_queries),
-        created=stored is None,
-        notes=file.notes + listed.notes + broken,
+        created=again.stored is None,
+        changed=again.stored is not None and bool(changes),
+        notes=file.notes + made.listed.notes + broken,
     )
 
 
-def _check_key(key: str) -> None:
-    check_length(Benchmark, "key", key)
-    try:
-        BENCHMARK_KEY(key)
-    except ValidationError as error:
-        raise InvalidInput(f"The benchmark key {key!r} is not valid. {error.message}") from None
-
-
-def _check_same(stored: Benchmark, file: CaptionsFile, listed: VideosFile) -> None:
-    if stored.captions_sha256 != file.sha256:
-        raise Conflict(
-            f"The benchmark {stored.key!r} already exists with other captions. Choose another key."
+def _checked(made: ImportPlan, accepted: str) -> CaptionsFile:
+    """Return the captions of a plan without errors. `accepted`: its hash, or empty."""
+    if accepted and made.sha256 != accepted:
+        raise Outdated(
+            "The files or the benchmark have changed since the plan was made. Make a new plan."
         )
-    unknown = {video.key for video in listed.videos} - set(video_keys(stored))
-    if unknown:
-        raise Conflict(
-            f"The benchmark {stored.key!r} already exists without the video {min(unknown)!r}. "
-            "Videos cannot be added, because runs refer to videos by their numbers. Import the "
-            "benchmark under another key."
-        )
+    if made.refusals.number or made.file is None:
+        first, more = made.refusals.first[0], made.refusals.number - 1
+        reason = f"{first.reason} ({more:,} more errors)" if more else first.reason
+        raise InvalidInput(reason, source=first.source, line=first.line)
+    return made.file
 
 
-def _store(
-    key: str,
-    name: str,
-    licence: str,
-    description: str,
-    equal_texts: str,
-    file: CaptionsFile,
-    listed: VideosFile,
-    by: Actor,
+def _create(
+    key: str, details: Details, file: CaptionsFile, changes: Changes, by: Actor
 ) -> Benchmark:
-    keys = tuple(dict.fromkeys([video.key for video in listed.videos] + list(file.video_keys)))
-    benchmark = Benchmark.objects.create(
+    benchmark = Benchmark(
         key=key,
-        name=name,
-        licence=licence,
-        description=description,
-        equal_texts=equal_texts,
+        name=details.name or key,
+        licence=details.licence,
+        description=details.description,
+        equal_texts=details.equal_texts,
         captions_sha256=file.sha256,
         n_queries=len(file.query_keys),
-        n_videos=len(keys),
+        n_videos=len(changes.video_keys),
         created_by=account_of(by),
     )
-    _copy_numbered(Query, benchmark, {"key": file.query_keys, "text": file.texts})
-    _copy_numbered(Video, benchmark, {"key": keys})
-    number = {key: number for number, key in enumerate(keys)}
-    video_of = np.array([number[key] for key in file.video_keys], dtype=np.int64)
-    copy_columns(
-        OriginalPositive,
-        {
-            "query_id": query_ids(benchmark)[file.positive_queries],
-            "video_id": video_ids(benchmark)[video_of[file.positive_videos]],
-        },
-    )
+    try:
+        benchmark.save(force_insert=True)
+    except IntegrityError:  # another import of the key is stored at the same time
+        raise Conflict(taken(key)) from None
+    copy_numbered(Query, benchmark, {"key": file.query_keys, "text": file.texts})
+    copy_numbered(Video, benchmark, {"key": changes.video_keys})
+    copy_positives(benchmark, file, np.arange(len(file.query_keys)), changes.video_keys)
     return benchmark
 
 
@@ -164,11 +159,3 @@ def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Ben
         benchmark.save(update_fields=["equal_texts"])
         recount_tasks(benchmark)
     return benchmark
-
-
-def _copy_numbered(
-    model: type[Query | Video], benchmark: Benchmark, columns: dict[str, Sequence[str]]
-) -> None:
-    count = len(columns["key"])
-    numbers = np.arange(count)
-    copy_columns(model, {"benchmark_id": benchmark.pk, "number": numbers, **columns})

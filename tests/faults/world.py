@@ -33,7 +33,7 @@ from config.accounts.roles import Role  # noqa: E402
 from config.jobs.services import enqueue_job, sweep_jobs  # noqa: E402
 from config.shared.outages import DATABASE_AWAY  # noqa: E402
 from config.shared.uploads import store_upload  # noqa: E402
-from pooling.services import import_benchmark  # noqa: E402
+from pooling.services import ImportFiles, import_benchmark  # noqa: E402
 from tests.benchmarks.judging_world import log_in, prepare  # noqa: E402
 from tests.long_run import CAPTIONS, VIDEOS, long_run  # noqa: E402
 
@@ -47,7 +47,8 @@ def make_benchmark() -> dict[str, Any]:
         captions_file, videos_file = Path(folder) / "captions.csv", Path(folder) / "videos.csv"
         captions_file.write_text("caption_id,caption,video_id\n" + "".join(rows))
         videos_file.write_text("video_id\n" + "".join(videos))
-        import_benchmark(key=KEY, captions=captions_file, videos=videos_file, by=OPERATOR)
+        files = ImportFiles.of(captions_file, videos=videos_file)
+        import_benchmark(key=KEY, files=files, by=OPERATOR)
     return {"lists": CAPTIONS}
 
 

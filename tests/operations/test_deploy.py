@@ -105,10 +105,13 @@ def test_nginx_takes_large_files_exactly_where_hearth_does() -> None:
     (pattern,) = re.findall(r"location ~ (\S+) \{", text)
     pages = [reverse(f"{name}-upload", args=["msvd"]) for name in UPLOADS]
     pages.append(reverse("guideline-write", args=["msvd"]))
-    api = [reverse(f"api-{name}", args=["msvd"]) for name in ("runs", "train-splits", "tags")]
+    pages += [reverse("import-new"), reverse("captions-update", args=["msvd"])]
+    api = [reverse("api-imports")]
+    api += [reverse(f"api-{name}", args=["msvd"]) for name in ("runs", "train-splits", "tags")]
     assert [address for address in pages + api if not re.search(pattern, address)] == []
     others = [
         "/accounts/login/",
+        "/imports/",
         "/benchmarks/msvd/runs/",
         "/benchmarks/msvd/pools/new/",
         "/api/v1/benchmarks/",

@@ -20,6 +20,7 @@ from config.shared.errors import NotPermitted
 from pooling import services
 from pooling.enums import EqualTexts
 from pooling.models import Benchmark, Pool, Run
+from pooling.services import ImportFiles
 from pooling.services.pools import add_judged_pairs
 from tests.accounts.world import admin, make_member
 from tests.factories import (
@@ -40,7 +41,7 @@ Write = Callable[[Benchmark, Path, Actor], Any]
 
 def write_benchmark(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
     captions = write_captions(folder, caption_rows(1, 1))
-    return services.import_benchmark(key="new", captions=captions, by=by)
+    return services.import_benchmark(key="new", files=ImportFiles.of(captions), by=by)
 
 
 def write_new_run(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
@@ -151,7 +152,7 @@ def test_researchers_may_import_and_pool_a_run(
 def test_a_lead_of_one_benchmark_may_import_it(tmp_path: Path) -> None:
     captions = write_captions(tmp_path, caption_rows(1, 1))
     lead = make_member("lea", Role.LEAD, of="new")
-    done = services.import_benchmark(key="new", captions=captions, by=lead)
+    done = services.import_benchmark(key="new", files=ImportFiles.of(captions), by=lead)
     assert (done.created, done.benchmark.created_by) == (True, lead)
 
 

@@ -102,12 +102,13 @@ def test_other_captions_under_a_taken_key_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Conflict) as refused:
         import_benchmark(key="tiny", captions=write_captions(tmp_path, caption_rows(2, 2)))
     assert str(refused.value) == (
-        "The benchmark 'tiny' already exists with other captions. Choose another key."
+        "The benchmark 'tiny' already exists with other captions or videos. Choose another key, or "
+        "update that benchmark."
     )
     assert row_counts() == before
 
 
-def test_videos_can_be_added_later_but_no_new_ones(tmp_path: Path) -> None:
+def test_videos_can_be_added_later_but_new_ones_only_by_an_update(tmp_path: Path) -> None:
     captions = write_captions(tmp_path, caption_rows(2, 2))
     import_benchmark(key="tiny", captions=captions)
     url = "https://example.org/v1.mp4"
@@ -123,7 +124,7 @@ def test_videos_can_be_added_later_but_no_new_ones(tmp_path: Path) -> None:
     more = write_videos(tmp_path, [("v2", "", "")])
     with pytest.raises(Conflict) as refused:
         import_benchmark(key="tiny", captions=captions, videos=more)
-    assert "without the video 'v2'" in str(refused.value)
+    assert "already exists with other captions or videos" in str(refused.value)
     assert row_counts() == before
 
 

@@ -121,6 +121,12 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
         Write(
             f"{tiny}runs/", {"system": "B", "name": "b", "format": "auto", "depth": 2}, files=run
         ),
+        Write(
+            f"{API}imports/",
+            {"key": "tiny", "name": "", "licence": "", "is_update": True},
+            files={"captions": b"caption_id,caption,video_id\nc0,x,v0\n"},
+            optional=("companion", "videos", "caption", "caption_id", "video_id"),
+        ),
         Write(f"{tiny}pools/", {"depth": 1, "runs": [], "seed": 3}, is_json=True),
         Write(
             f"{tiny}label-sets/",

@@ -54,6 +54,8 @@ from pooling.models import Benchmark
 from pooling.selectors.pools import pair_arrays
 from pooling.selectors.runs import find_runs, ranked_matrix
 from pooling.services import (
+    Details,
+    ImportFiles,
     build_pool,
     import_benchmark,
     import_run,
@@ -154,12 +156,13 @@ def build(progress: Progress) -> None:
     files = write_benchmark(demo, folder, lambda d, t: progress(d, t, "drawing videos"))
     benchmark = import_benchmark(
         key=KEY,
-        name="Moving shapes (demo)",
-        licence="GPL-3.0-or-later",
-        description="Moving coloured shapes, drawn by Hearth. The correct label of each pair is "
-        "known, so labels can be compared with the correct ones.",
-        captions=files.captions,
-        videos=files.videos,
+        files=ImportFiles.of(files.captions, videos=files.videos),
+        details=Details(
+            name="Moving shapes (demo)",
+            licence="GPL-3.0-or-later",
+            description="Moving coloured shapes, drawn by Hearth. The correct label of each pair "
+            "is known, so labels can be compared with the correct ones.",
+        ),
         media_dir=files.media,
         by=OPERATOR,
         progress=progress,

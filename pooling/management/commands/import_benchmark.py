@@ -9,19 +9,46 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.errors import InvalidInput
+from pooling.core.formats.detection import TABLE
+from pooling.core.formats.reading import AUTO, SOURCES, SourceFile
+from pooling.core.formats.tables import KNOWN_NAMES
 from pooling.enums import EqualTexts
-from pooling.services import import_benchmark
+from pooling.services import Details, ImportFiles, import_benchmark, plan_benchmark
 
 
 class Command(HearthCommand):
-    help = "Import a benchmark: captions, videos and original positives."
+    help = (
+        "Import a benchmark: captions, videos and original positives. With --update, change the "
+        "captions of a benchmark."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "key", help="key of the benchmark, which identifies it in commands and addresses"
         )
+        files = parser.add_mutually_exclusive_group(required=True)
+        files.add_argument(
+            "--captions",
+            type=Path,
+            help="table of captions (CSV, TSV or JSON lines): caption_id,caption,video_id",
+        )
+        files.add_argument(
+            "--from",
+            dest="source",
+            nargs="+",
+            metavar=("FORMAT", "FILE"),
+            help="msrvtt: MSRVTT_data.json with the 1k-A test table or a list of videos; "
+            "msvd: {video: [caption, ...]} with a list of videos; trec: topics and qrels",
+        )
         parser.add_argument(
-            "--captions", type=Path, required=True, help="CSV file: caption_id,caption,video_id"
+            "--column",
+            dest="columns",
+            action="append",
+            default=[],
+            metavar="COLUMN=NAME",
+            help="name that caption_id, caption or video_id has in the table, repeatable; "
+            "default: the usual names",
         )
         parser.add_argument("--videos", type=Path, help="CSV file: video_id,file,url,duration")
         parser.add_argument("--media", type=Path, help="folder with the files that --videos names")
@@ -35,32 +62,110 @@ class Command(HearthCommand):
             help="rule by which captions count as the same text and share their judgments; "
             "default: folded",
         )
+        parser.add_argument(
+            "--update", action="store_true", help="change the captions of an existing benchmark"
+        )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="print the plan with all errors, and write nothing",
+        )
+        parser.add_argument(
+            "--plan",
+            default="",
+            metavar="HASH",
+            help="hash of a plan of --dry-run; stop if the files or the benchmark have changed",
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
-        done = import_benchmark(
-            key=options["key"],
-            captions=options["captions"],
-            by=OPERATOR,
-            videos=options["videos"],
-            media_dir=options["media"],
-            name=options["name"],
-            licence=options["licence"],
-            description=options["description"],
-            equal_texts=options["equal_texts"],
-            progress=self.progress,
-        )
+        common: dict[str, Any] = {
+            "key": options["key"],
+            "files": _files(options),
+            "details": Details(
+                name=options["name"],
+                licence=options["licence"],
+                description=options["description"],
+                equal_texts=options["equal_texts"],
+            ),
+            "update": options["update"],
+            "by": OPERATOR,
+            "progress": self.progress,
+        }
+        if options["dry_run"]:
+            return {**plan_benchmark(**common).report()}
+        done = import_benchmark(media_dir=options["media"], plan=options["plan"], **common)
         return {
             "queries": done.benchmark.n_queries,
             "videos": done.benchmark.n_videos,
             "original_positives": done.original_positives,
             "created": done.created,
+            "changed": done.changed,
             "notes": list(done.notes),
         }
 
     def report(self, result: dict[str, Any]) -> None:
+        if "plan" in result:
+            self._report_plan(result)
+            return
+        state = " (updated)" if result["changed"] else " (already stored)"
         self.stdout.write(
             "{queries:,} captions, {videos:,} videos, {original_positives:,} original positives"
-            "{already}".format(already="" if result["created"] else " (already stored)", **result)
+            "{state}".format(state="" if result["created"] else state, **result)
         )
         for note in result["notes"]:
             self.stdout.write(f"note: {note}")
+
+    def _report_plan(self, plan: dict[str, Any]) -> None:
+        for file in plan["files"]:
+            self.stdout.write(f"{file['file']}: {file['format']}")
+        self.stdout.write(
+            "{queries:,} captions, {videos:,} videos, {original_positives:,} original "
+            "positives".format(**plan)
+        )
+        for what in ("captions", "videos", "original_positives"):
+            new, removed = plan["new"][what], plan["removed"][what]
+            self.stdout.write(f"{what.replace('_', ' ')}: {new:,} new, {removed:,} removed")
+        self.stdout.write(f"{plan['changed']:,} changed captions")
+        for row in plan["first_rows"]:
+            videos = " ".join(row["video_ids"])
+            self.stdout.write(f"  {row['caption_id']}  {row['caption']!r}  {videos}")
+        for row in plan["changes"]:
+            self.stdout.write(f"change: {row['caption_id']}: {row['before']!r} > {row['after']!r}")
+        for note in plan["notes"]:
+            self.stdout.write(f"note: {note}")
+        for row in plan["refusals"]:
+            error = InvalidInput(row["reason"], source=row["file"], line=row["line"])
+            self.stdout.write(f"error: {error}")
+        if plan["refused"] > len(plan["refusals"]):
+            self.stdout.write(f"{plan['refused']:,} errors; the first are listed")
+        self.stdout.write(f"plan {plan['plan']}")
+
+
+def _files(options: dict[str, Any]) -> ImportFiles:
+    columns = dict(_column(text) for text in options["columns"])
+    videos = _named(options["videos"])
+    if options["captions"]:
+        return ImportFiles(
+            SourceFile(options["captions"], str(options["captions"])),
+            videos=videos,
+            expected=TABLE,
+            columns=columns,
+        )
+    expected, *names = options["source"]
+    if expected not in (AUTO, *SOURCES) or not 1 <= len(names) <= 2:
+        known = ", ".join((AUTO, *SOURCES))
+        raise InvalidInput(f"--from needs a format ({known}) and one or two files")
+    first, *second = (SourceFile(Path(name), name) for name in names)
+    return ImportFiles(first, second[0] if second else None, videos, expected, columns)
+
+
+def _named(path: Path | None) -> SourceFile | None:
+    return SourceFile(path, str(path)) if path else None
+
+
+def _column(text: str) -> tuple[str, str]:
+    column, _, name = text.partition("=")
+    if column not in KNOWN_NAMES or not name:
+        known = ", ".join(KNOWN_NAMES)
+        raise InvalidInput(f"--column {text!r} is not COLUMN=NAME with one of {known}")
+    return column, name

@@ -60,11 +60,12 @@ function send(form) {
   request.send(content);
 }
 
-// Shows the form with its errors, and keeps the selected file.
+// Shows the form with its errors, and keeps the selected files.
 function showErrors(form, html) {
   const next = new DOMParser().parseFromString(html, "text/html").querySelector("form[data-upload]");
-  const selected = form.querySelector("input[type=file]");
-  next.querySelector("input[type=file]").replaceWith(selected);
+  for (const selected of form.querySelectorAll("input[type=file]")) {
+    next.querySelector(`input[type=file][name="${selected.name}"]`).replaceWith(selected);
+  }
   form.replaceWith(next);
   watch(next);
   next.querySelector("[data-form-errors]")?.focus();

@@ -225,12 +225,15 @@ def test_only_uploads_receive_files() -> None:
     """The list of addresses that receive files. A new one belongs here."""
     marked = {route for route, view in addresses(get_resolver()) if file_rule_of(view) is not None}
     assert marked == {
+        "imports/new/",
+        "benchmarks/<str:key>/captions/update/",
         "benchmarks/<str:key>/runs/new/",
         "benchmarks/<str:key>/train-captions/new/",
         "benchmarks/<str:key>/tags/new/",
         "benchmarks/<str:key>/judgments/new/",
         "benchmarks/<str:key>/guidelines/new/",
         "benchmarks/<str:key>/gold/new/",
+        "api/v1/imports/",
         "api/v1/benchmarks/<str:key>/runs/",
         "api/v1/benchmarks/<str:key>/train-splits/",
         "api/v1/benchmarks/<str:key>/tags/",

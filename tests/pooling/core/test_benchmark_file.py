@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from config.shared.errors import InvalidInput
-from pooling.core.benchmark_file import VideoRow, parse_captions, parse_videos
+from pooling.core.benchmark_file import VideoRow, parse_videos
+from pooling.core.formats.tables import parse_captions
 from tests.pooling.core.tiny import write
 
 HEADER = "caption_id,caption,video_id\n"
@@ -97,7 +98,10 @@ def test_bad_captions_are_refused(tmp_path: Path, rows: str, message: str) -> No
             "caption_id,caption,video_id,caption\n",
             "c.csv, line 1: the header has the column 'caption' twice",
         ),
-        ("caption_id;caption;video_id\n", "c.csv, line 1: the header has no column 'caption_id'"),
+        (
+            "caption_id;caption;video_id\n",
+            "c.csv, line 2: the row has 1 columns, but the header has 3",
+        ),
     ],
 )
 def test_bad_header_is_refused(tmp_path: Path, header: str, message: str) -> None:

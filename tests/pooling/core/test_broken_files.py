@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from config.shared.errors import InvalidInput
-from pooling.core.benchmark_file import parse_captions, parse_videos
+from pooling.core.benchmark_file import parse_videos
+from pooling.core.formats.tables import parse_captions
 from pooling.core.tag_file import parse_tags
 from pooling.core.train_file import parse_train_captions
 from tests.pooling.core.tiny import QUERIES, VIDEOS, read, write

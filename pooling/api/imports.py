@@ -1,0 +1,234 @@
+"""The API of imports: upload the files of a benchmark, read the plan, and accept it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, cast
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from rest_framework import generics, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from config.accounts.models import User
+from config.accounts.permissions import IsLead
+from config.accounts.roles import leads_somewhere
+from config.jobs.api import JobSerializer, accepted
+from config.requests.files import receives_files
+from pooling import services
+from pooling.core.formats.tables import KEY, TEXT, VIDEO
+from pooling.models import BENCHMARK_KEY, BenchmarkImport
+from pooling.policies import imports_seen_by
+from pooling.services.imports import FILES
+
+
+class ImportUploadSerializer(serializers.Serializer[dict[str, Any]]):
+    key = serializers.CharField(
+        max_length=100, validators=[BENCHMARK_KEY], help_text="The key of the benchmark."
+    )
+    name = serializers.CharField(
+        max_length=200,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="The name of a new benchmark; by default, the key.",
+    )
+    licence = serializers.CharField(
+        max_length=300,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="The licence of the data of a new benchmark.",
+    )
+    is_update = serializers.BooleanField(
+        default=False, help_text="Whether to change the captions of an existing benchmark."
+    )
+    captions = serializers.FileField(
+        help_text="A table of captions (CSV, TSV or JSON lines), `MSRVTT_data.json`, MSVD captions "
+        "or TREC topics, plain or gzip. The format is detected from the content."
+    )
+    companion = serializers.FileField(
+        required=False,
+        help_text="The file that belongs to the captions: the test table or a list of videos for "
+        "MSR-VTT and MSVD, qrels for TREC topics.",
+    )
+    videos = serializers.FileField(
+        required=False,
+        help_text="A CSV file with the columns `video_id,file,url,duration`, of which only the "
+        "first is needed.",
+    )
+    caption_id = serializers.CharField(
+        required=False, help_text="The name of the column of caption ids in a table."
+    )
+    caption = serializers.CharField(
+        required=False, help_text="The name of the column of texts in a table."
+    )
+    video_id = serializers.CharField(
+        required=False, help_text="The name of the column of video ids in a table."
+    )
+
+
+class CountsSerializer(serializers.Serializer[dict[str, Any]]):
+    captions = serializers.IntegerField()
+    videos = serializers.IntegerField()
+    original_positives = serializers.IntegerField()
+
+
+class FileReportSerializer(serializers.Serializer[dict[str, Any]]):
+    file = serializers.CharField()
+    format = serializers.CharField(help_text="The detected format, in words.")
+
+
+class TextReportSerializer(serializers.Serializer[dict[str, Any]]):
+    line = serializers.IntegerField(allow_null=True)
+    caption_id = serializers.CharField()
+    before = serializers.CharField()
+    after = serializers.CharField()
+
+
+class FirstRowSerializer(serializers.Serializer[dict[str, Any]]):
+    caption_id = serializers.CharField()
+    caption = serializers.CharField()
+    video_ids = serializers.ListField(child=serializers.CharField())
+
+
+class RefusalSerializer(serializers.Serializer[dict[str, Any]]):
+    file = serializers.CharField()
+    line = serializers.IntegerField(allow_null=True, help_text="Null if the error has no line.")
+    reason = serializers.CharField()
+
+
+class PlanSerializer(serializers.Serializer[dict[str, Any]]):
+    key = serializers.CharField()
+    created = serializers.BooleanField(help_text="Whether the benchmark is new.")
+    files = FileReportSerializer(many=True)
+    queries = serializers.IntegerField(help_text="The number of captions after the import.")
+    videos = serializers.IntegerField(help_text="The number of videos after the import.")
+    original_positives = serializers.IntegerField(
+        help_text="The number of original positives after the import."
+    )
+    new = CountsSerializer(help_text="The numbers that are added.")
+    removed = CountsSerializer(help_text="The numbers that are removed.")
+    changed = serializers.IntegerField(help_text="The number of captions with another text.")
+    changes = TextReportSerializer(many=True, help_text="The first hundred of them.")
+    first_rows = FirstRowSerializer(many=True)
+    refused = serializers.IntegerField(
+        help_text="The number of errors. A plan with errors cannot be accepted."
+    )
+    refusals = RefusalSerializer(many=True, help_text="The first hundred errors.")
+    notes = serializers.ListField(child=serializers.CharField())
+    plan = serializers.CharField(help_text="The hash of the plan, to accept it.")
+
+
+class ImportSerializer(serializers.ModelSerializer[BenchmarkImport]):
+    plan = serializers.SerializerMethodField(help_text="Null until the files have been read.")
+
+    class Meta:
+        model = BenchmarkImport
+        fields = [
+            "id",
+            "benchmark_key",
+            "is_update",
+            "name",
+            "licence",
+            "columns",
+            "plan",
+            "created_at",
+            "imported_at",
+        ]
+        extra_kwargs = {
+            "imported_at": {"help_text": "The time of the import; null before the import."}
+        }
+
+    @extend_schema_field(PlanSerializer(allow_null=True))
+    def get_plan(self, found: BenchmarkImport) -> Any:
+        return found.plan
+
+
+class AcceptSerializer(serializers.Serializer[dict[str, Any]]):
+    plan = serializers.CharField(help_text="The `plan` of the plan, its hash.")
+
+
+@receives_files(lambda user, _: leads_somewhere(user))
+class Imports(generics.ListAPIView[BenchmarkImport]):
+    """List the imports of the benchmarks that you lead, newest first."""
+
+    permission_classes = [IsLead]
+    serializer_class = ImportSerializer
+
+    def get_queryset(self) -> QuerySet[BenchmarkImport]:
+        return imports_seen_by(self.request.user)
+
+    @extend_schema(
+        request=ImportUploadSerializer,
+        responses={
+            202: JobSerializer,
+            404: OpenApiResponse(description="There is no benchmark with this key to update."),
+            409: OpenApiResponse(description="A benchmark has this key, and `is_update` is false."),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Upload the files of a new benchmark, or other captions of an existing one.
+
+        Only leads and admins may do this. A job reads the files and makes a plan. Nothing is
+        written before you accept the plan at `/imports/{id}/accept/`.
+
+        The `result` of the job has the fields of the plan, and the id of the import as `import`.
+        """
+        shape = ImportUploadSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        values = shape.validated_data
+        _, job = services.begin_import(
+            key=values["key"],
+            uploads={name: values.get(name) for name in FILES},
+            details=services.Details(name=values["name"], licence=values["licence"]),
+            columns={c: values[c] for c in (KEY, TEXT, VIDEO) if values.get(c)},
+            update=values["is_update"],
+            by=cast(User, request.user),
+        )
+        return accepted(job)
+
+
+class ImportDetail(generics.RetrieveAPIView[BenchmarkImport]):
+    """Return one import with its plan."""
+
+    permission_classes = [IsLead]
+    serializer_class = ImportSerializer
+
+    def get_queryset(self) -> QuerySet[BenchmarkImport]:
+        return imports_seen_by(self.request.user)
+
+
+class ImportAccept(APIView):
+    """Accept the plan of an import."""
+
+    permission_classes = [IsLead]
+
+    @extend_schema(
+        request=AcceptSerializer,
+        responses={
+            202: JobSerializer,
+            409: OpenApiResponse(description="The plan has errors, or has been imported."),
+            412: OpenApiResponse(description="There is another plan now."),
+        },
+    )
+    def post(self, request: Request, pk: uuid.UUID) -> Response:
+        """Write what the plan describes.
+
+        A job imports the files. It fails if the benchmark has changed since the plan was made. If
+        another plan has been made since, the answer is 412.
+
+        The `result` of the job has `benchmark` (the key), `queries`, `videos`,
+        `original_positives`, `created`, `changed`, `without_media` (videos that have no file or
+        URL) and `notes`.
+        """
+        shape = AcceptSerializer(data=request.data)
+        found = get_object_or_404(imports_seen_by(request.user), pk=pk)
+        shape.is_valid(raise_exception=True)
+        job = services.accept_import(
+            found=found, plan=shape.validated_data["plan"], by=cast(User, request.user)
+        )
+        return accepted(job)

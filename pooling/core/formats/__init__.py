@@ -1,0 +1,1 @@
+"""The formats in which captions and original positives arrive, read into one `CaptionsFile`."""

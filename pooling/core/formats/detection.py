@@ -1,0 +1,70 @@
+"""Which format a file has, found from its content. The name of the file is not used."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from pooling.core.formats.tables import JSONL, KNOWN_NAMES, TEXT, VIDEO, read_head
+from pooling.core.formats.video_list import HEADERS
+from pooling.core.lines import first_bytes
+
+TABLE, MSRVTT, MSVD = "table", "msrvtt", "msvd"
+VIDEO_LIST, TOPICS, QRELS = "video-list", "topics", "qrels"
+TITLES = {
+    TABLE: "table of captions",
+    MSRVTT: "MSRVTT_data.json",
+    MSVD: "MSVD captions",
+    VIDEO_LIST: "list of videos",
+    TOPICS: "TREC topics",
+    QRELS: "TREC qrels",
+    "csv": "table of captions (CSV)",
+    "tsv": "table of captions (TSV)",
+    JSONL: "table of captions (JSON lines)",
+}
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+# The first member of MSVD is a list of texts; those of MSRVTT_data.json are not.
+_MSVD = re.compile(rf"\{{\s*{_STRING}\s*:\s*\[\s*(?:\"|\])")
+_QRELS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+-?[0-9]+\s*")
+_SEPARATED = re.compile(r"[^\s,]+[ \t]+\S+")
+
+
+def format_of(path: Path, source: str) -> str:
+    """Return the format of a file of captions or positives; a table if it has no other."""
+    head = first_bytes(path, source).decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
+    first = head.partition("\n")[0].strip()
+    if not first or "\0" in head or "\ufffd" in first:
+        return TABLE  # reading it gives the reason why it is not text
+    if head.startswith("{"):
+        if _is_json_line(first):
+            return TABLE
+        return MSVD if _MSVD.match(head) else MSRVTT
+    if head[:4].lower() == "<top":
+        return TOPICS
+    if _QRELS.fullmatch(first):
+        return QRELS
+    return _format_of_text(path, source, first)
+
+
+def _format_of_text(path: Path, source: str, first: str) -> str:
+    columns = set(read_head(path, source).columns)
+    if columns & {*KNOWN_NAMES[TEXT], *KNOWN_NAMES[VIDEO]} and len(columns) > 1:
+        return TABLE
+    if first.lower() in HEADERS or not re.search(r"[\s,;]", first):
+        return VIDEO_LIST
+    return TOPICS if _SEPARATED.match(first) else TABLE
+
+
+def _is_json_line(line: str) -> bool:
+    """Return whether the first line is an object on its own, with a caption or scalar values."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(found, dict):
+        return False
+    return any(isinstance(found.get(name), str) for name in KNOWN_NAMES[TEXT]) or not any(
+        isinstance(value, list | dict) for value in found.values()
+    )

@@ -1,0 +1,136 @@
+"""`MSRVTT_data.json` of MSR-VTT, alone or with the test captions of the 1k-A split.
+
+Xu et al., "MSR-VTT: A large video description dataset for bridging video and language", CVPR 2016.
+The 1k-A split is a table of 1,000 captions, one for each of 1,000 videos: Yu, Kim & Kim, "A joint
+sequence fusion model for video question answering and retrieval", ECCV 2018.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from config.shared.errors import InvalidInput
+from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder, CaptionsFile
+from pooling.core.formats.video_list import VideoList
+from pooling.core.json_members import JsonMembers
+from pooling.core.keys import shown
+from pooling.core.lines import Progress, TextBlocks
+from pooling.core.refusals import Refusals
+
+TEST = "test"
+VIDEOS, SENTENCES = "videos", "sentences"
+
+
+@dataclass(frozen=True, slots=True)
+class MsrvttData:
+    """The file: the split of each video (empty if it has none), and its sentences."""
+
+    splits: dict[str, str]
+    sentences: list[dict[str, Any]]
+    source: str
+    sha256: str
+
+
+def parse_msrvtt(path: Path, source: str, progress: Progress | None = None) -> MsrvttData:
+    """Read `videos` and `sentences`. Raises `InvalidInput` if one is missing or not a list."""
+    blocks = TextBlocks(path, source=source, progress=progress, max_line=None, max_bytes=MAX_BYTES)
+    members = dict(JsonMembers(blocks, most=100, longest=MAX_BYTES))
+    videos, sentences = (_objects(members, name, source) for name in (VIDEOS, SENTENCES))
+    splits = {}
+    for number, video in enumerate(videos, start=1):
+        key = video.get("video_id")
+        if not isinstance(key, str):
+            reason = f"entry {number} of {VIDEOS} has no text as its 'video_id'"
+            raise InvalidInput(reason, source=source)
+        splits[key] = str(video.get("split", ""))
+    return MsrvttData(splits, sentences, source, blocks.sha256)
+
+
+def _objects(members: dict[str, object], name: str, source: str) -> list[dict[str, Any]]:
+    found = members.get(name)
+    if not isinstance(found, list) or not all(isinstance(value, dict) for value in found):
+        raise InvalidInput(f"{shown(name)} is not a list of objects", source=source)
+    if len(found) > MAX_ROWS:
+        raise InvalidInput(f"{shown(name)} has more than {MAX_ROWS:,} entries", source=source)
+    return found
+
+
+def captions_of(
+    data: MsrvttData, split: VideoList | None, refusals: Refusals
+) -> tuple[CaptionsBuilder, list[str]]:
+    """Return all sentences of the videos of a split as captions, with notes.
+
+    Without a list, the videos with the split "test" are used, or all videos if none has it. The key
+    of a caption is its `sen_id`. An error names the entry, because JSON has no lines.
+    """
+    wanted, notes = _wanted(data, split, refusals)
+    builder = CaptionsBuilder(data.source, refusals)
+    builder.add_videos(wanted)
+    for number, sentence in enumerate(data.sentences, start=1):
+        place = f"entry {number} of {SENTENCES}"
+        video, text, key = (sentence.get(name) for name in ("video_id", "caption", "sen_id"))
+        if not isinstance(video, str) or not isinstance(text, str):
+            builder.refuse("it has no text as its 'video_id' or 'caption'", place=place)
+        elif video not in data.splits:
+            builder.refuse(f"unknown video {shown(video)}", place=place)
+        elif not isinstance(key, str | int) or isinstance(key, bool):
+            builder.refuse("it has no 'sen_id'", place=place)
+        elif video in wanted:
+            _add_sentence(builder, str(key), text, video, place)
+    return builder, notes
+
+
+def _add_sentence(builder: CaptionsBuilder, key: str, text: str, video: str, place: str) -> None:
+    if key in builder:
+        builder.refuse(f"the sen_id {shown(key)} occurs twice", place=place)
+    else:
+        builder.add_row(0, key, text, video, place=place)
+
+
+def _wanted(
+    data: MsrvttData, split: VideoList | None, refusals: Refusals
+) -> tuple[dict[str, None], list[str]]:
+    """Return the videos to use, in the order of the list or of the file."""
+    if split is not None:
+        for key, line in split.lines.items():
+            if key not in data.splits:
+                reason = f"video {shown(key)} is not in {data.source}"
+                refusals.add(reason, split.source, line)
+        return dict.fromkeys(key for key in split.lines if key in data.splits), []
+    test = dict.fromkeys(key for key, name in data.splits.items() if name == TEST)
+    if not test:
+        return dict.fromkeys(data.splits), []
+    left_out = len(data.splits) - len(test)
+    return test, [f"Videos outside the test split, left out: {left_out:,}."] if left_out else []
+
+
+def check_test_captions(data: MsrvttData, test: CaptionsFile, refusals: Refusals) -> list[str]:
+    """Compare the test captions of a table with the data. Return notes.
+
+    A video that is not in the data is refused.
+    """
+    texts: dict[str, set[str]] = defaultdict(set)
+    for sentence in data.sentences:
+        texts[str(sentence.get("video_id"))].add(_words(str(sentence.get("caption"))))
+    other = 0
+    pairs = zip(test.positive_queries.tolist(), test.positive_videos.tolist(), strict=True)
+    for query, video in pairs:
+        key = test.video_keys[video]
+        if key not in data.splits:
+            reason = f"video {shown(key)} is not in {data.source}"
+            refusals.add(reason, test.sources[0], test.lines[query])
+        other += _words(test.texts[query]) not in texts[key]
+    notes = [
+        f"The captions are those of {test.sources[0]}; the {len(data.sentences):,} sentences of "
+        f"{data.source} are not imported."
+    ]
+    if other:
+        notes.append(f"Captions that are not among the sentences of their video: {other:,}.")
+    return notes
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())

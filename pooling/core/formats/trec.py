@@ -1,0 +1,182 @@
+"""TREC topics with qrels: the topics are the captions, and relevant pairs the original positives.
+
+Topics are `<top>` blocks with `<num>` and `<title>`, or lines of an id and a text. Qrels are lines
+`topic iteration video relevance`: https://trec.nist.gov/data/qrels_eng/.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from config.shared.errors import InvalidInput
+from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder
+from pooling.core.keys import shown
+from pooling.core.lines import Progress, TextBlocks
+from pooling.core.refusals import Refusals
+
+_TOP = re.compile(r"<top\b[^>]*>", re.IGNORECASE)
+_END = re.compile(r"</top>", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(\w+)[^>]*>")
+# The labels that classic topics have after their tags.
+_LABEL = re.compile(r"^\s*(?:Number|Topic|Description)\s*:\s*", re.IGNORECASE)
+_RELEVANCE = re.compile(r"-?[0-9]{1,9}")
+_COLUMNS = 4
+MAX_TOPIC_LINES = 1_000
+
+
+def parse_topics(
+    path: Path, source: str, refusals: Refusals, progress: Progress | None = None
+) -> tuple[CaptionsBuilder, str]:
+    """Read the topics as captions. Return also the hash of the content.
+
+    The text of a `<top>` block is its title, or its description if it has no title. A topic without
+    a number or a text is added to `refusals`.
+    """
+    blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
+    builder = CaptionsBuilder(source, refusals)
+    lines = enumerate(blocks.text_lines(), start=1)
+    first = next(((line, text) for line, text in lines if text.strip()), None)
+    if first is None:
+        raise InvalidInput("the file has no topic", source=source, line=1)
+    rest = _followed_by(first, lines)
+    topics = _blocks(rest, builder) if _TOP.match(first[1].strip()) else _rows(rest, builder)
+    for line, key, text in topics:
+        if len(builder) == MAX_ROWS:
+            raise InvalidInput(f"more than {MAX_ROWS:,} topics", source=source, line=line)
+        builder.add_query(line, key, text)
+    return builder, blocks.sha256
+
+
+def _followed_by(
+    first: tuple[int, str], rest: Iterator[tuple[int, str]]
+) -> Iterator[tuple[int, str]]:
+    yield first
+    yield from rest
+
+
+def _rows(
+    lines: Iterator[tuple[int, str]], builder: CaptionsBuilder
+) -> Iterator[tuple[int, str, str]]:
+    for line, text in lines:
+        if not text.strip():
+            continue
+        key, _, words = text.strip("\n").partition("\t")
+        if not words:
+            key, _, words = text.strip().partition(" ")
+        if words.strip():
+            yield line, key, words.strip()
+        else:
+            builder.refuse("the line has an id but no text", line)
+
+
+@dataclass(slots=True)
+class _Topic:
+    line: int
+    fields: dict[str, list[str]] = field(default_factory=dict)
+    tag: str = ""
+    lines: int = 0
+
+    def read(self, text: str) -> None:
+        """Add a line to the fields. A field ends where another begins."""
+        at = 0
+        for tag in _TAG.finditer(text):
+            self._add(text[at : tag.start()])
+            self.tag = "" if tag[1] else tag[2].lower()
+            at = tag.end()
+        self._add(text[at:])
+        self.lines += 1
+
+    def _add(self, text: str) -> None:
+        if self.tag != "top" and self.tag and text.strip():
+            self.fields.setdefault(self.tag, []).append(text)
+
+    def value(self, tag: str) -> str:
+        text = _LABEL.sub("", " ".join(self.fields.get(tag, [])))
+        return " ".join(html.unescape(text).split())
+
+
+def _blocks(
+    lines: Iterator[tuple[int, str]], builder: CaptionsBuilder
+) -> Iterator[tuple[int, str, str]]:
+    topic: _Topic | None = None
+    for line, text in lines:
+        if _TOP.search(text):
+            if topic is not None:
+                builder.refuse("the topic has no </top>", topic.line)
+            topic = _Topic(line)
+        if topic is None:
+            if text.strip():
+                builder.refuse("the line is outside a <top> block", line)
+            continue
+        topic.read(text)
+        if topic.lines > MAX_TOPIC_LINES:
+            reason = f"the topic has more than {MAX_TOPIC_LINES:,} lines"
+            raise InvalidInput(reason, source=builder.source, line=topic.line)
+        if _END.search(text):
+            yield from _finished(topic, builder)
+            topic = None
+    if topic is not None:
+        builder.refuse("the topic has no </top>", topic.line)
+
+
+def _finished(topic: _Topic, builder: CaptionsBuilder) -> Iterator[tuple[int, str, str]]:
+    key, text = topic.value("num"), topic.value("title") or topic.value("desc")
+    if not key or not text:
+        missing = "<num>" if not key else "<title> or <desc>"
+        builder.refuse(f"the topic has no {missing}", topic.line)
+        return
+    yield topic.line, key, text
+
+
+def add_qrels(
+    path: Path,
+    source: str,
+    builder: CaptionsBuilder,
+    refusals: Refusals,
+    progress: Progress | None = None,
+) -> tuple[str, list[str]]:
+    """Add the pairs with a relevance above 0. Return the hash of the content, and notes.
+
+    The videos of the other lines belong to the benchmark as well. Lines with an unknown topic, a
+    repeated pair or a relevance that is not an integer are added to `refusals`.
+    """
+    blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
+    seen: set[tuple[str, str]] = set()
+    others = 0
+    for line, text in enumerate(blocks.text_lines(), start=1):
+        values = text.split()
+        if not values:
+            continue
+        if fault := _qrels_fault(values, builder, seen):
+            refusals.add(fault, source, line)
+            continue
+        if len(seen) == MAX_ROWS:
+            raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)
+        topic, _, video, relevance = values
+        seen.add((topic, video))
+        if int(relevance) > 0:
+            builder.add_positive(line, topic, video, source)
+        else:
+            builder.add_video(line, video, source=source)
+            others += 1
+    note = f"Pairs with a relevance of 0 or less, of which only the videos are used: {others:,}."
+    return blocks.sha256, [note] if others else []
+
+
+def _qrels_fault(
+    values: list[str], builder: CaptionsBuilder, seen: set[tuple[str, str]]
+) -> str | None:
+    if len(values) != _COLUMNS:
+        return f"the line has {len(values)} columns instead of {_COLUMNS}"
+    topic, _, video, relevance = values
+    if topic not in builder:
+        return f"unknown topic {shown(topic)}"
+    if (topic, video) in seen:
+        return f"topic {shown(topic)} with video {shown(video)} occurs twice"
+    if not _RELEVANCE.fullmatch(relevance):
+        return f"the relevance {shown(relevance)} is not an integer"
+    return None

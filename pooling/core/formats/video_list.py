@@ -1,0 +1,48 @@
+"""Lists of videos, such as the splits of MSVD: one video key per line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.shared.errors import InvalidInput
+from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS
+from pooling.core.keys import key_fault, shown
+from pooling.core.lines import TextBlocks
+from pooling.core.refusals import Refusals
+
+# The header of a list in CSV form, as MSR-VTT has them.
+HEADERS = ("video_id", "video")
+
+
+@dataclass(frozen=True, slots=True)
+class VideoList:
+    """The keys in the order of the file, each with its line, and the hash of the content."""
+
+    lines: dict[str, int]
+    source: str
+    sha256: str
+
+
+def parse_video_list(path: Path, source: str, refusals: Refusals) -> VideoList:
+    """Read one key per line. A first line `video_id` is a header. Empty lines are skipped.
+
+    A key that is invalid or repeated is added to `refusals`.
+    """
+    blocks = TextBlocks(path, source=source, max_bytes=MAX_BYTES)
+    lines: dict[str, int] = {}
+    for line, text in enumerate(blocks.text_lines(), start=1):
+        key = text.strip()
+        if not key or (line == 1 and key.lower() in HEADERS):
+            continue
+        if fault := key_fault(key, "video"):
+            refusals.add(fault, source, line)
+        elif key in lines:
+            refusals.add(f"video {shown(key)} is already in line {lines[key]}", source, line)
+        elif len(lines) == MAX_ROWS:
+            raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)
+        else:
+            lines[key] = line
+    if not lines and not refusals.number:
+        raise InvalidInput("the list has no video", source=source, line=1)
+    return VideoList(lines, source, blocks.sha256)

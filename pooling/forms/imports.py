@@ -1,0 +1,83 @@
+"""Forms that import a benchmark and update its captions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from pooling.core.formats.tables import KEY, TEXT, VIDEO
+from pooling.forms.fields import check_printable
+from pooling.models import BENCHMARK_KEY, Benchmark
+
+
+class CaptionsForm(forms.Form):
+    """The files of a benchmark."""
+
+    captions = forms.FileField(
+        label="Captions",
+        help_text="A table (CSV, TSV or JSON lines), MSRVTT_data.json, MSVD captions or TREC "
+        "topics. It can be compressed with gzip.",
+    )
+    companion = forms.FileField(
+        label="Test captions, list of videos or qrels",
+        required=False,
+        help_text="The file that belongs to MSRVTT_data.json, MSVD captions or TREC topics.",
+    )
+    videos = forms.FileField(
+        label="Videos table",
+        required=False,
+        help_text="A CSV file with the columns video_id,url,duration. By default, the videos are "
+        "those of the captions.",
+    )
+
+
+class NewBenchmarkForm(CaptionsForm):
+    name = forms.CharField(
+        label="Name", max_length=200, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    key = forms.CharField(
+        label="Key",
+        max_length=100,
+        validators=[BENCHMARK_KEY],
+        help_text="A short name for addresses, commands and the API, such as MSVD. It never "
+        "changes.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    licence = forms.CharField(label="Licence of the data", max_length=300, required=False)
+    field_order = ("name", "key", "licence", "captions", "companion", "videos")
+
+    def clean_name(self) -> str:
+        return check_printable(self.cleaned_data["name"])
+
+    def clean_licence(self) -> str:
+        return check_printable(self.cleaned_data["licence"])
+
+    def clean_key(self) -> str:
+        key: str = self.cleaned_data["key"]
+        if Benchmark.objects.filter(key=key).exists():
+            raise forms.ValidationError(
+                "A benchmark has this key. Choose another, or update the captions of that "
+                "benchmark in its settings."
+            )
+        return key
+
+
+class ColumnsForm(forms.Form):
+    """The columns of a table of captions."""
+
+    caption_id = forms.ChoiceField(label="Caption id", required=False)
+    caption = forms.ChoiceField(label="Caption")
+    video_id = forms.ChoiceField(label="Video id")
+
+    def __init__(self, *args: Any, columns: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [(name, name) for name in columns if name]
+        for column, empty in (
+            (KEY, "Make ids from the videos"),
+            (TEXT, "Select"),
+            (VIDEO, "Select"),
+        ):
+            field: forms.ChoiceField = self.fields[column]  # type: ignore[assignment]
+            field.choices = [("", empty), *choices]

@@ -1,0 +1,308 @@
+"""Reading the files of a benchmark, and planning what their import changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypedDict
+
+from django.core.exceptions import ValidationError
+
+from config.accounts.actors import Actor
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.limits import check_length
+from config.shared.progress import Progress, no_progress
+from pooling.core.benchmark_file import VideosFile, parse_videos
+from pooling.core.formats.captions import CaptionsFile
+from pooling.core.formats.detection import TITLES
+from pooling.core.formats.reading import AUTO, SourceFile, read_captions
+from pooling.core.import_plan import FIRST_ROWS, ChangedText, Changes, Counts, find_changes
+from pooling.core.refusals import Refusal, Refusals
+from pooling.enums import EqualTexts
+from pooling.models import BENCHMARK_KEY, Benchmark
+from pooling.policies import check_can_import_benchmark
+from pooling.selectors.imports import stored_captions
+from pooling.signals import captions_changing
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFiles:
+    """The files of an import.
+
+    captions: the file with the captions. companion: the file that belongs to it, such as qrels or a
+    list of test videos. expected, columns: see `pooling.core.formats.reading`.
+    """
+
+    captions: SourceFile
+    companion: SourceFile | None = None
+    videos: SourceFile | None = None
+    expected: str = AUTO
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, captions: Path, *, companion: Path | None = None, videos: Path | None = None
+    ) -> ImportFiles:
+        """Return the files, named in messages by their paths."""
+        return cls(
+            SourceFile(captions, str(captions)),
+            SourceFile(companion, str(companion)) if companion else None,
+            SourceFile(videos, str(videos)) if videos else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a new benchmark gets in addition to its files. `name` is the key by default."""
+
+    name: str = ""
+    licence: str = ""
+    description: str = ""
+    equal_texts: str = EqualTexts.FOLDED
+
+
+class FileReport(TypedDict):
+    """A file and its detected format."""
+
+    file: str
+    format: str
+
+
+class FirstRow(TypedDict):
+    """A caption with its original positives, as the import would store it."""
+
+    caption_id: str
+    caption: str
+    video_ids: list[str]
+
+
+class RefusalReport(TypedDict):
+    """An error of a file. `line` is null if the error has no line."""
+
+    file: str
+    line: int | None
+    reason: str
+
+
+class TextReport(TypedDict):
+    """A caption whose text would change. `line` is null in files without lines."""
+
+    line: int | None
+    caption_id: str
+    before: str
+    after: str
+
+
+class PlanReport(TypedDict):
+    """A plan as pages, the API and `--dry-run` show it.
+
+    queries, videos, original_positives: the numbers after the import. new, removed: the numbers
+    that are added and removed. changed: the number of captions with another text; `changes` has the
+    first hundred. refused: the number of errors; `refusals` has the first hundred. A plan with
+    errors cannot be accepted. plan: the hash of the files, the options and the state of the
+    benchmark; the import of an accepted plan is refused if any of them has changed since.
+    """
+
+    key: str
+    created: bool
+    files: list[FileReport]
+    queries: int
+    videos: int
+    original_positives: int
+    new: Counts
+    removed: Counts
+    changed: int
+    changes: list[TextReport]
+    first_rows: list[FirstRow]
+    refused: int
+    refusals: list[RefusalReport]
+    notes: list[str]
+    plan: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImportPlan:
+    """What an import would change. `file` and `changes` are None if the captions cannot be read."""
+
+    key: str
+    stored: Benchmark | None
+    file: CaptionsFile | None
+    listed: VideosFile
+    changes: Changes | None
+    refusals: Refusals
+    sha256: str
+
+    def report(self) -> PlanReport:
+        none: Counts = {"captions": 0, "videos": 0, "original_positives": 0}
+        file, changes = self.file, self.changes
+        total = changes.total if changes else none
+        notes = (*(file.notes if file else ()), *self.listed.notes)
+        return {
+            "key": self.key,
+            "created": self.stored is None,
+            "files": _file_reports(file),
+            "queries": total["captions"],
+            "videos": total["videos"],
+            "original_positives": total["original_positives"],
+            "new": changes.new if changes else none,
+            "removed": changes.removed if changes else none,
+            "changed": changes.n_changed if changes else 0,
+            "changes": [_text_report(text) for text in changes.changed] if changes else [],
+            "first_rows": _first_rows(file) if file else [],
+            "refused": self.refusals.number,
+            "refusals": [_refusal_report(refusal) for refusal in self.refusals.first],
+            "notes": list(notes),
+            "plan": self.sha256,
+        }
+
+
+def plan_benchmark(
+    *,
+    key: str,
+    files: ImportFiles,
+    by: Actor,
+    details: Details | None = None,
+    update: bool = False,
+    progress: Progress = no_progress,
+) -> ImportPlan:
+    """Read the files, and return what their import would change. Nothing is written.
+
+    Without `update`, other captions under the key of a benchmark are an error of the plan. Raises
+    `NotPermitted` if `by` may not import the benchmark, and `InvalidInput` if an option has an
+    error. Errors of the files are in the plan.
+    """
+    details = details or Details()
+    check_can_import_benchmark(by, key)
+    check_options(key, details)
+    refusals = Refusals.collected()
+    file = _read(files, refusals, progress)
+    listed = _read_videos(files.videos, refusals, progress)
+    return compare(key, file, listed, refusals, files, details, update=update)
+
+
+def compare(
+    key: str,
+    file: CaptionsFile | None,
+    listed: VideosFile,
+    refusals: Refusals,
+    files: ImportFiles,
+    details: Details,
+    *,
+    update: bool,
+) -> ImportPlan:
+    """Return the plan of files that have been read, for the stored state of the benchmark."""
+    benchmark = Benchmark.objects.filter(key=key).first()
+    stored = stored_captions(benchmark) if benchmark else None
+    changes = None
+    if file is not None:
+        videos_source = files.videos.source if files.videos else ""
+        changes = find_changes(stored, file, listed.videos, refusals, videos_source)
+    if benchmark is not None and file is not None and changes:
+        _check_may_change(benchmark, file.sources[0], refusals, update=update)
+    state = stored.sha256() if stored else ""
+    contents = [file.sha256 if file else "", listed.sha256, state]
+    options = [key, details.name, details.licence, details.description, details.equal_texts]
+    sha256 = hashlib.sha256(json.dumps([contents, options]).encode()).hexdigest()
+    return ImportPlan(key, benchmark, file, listed, changes, refusals, sha256)
+
+
+def check_options(key: str, details: Details) -> None:
+    check_length(Benchmark, "key", key)
+    check_length(Benchmark, "name", details.name)
+    check_length(Benchmark, "licence", details.licence)
+    try:
+        BENCHMARK_KEY(key)
+    except ValidationError as error:
+        raise InvalidInput(f"The benchmark key {key!r} is not valid. {error.message}") from None
+
+
+def _read(files: ImportFiles, refusals: Refusals, progress: Progress) -> CaptionsFile | None:
+    sources = [files.captions, *([files.companion] if files.companion else [])]
+    try:
+        return read_captions(
+            sources,
+            expected=files.expected,
+            columns=files.columns,
+            refusals=refusals,
+            progress=lambda done, total: progress(done, total, "reading captions"),
+        )
+    except InvalidInput as error:
+        refusals.add(error.reason, error.source or files.captions.source, error.line)
+        return None
+
+
+def _read_videos(file: SourceFile | None, refusals: Refusals, progress: Progress) -> VideosFile:
+    nothing = VideosFile((), "", ())
+    if file is None:
+        return nothing
+    try:
+        return parse_videos(
+            file.path,
+            refusals=refusals,
+            source=file.source,
+            progress=lambda done, total: progress(done, total, "reading videos"),
+        )
+    except InvalidInput as error:
+        refusals.add(error.reason, error.source or file.source, error.line)
+        return nothing
+
+
+def _check_may_change(
+    benchmark: Benchmark, source: str, refusals: Refusals, *, update: bool
+) -> None:
+    if not update:
+        refusals.add(taken(benchmark.key), source)
+        return
+    try:
+        captions_changing.send(sender=Benchmark, benchmark=benchmark)
+    except Conflict as error:
+        refusals.add(str(error), source)
+
+
+def has_changes(plan: PlanReport) -> bool:
+    """Return whether a plan changes captions, videos or original positives."""
+    counts = (*plan["new"].values(), *plan["removed"].values())
+    return bool(plan["changed"]) or any(counts)
+
+
+def taken(key: str) -> str:
+    return (
+        f"The benchmark {key!r} already exists with other captions or videos. Choose another key, "
+        "or update that benchmark."
+    )
+
+
+def _file_reports(file: CaptionsFile | None) -> list[FileReport]:
+    if file is None:
+        return []
+    pairs = zip(file.sources, file.formats, strict=True)
+    return [{"file": source, "format": TITLES[format]} for source, format in pairs]
+
+
+def _refusal_report(refusal: Refusal) -> RefusalReport:
+    return {"file": refusal.source, "line": refusal.line, "reason": refusal.reason}
+
+
+def _text_report(text: ChangedText) -> TextReport:
+    return {
+        "line": text.line or None,
+        "caption_id": text.key,
+        "before": text.before,
+        "after": text.after,
+    }
+
+
+def _first_rows(file: CaptionsFile) -> list[FirstRow]:
+    videos: dict[int, list[str]] = {}
+    is_first = file.positive_queries < FIRST_ROWS
+    queries, numbers = file.positive_queries[is_first], file.positive_videos[is_first]
+    for query, video in zip(queries.tolist(), numbers.tolist(), strict=True):
+        videos.setdefault(query, []).append(file.video_keys[video])
+    rows = zip(file.query_keys[:FIRST_ROWS], file.texts, strict=False)
+    return [
+        {"caption_id": key, "caption": text, "video_ids": videos.get(number, [])}
+        for number, (key, text) in enumerate(rows)
+    ]

@@ -1,0 +1,167 @@
+"""Pages that import a benchmark and update its captions: the files, the plan, its acceptance."""
+
+from __future__ import annotations
+
+import uuid
+from typing import cast
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from config.accounts.models import User
+from config.accounts.roles import is_lead, leads_somewhere
+from config.jobs.views import show_job
+from config.requests.files import receives_files
+from config.shared.errors import HearthError, InvalidInput
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from config.shared.tables import Column
+from config.shared.uploads import check_is_readable
+from pooling import services
+from pooling.forms.imports import CaptionsForm, ColumnsForm, NewBenchmarkForm
+from pooling.models import BenchmarkImport
+from pooling.policies import (
+    benchmarks_seen_by,
+    can_import_benchmarks,
+    can_see_benchmarks,
+    check_can_import_benchmark,
+    imports_seen_by,
+)
+from pooling.services.imports import FILES
+
+
+@receives_files(lambda user, _: leads_somewhere(user))
+@only_for(can_import_benchmarks)
+@require_http_methods(FORM_METHODS)
+def import_new(request: HttpRequest) -> HttpResponse:
+    """Receive the name and the files of a new benchmark, and plan its import."""
+    form = NewBenchmarkForm(**form_data(request))
+    started = _begin(request, form, "", update=False)
+    if started is not None:
+        return started
+    return render(request, "pooling/import_new.html", {"form": form}, status=form_status(request))
+
+
+@receives_files(is_lead)
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def captions_update(request: HttpRequest, key: str) -> HttpResponse:
+    """Receive other captions of a benchmark, and plan the changes."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_import_benchmark(cast(User, request.user), benchmark.key)
+    form = CaptionsForm(**form_data(request))
+    started = _begin(request, form, benchmark.key, update=True)
+    if started is not None:
+        return started
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "heading": "Update captions",
+        "back": reverse("benchmark-settings", args=[benchmark.key]),
+        "back_name": "Back to the settings",
+    }
+    return render(request, "pooling/captions_update.html", context, status=form_status(request))
+
+
+def _begin(
+    request: HttpRequest, form: CaptionsForm, key: str, *, update: bool
+) -> HttpResponse | None:
+    """Start the plan of a valid form. Return None if the form is to be shown."""
+    if request.method != "POST" or not form.is_valid():
+        return None
+    values = form.cleaned_data
+    _check_files(form)
+    if form.errors:
+        return None
+    try:
+        _, job = services.begin_import(
+            key=key or values["key"],
+            uploads={name: values[name] for name in FILES},
+            details=services.Details(
+                name=values.get("name", ""), licence=values.get("licence", "")
+            ),
+            update=update,
+            by=cast(User, request.user),
+        )
+    except HearthError as error:
+        form.add_error(None, str(error))
+        return None
+    return show_job(request, job)
+
+
+def _check_files(form: CaptionsForm) -> None:
+    for name in FILES:
+        file = form.cleaned_data.get(name)
+        if file is None:
+            continue
+        try:
+            check_is_readable(file, "A text file such as CSV or JSON")
+        except InvalidInput as error:
+            form.add_error(name, str(error))
+
+
+@only_for(can_import_benchmarks)
+@require_http_methods(FORM_METHODS)
+def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Show the plan of an import. A POST selects the columns of the table, and plans again."""
+    found = _get_import(request, pk)
+    if found.imported_at is not None:
+        return redirect("benchmark", found.benchmark_key)
+    head = found.head
+    form = None
+    if head is not None:
+        initial = head["named"]
+        form = ColumnsForm(request.POST or None, columns=head["columns"], initial=initial)
+    if request.method == "POST" and form is not None and form.is_valid():
+        job = services.change_columns(
+            found=found, columns=form.cleaned_data, by=cast(User, request.user)
+        )
+        return show_job(request, job)
+    context = {
+        "found": found,
+        "plan": found.plan,
+        "head": head,
+        "file_columns": [Column("", name) for name in head["columns"]] if head else [],
+        "form": form,
+        "can_accept": _can_accept(found),
+        "counts": _counts(found),
+    }
+    return render(request, "pooling/import_plan.html", context, status=form_status(request))
+
+
+def _can_accept(found: BenchmarkImport) -> bool:
+    """Return whether the plan has no errors and something to store, such as URLs of videos."""
+    if found.plan is None or found.plan["refused"]:
+        return False
+    return services.has_changes(found.plan) or bool(found.videos)
+
+
+def _counts(found: BenchmarkImport) -> list[tuple[str, int, int, int]]:
+    """Return each noun with its number after the import, and how many are new and removed."""
+    plan = found.plan
+    if plan is None:
+        return []
+    totals = {**plan, "captions": plan["queries"]}
+    return [
+        (title, totals[noun], plan["new"][noun], plan["removed"][noun])
+        for noun, title in (
+            ("captions", "Captions"),
+            ("videos", "Videos"),
+            ("original_positives", "Original positives"),
+        )
+    ]
+
+
+@only_for(can_import_benchmarks)
+@require_POST
+def import_accept(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    found = _get_import(request, pk)
+    plan = request.POST.get("plan", "")
+    return show_job(
+        request, services.accept_import(found=found, plan=plan, by=cast(User, request.user))
+    )
+
+
+def _get_import(request: HttpRequest, pk: uuid.UUID) -> BenchmarkImport:
+    return get_object_or_404(imports_seen_by(request.user), pk=pk)
