@@ -31,15 +31,28 @@ TABS = (
     Tab(
         "Captions and videos",
         "benchmark-captions",
-        frozenset({"equal-captions", "train-captions-upload", "tags-upload"}),
+        frozenset(
+            {
+                "equal-captions",
+                "train-captions-upload",
+                "train-captions-delete",
+                "tags-upload",
+            }
+        ),
     ),
-    Tab("Runs", "benchmark-runs", frozenset({"run-upload", "run", "results"})),
+    Tab(
+        "Runs",
+        "benchmark-runs",
+        frozenset({"run-upload", "run", "run-change", "run-delete", "results"}),
+    ),
     Tab(
         "Pools and campaigns",
         "benchmark-campaigns",
         frozenset(
             {
                 "pool-build",
+                "pool-delete",
+                "campaign-delete",
                 "campaign-open",
                 "judgments-upload",
                 "campaign",
@@ -62,6 +75,9 @@ TABS = (
         "benchmark-settings",
         frozenset(
             {
+                "benchmark-change",
+                "benchmark-delete",
+                "recent-uploads",
                 "guidelines",
                 "guideline",
                 "guideline-write",

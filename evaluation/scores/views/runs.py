@@ -22,7 +22,7 @@ from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
 from pooling.models import Benchmark, Pool, Run
-from pooling.policies import POOLED_DEPTH, benchmarks_seen_by
+from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_run
 from pooling.selectors.runs import find_runs
 
 
@@ -44,8 +44,10 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     found = get_object_or_404(_runs(benchmark), pk=pk)
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()
+    # A withdrawn run has scores on its own page only.
+    listed = [found] if found.is_withdrawn else find_runs(benchmark)
     rows = result_rows(
-        find_runs(benchmark),
+        listed,
         stored_scores(benchmark, None),
         stored_scores(benchmark, label_set) if label_set else {},
         by_labels=label_set is not None,
@@ -66,6 +68,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "depth": min(POOLED_DEPTH, found.depth),
         "is_pooled": _is_pooled(found, min(POOLED_DEPTH, found.depth)),
         "can_lead": can_lead(request.user, benchmark),
+        "can_change": can_change_run(request.user, found),
         **({} if job is None else in_place_context(request, job)),
         "sole_positives": sole_positive_counts(found, label_set) if label_set else [],
         "export_formats": FORMATS,
@@ -106,7 +109,8 @@ def _is_pooled(found: Run, depth: int) -> bool:
 
 
 def _runs(benchmark: Benchmark) -> QuerySet[Run]:
-    return Run.objects.filter(benchmark=benchmark).select_related("system", "created_by")
+    runs = Run.objects.filter(benchmark=benchmark)
+    return runs.select_related("benchmark", "system", "created_by")
 
 
 def _line(row: ResultRow, rows: list[ResultRow], measure: str) -> Line:
