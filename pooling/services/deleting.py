@@ -99,9 +99,9 @@ def _index_of_pairs() -> Iterator[None]:
     """
     table = connection.ops.quote_name(Pair._meta.db_table)
     with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            # While checks wait for the commit, PostgreSQL changes no index of their tables.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute(f"CREATE INDEX pair_video_of_deletion ON {table} (video_id)")
         yield
-        if connection.vendor == "postgresql":
-            # An index cannot be dropped before the checks of its table that wait for the commit.
-            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("DROP INDEX pair_video_of_deletion")
