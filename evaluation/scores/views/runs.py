@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -54,6 +54,8 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     )
     row = next(row for row in rows if row.run.pk == found.pk)
     lines = [_line(row, rows, measure) for measure in TABLE_MEASURES]
+    if found.is_withdrawn:
+        lines = [replace(line, rank_before=None, rank=None) for line in lines]
     job = _scoring(found)
     context = {
         "benchmark": benchmark,
