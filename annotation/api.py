@@ -22,7 +22,7 @@ from rest_framework.views import APIView
 from annotation import services
 from annotation.enums import EscalationKind
 from annotation.models import Annotator, Campaign
-from annotation.policies import check_can_judge, scopes_known
+from annotation.policies import check_can_judge, check_can_lead, scopes_known
 from annotation.selectors.campaigns import get_campaign, open_campaigns
 from annotation.selectors.judging import judged_by, last_judged
 from annotation.serializers import (
@@ -36,10 +36,13 @@ from annotation.serializers import (
     ReleaseSerializer,
     StoredJudgmentSerializer,
 )
+from annotation.targets import target_of_campaign
 from config.accounts.authentication import EndedSessionAuthentication, PersonTokenAuthentication
 from config.accounts.models import TokenRight, User
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.accounts.selectors import needs_consent
+from config.jobs.api import JobSerializer, accepted
+from config.jobs.deleting import delete_or_enqueue
 from config.shared.errors import NotPermitted
 from config.shared.language import translated
 
@@ -99,6 +102,30 @@ class CampaignList(APIView):
 
 
 @translated
+class CampaignDetail(APIView):
+    # Campaigns of other benchmarks, and all campaigns for annotators, do not exist here.
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(
+        request=None,
+        responses={
+            202: JobSerializer,
+            204: OpenApiResponse(description="the campaign is deleted"),
+            409: OpenApiResponse(description="something that must stay depends on the campaign"),
+        },
+    )
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete a campaign without judgments, or a recent import of judgments.
+
+        Only leads and admins may do this.
+        """
+        user = cast(User, request.user)
+        campaign = get_campaign(pk, scopes_of(user, Role.RESEARCHER))
+        check_can_lead(user, campaign.benchmark)
+        job = delete_or_enqueue(target_of_campaign(campaign), user)
+        return accepted(job) if job else Response(status=status.HTTP_204_NO_CONTENT)
+
+
 class Claim(APIView):
     """Get the next pairs to judge. Pairs that are assigned to you already come first."""
 

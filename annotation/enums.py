@@ -114,6 +114,7 @@ class AnnotationAct(models.TextChoices):
     CAMPAIGN_OPENED = "campaign_opened", "Campaign opened"
     CAMPAIGN_STATE_SET = "campaign_state_set", "Campaign paused, reopened or closed"
     CAMPAIGN_CHANGED = "campaign_changed", "Campaign settings changed"
+    CAMPAIGN_DELETED = "campaign_deleted", "Campaign deleted"
     TRAINING_OPENED = "training_opened", "Training queue opened"
     MEMBERS_ADDED = "members_added", "Members added"
     MEMBER_ADMITTED = "member_admitted", "Member admitted"

@@ -21,6 +21,7 @@ from config.accounts.roles import (
 )
 from config.shared.errors import Conflict, NotFound, NotPermitted
 from pooling.models import Benchmark
+from pooling.policies import check_not_archived
 
 Person = Actor | AbstractBaseUser | AnonymousUser
 NOT_OPEN = {
@@ -63,8 +64,10 @@ def benchmarks_led_by(user: Person) -> QuerySet[Benchmark]:
 def check_can_lead(user: Person, benchmark: Benchmark) -> None:
     if not can_lead(user, benchmark):
         raise NotPermitted("Only leads and admins may do this.")
+    check_not_archived(benchmark)
 
 
 def check_can_rule(by: Person, benchmark: Benchmark) -> None:
     if not can_lead(by, benchmark):
         raise NotPermitted("Only leads and admins may decide pairs at the desk.")
+    check_not_archived(benchmark)

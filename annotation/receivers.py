@@ -7,13 +7,14 @@ from typing import Any
 from django.dispatch import receiver
 
 from annotation import services
+from annotation.enums import CampaignState
 from annotation.models import GoldItem, JudgmentTask
 from config.accounts.models import User
 from config.accounts.signals import person_deactivated, person_erased, role_withdrawn
 from config.shared.bulk import IntArray, read_columns
 from config.shared.errors import Conflict
 from pooling.models import Benchmark
-from pooling.signals import equal_texts_changing, judged_captions
+from pooling.signals import benchmark_archiving, equal_texts_changing, judged_captions
 
 
 @receiver(person_deactivated)
@@ -28,6 +29,14 @@ def release_tasks(person: User, **_: Any) -> None:
 def delete_free_text(person: User, **_: Any) -> None:
     """Delete what the person wrote and what was written about them."""
     services.delete_personal_texts(person=person)
+
+
+@receiver(benchmark_archiving)
+def refuse_archive_with_open_campaign(benchmark: Benchmark, **_: Any) -> None:
+    """Refuse to archive a benchmark in which annotators are judging."""
+    campaign = benchmark.campaigns.filter(state=CampaignState.OPEN).first()
+    if campaign is not None:
+        raise Conflict(f"The campaign “{campaign}” is open. Pause or close it first.")
 
 
 @receiver(equal_texts_changing)

@@ -11,7 +11,8 @@ from django.utils.html import format_html
 
 from annotation import services
 from annotation.enums import GoldUse, Scale
-from annotation.models import Withdrawal
+from annotation.models import Campaign, Withdrawal
+from config.jobs.deleting import deleted
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
@@ -55,6 +56,16 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
         progress=progress,
     )
     return {"judgments": done.judgments, "pairs": done.pairs, "campaign": done.campaign.pk}
+
+
+@job_kind("delete_campaign", outcome=deleted)
+def delete_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Delete a campaign. params: campaign (primary key), title, done."""
+    progress(0, None, "deleting")
+    campaigns = Campaign.objects.select_related("benchmark")
+    if campaign := campaigns.filter(pk=params["campaign"]).first():
+        services.delete_campaign(campaign=campaign, by=actor_of_job(params))
+    return {}
 
 
 def gold_imported(job: Job, made: dict[str, Any]) -> Outcome:

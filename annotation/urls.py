@@ -4,6 +4,7 @@ from django.urls import path
 
 from annotation.views import (
     campaigns,
+    deleting,
     gold,
     guidelines,
     invitations,
@@ -18,6 +19,7 @@ urlpatterns = [
     path(
         "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"
     ),
+    path("campaigns/<int:pk>/delete/", deleting.campaign_delete, name="campaign-delete"),
     # Guidelines
     path("benchmarks/<str:key>/guidelines/", guidelines.guidelines, name="guidelines"),
     path(

@@ -13,13 +13,15 @@ from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
 from evaluation.release import api as release
 from evaluation.scores import api as scores
-from pooling.api import benchmarks, imports, metadata, pools, runs
+from pooling.api import benchmarks, changing, imports, metadata, pools, runs
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("benchmarks/", benchmarks.BenchmarkList.as_view(), name="api-benchmarks"),
-    path("benchmarks/<str:key>/", benchmarks.BenchmarkDetail.as_view(), name="api-benchmark"),
+    path("benchmarks/<str:key>/", changing.BenchmarkDetail.as_view(), name="api-benchmark"),
     path("benchmarks/<str:key>/runs/", runs.Runs.as_view(), name="api-runs"),
+    path("benchmarks/<str:key>/runs/<int:pk>/", changing.RunDetail.as_view(), name="api-run"),
+    path("benchmarks/<str:key>/pools/<int:pk>/", changing.PoolDetail.as_view(), name="api-pool"),
     path(
         "benchmarks/<str:key>/train-splits/",
         metadata.TrainSplits.as_view(),
@@ -71,6 +73,7 @@ urlpatterns = [
     path("imports/<uuid:pk>/", imports.ImportDetail.as_view(), name="api-import"),
     path("imports/<uuid:pk>/accept/", imports.ImportAccept.as_view(), name="api-import-accept"),
     path("campaigns/", annotation.CampaignList.as_view(), name="api-campaigns"),
+    path("campaigns/<int:pk>/", annotation.CampaignDetail.as_view(), name="api-campaign"),
     path("campaigns/<int:pk>/claim/", annotation.Claim.as_view(), name="api-claim"),
     path("campaigns/<int:pk>/release/", annotation.Release.as_view(), name="api-release"),
     path("campaigns/<int:pk>/history/", annotation.History.as_view(), name="api-history"),

@@ -16,6 +16,9 @@ class BenchmarkAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic onl
     def has_add_permission(self, request: object) -> bool:
         return False
 
+    def has_delete_permission(self, request: object, obj: object = None) -> bool:
+        return False  # `pooling.services.delete_benchmark` deletes
+
 
 @admin.register(System)
 class SystemAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs

@@ -41,12 +41,17 @@ class Benchmark(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, editable=False, related_name="+"
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    archived_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["key"]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_archived(self) -> bool:
+        return self.archived_at is not None
 
     @property
     def pair_space(self) -> PairSpace:
@@ -185,7 +190,11 @@ class System(models.Model):
 
 
 class Run(models.Model):
-    """The ranked lists of one system for one benchmark. A run never changes."""
+    """The ranked lists of one system for one benchmark. The lists never change.
+
+    The name and the metadata can change. A withdrawn run is kept, because published labels and
+    scores may depend on it, but lists, leaderboards and new pools leave it out.
+    """
 
     system = models.ForeignKey(System, models.PROTECT, related_name="runs")
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="runs")
@@ -197,10 +206,17 @@ class Run(models.Model):
     depth_limit = models.PositiveIntegerField(default=0, help_text="0: the whole lists of the file")
     n_queries = models.PositiveIntegerField(help_text="queries that have a list")
     warnings = models.JSONField(default=list)
+    paper = models.URLField(max_length=500, blank=True)
+    code_url = models.URLField(max_length=500, blank=True)
+    contact = models.CharField(max_length=200, blank=True)
+    training_data = models.TextField(blank=True)
+    description = models.TextField(blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
     )
     created_at = models.DateTimeField(default=timezone.now)
+    withdrawn_at = models.DateTimeField(null=True)
+    withdrawal_reason = models.CharField(max_length=500, blank=True)
 
     class Meta:
         ordering = ["benchmark", "name"]
@@ -213,6 +229,10 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return self.withdrawn_at is not None
 
 
 class RankedList(models.Model):

@@ -22,8 +22,8 @@ from config.accounts.roles import (
     researches_somewhere,
     scopes_of,
 )
-from config.shared.errors import NotPermitted
-from pooling.models import Benchmark, BenchmarkImport, System, Video
+from config.shared.errors import Conflict, NotPermitted
+from pooling.models import Benchmark, BenchmarkImport, Run, System, Video
 
 Person: TypeAlias = Actor | AbstractBaseUser | AnonymousUser
 
@@ -53,6 +53,8 @@ def check_can_import_benchmark(by: Actor, key: str) -> None:
     """Require the role of lead in the benchmark of this key, which may not exist yet."""
     if not is_lead(by, key):
         raise NotPermitted("Only leads and admins may import a benchmark.")
+    if (stored := Benchmark.objects.filter(key=key).first()) is not None:
+        check_not_archived(stored)
 
 
 def can_import_benchmarks(user: Person) -> bool:
@@ -76,6 +78,36 @@ def can_upload_run(user: Person) -> bool:
 def check_can_import_run(by: Actor, benchmark: Benchmark) -> None:
     if not is_researcher(by, benchmark.key):
         raise NotPermitted("Only researchers, leads and admins may import a run.")
+    check_not_archived(benchmark)
+
+
+def can_change_run(user: Person, run: Run) -> bool:
+    """Return whether the person may change, withdraw or delete the run: its uploader or a lead."""
+    key = run.benchmark.key
+    is_own = user.pk is not None and run.created_by_id == user.pk and is_researcher(user, key)
+    return is_own or is_lead(user, key)
+
+
+def check_can_change_run(by: Person, run: Run) -> None:
+    if not can_change_run(by, run):
+        raise NotPermitted("Only the person who imported the run, leads and admins may change it.")
+    check_not_archived(run.benchmark)
+
+
+def check_not_archived(benchmark: Benchmark) -> None:
+    """Raise `Conflict` if the benchmark is archived, because nothing of it may change then."""
+    if benchmark.is_archived:
+        raise Conflict("This benchmark is archived. Restore it before you change anything.")
+
+
+def can_manage_benchmark(user: Person, benchmark: Benchmark) -> bool:
+    """Return whether the person may rename, archive, restore and delete the benchmark."""
+    return is_lead(user, benchmark.key)
+
+
+def check_can_manage_benchmark(by: Person, benchmark: Benchmark) -> None:
+    if not can_manage_benchmark(by, benchmark):
+        raise NotPermitted("Only leads and admins may rename, archive or delete a benchmark.")
 
 
 def can_build_pool(user: Person, benchmark: Benchmark) -> bool:
@@ -85,6 +117,7 @@ def can_build_pool(user: Person, benchmark: Benchmark) -> bool:
 def check_can_build_pool(by: Person, benchmark: Benchmark) -> None:
     if not can_build_pool(by, benchmark):
         raise NotPermitted("Only leads and admins may build pools.")
+    check_not_archived(benchmark)
 
 
 def check_can_pool(
@@ -94,6 +127,7 @@ def check_can_pool(
 
     Anyone who may import a run may also pool its top k (DECISIONS 38).
     """
+    check_not_archived(benchmark)
     is_small = len(runs) == 1 and depth <= POOLED_DEPTH and sample is None
     if is_small and is_researcher(by, benchmark.key):
         return
@@ -110,6 +144,7 @@ def can_set_equal_texts(user: Person, benchmark: Benchmark) -> bool:
 def check_can_set_equal_texts(by: Actor, benchmark: Benchmark) -> None:
     if not can_set_equal_texts(by, benchmark):
         raise NotPermitted("Only leads and admins may change the rule for equal texts.")
+    check_not_archived(benchmark)
 
 
 def can_import_metadata(user: Person, benchmark: Benchmark) -> bool:
@@ -120,6 +155,7 @@ def can_import_metadata(user: Person, benchmark: Benchmark) -> bool:
 def check_can_import_metadata(by: Person, benchmark: Benchmark) -> None:
     if not can_import_metadata(by, benchmark):
         raise NotPermitted("Only leads and admins may import train captions and tags.")
+    check_not_archived(benchmark)
 
 
 def can_watch_videos(user: AbstractBaseUser | AnonymousUser) -> bool:

@@ -9,6 +9,9 @@ from django.dispatch import Signal
 # `Job`.
 run_imported = Signal()
 
+# Sent with `benchmark` before it is archived. A receiver raises `Conflict` if work in it is open.
+benchmark_archiving = Signal()
+
 # Sent with `benchmark` before its rule for equal texts changes. A receiver raises `Conflict` if its
 # data depend on the rule.
 equal_texts_changing = Signal()

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
+from config.jobs.deleting import deleted
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
@@ -17,7 +18,7 @@ from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted, short_sha
 from pooling import services
-from pooling.models import BenchmarkImport
+from pooling.models import Benchmark, BenchmarkImport, Pool, Run
 from pooling.selectors.benchmarks import get_benchmark
 
 IMPORT_AGE = timedelta(days=7)
@@ -188,6 +189,33 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
         progress=progress,
     )
     return {**done.report()}
+
+
+@job_kind("delete_run", outcome=deleted)
+def delete_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Delete a run. params: run (primary key), title, done (see `config.jobs.deleting`)."""
+    progress(0, None, "deleting")
+    if run := Run.objects.select_related("benchmark").filter(pk=params["run"]).first():
+        services.delete_run(run=run, by=actor_of_job(params))
+    return {}
+
+
+@job_kind("delete_pool", outcome=deleted)
+def delete_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Delete a pool. params: pool (primary key), title, done."""
+    progress(0, None, "deleting")
+    if pool := Pool.objects.select_related("benchmark").filter(pk=params["pool"]).first():
+        services.delete_pool(pool=pool, by=actor_of_job(params))
+    return {}
+
+
+@job_kind("delete_benchmark", outcome=deleted)
+def delete_benchmark_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Delete a benchmark. params: benchmark (key), title, done."""
+    progress(0, None, "deleting")
+    if benchmark := Benchmark.objects.filter(key=params["benchmark"]).first():
+        services.delete_benchmark(benchmark=benchmark, by=actor_of_job(params))
+    return {}
 
 
 def pool_built(job: Job, made: dict[str, Any]) -> Outcome:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from pooling.views import captions, imports, media, metadata, pools, runs
+from pooling.views import captions, changing, deleting, imports, media, metadata, pools, runs
 
 urlpatterns = [
     path("imports/new/", imports.import_new, name="import-new"),
@@ -14,6 +14,21 @@ urlpatterns = [
         name="captions-update",
     ),
     path("benchmarks/<str:key>/runs/new/", runs.run_upload, name="run-upload"),
+    path("benchmarks/<str:key>/runs/<int:pk>/edit/", changing.run_change, name="run-change"),
+    path(
+        "benchmarks/<str:key>/runs/<int:pk>/withdraw/", changing.run_withdraw, name="run-withdraw"
+    ),
+    path("benchmarks/<str:key>/runs/<int:pk>/delete/", deleting.run_delete, name="run-delete"),
+    path("benchmarks/<str:key>/edit/", changing.benchmark_change, name="benchmark-change"),
+    path("benchmarks/<str:key>/archive/", changing.benchmark_archive, name="benchmark-archive"),
+    path("benchmarks/<str:key>/delete/", deleting.benchmark_delete, name="benchmark-delete"),
+    path("benchmarks/<str:key>/pools/<int:pk>/delete/", deleting.pool_delete, name="pool-delete"),
+    path(
+        "benchmarks/<str:key>/train-captions/<int:pk>/delete/",
+        deleting.train_captions_delete,
+        name="train-captions-delete",
+    ),
+    path("benchmarks/<str:key>/tags/delete/", deleting.tags_delete, name="tags-delete"),
     path("benchmarks/<str:key>/pools/new/", pools.pool_build, name="pool-build"),
     path(
         "benchmarks/<str:key>/equal-captions/",

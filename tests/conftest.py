@@ -106,18 +106,21 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _flush_with_audit_log() -> None:
-    """Let the database tests empty the audit log, which is append-only, after each test."""
+def _flush_protected_tables() -> None:
+    """Let the database tests empty the tables that triggers protect, after each test."""
     from django.db import connection
 
-    from config.audit.triggers import CREATE, DROP
+    from config.audit import triggers as audit
+    from evaluation import triggers as labels
 
     operations = type(connection.ops)
     sql_flush = operations.sql_flush
 
     def flush_all(*arguments: Any, **options: Any) -> list[str]:
         statements = sql_flush(*arguments, **options)
-        return [*DROP[connection.vendor], *statements, *CREATE[connection.vendor]]
+        vendor = connection.vendor
+        drop = [*audit.DROP[vendor], *labels.DROP[vendor]]
+        return [*drop, *statements, *audit.CREATE[vendor], *labels.CREATE[vendor]]
 
     operations.sql_flush = flush_all  # type: ignore[method-assign]
 

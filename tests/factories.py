@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -39,6 +40,7 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import create_user
 from config.shared.public_ids import PublicIds
+from evaluation import triggers
 from pooling import services as pooling_services
 from pooling.models import Benchmark, Pair, Run
 from pooling.services import (
@@ -258,6 +260,17 @@ def add_judgments(
 ) -> ImportedJudgments:
     path = write_judgments(folder / f"{uuid.uuid4().hex}.csv", rows)
     return import_judgments(benchmark=benchmark, by=OPERATOR, path=path, **options)
+
+
+@contextmanager
+def without_triggers() -> Iterator[None]:
+    """Drop the triggers of judgments and label sets, so that a test can delete rows."""
+    with connection.cursor() as cursor:
+        for statement in triggers.DROP[connection.vendor]:
+            cursor.execute(statement)
+        yield
+        for statement in triggers.CREATE[connection.vendor]:
+            cursor.execute(statement)
 
 
 # --- Gold ---------------------------------------------------------------------------------

@@ -75,6 +75,13 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/", "get", RESEARCH, 200),
     ("benchmarks/tiny/runs/", "get", RESEARCH, 200),
     ("benchmarks/tiny/runs/", "post", RESEARCH, 400),
+    ("benchmarks/tiny/", "patch", LEADS, 200),
+    ("benchmarks/tiny/", "delete", LEADS, 409),
+    ("benchmarks/tiny/runs/0/", "get", RESEARCH, 404),
+    ("benchmarks/tiny/runs/0/", "patch", RESEARCH, 404),
+    ("benchmarks/tiny/runs/0/", "delete", RESEARCH, 404),
+    ("benchmarks/tiny/pools/0/", "delete", RESEARCH, 404),
+    ("campaigns/0/", "delete", RESEARCH, 404),
     ("benchmarks/tiny/train-splits/", "get", RESEARCH, 200),
     ("benchmarks/tiny/train-splits/", "post", LEADS, 400),
     ("benchmarks/tiny/tags/", "get", RESEARCH, 200),
@@ -224,6 +231,7 @@ def test_a_benchmark_with_its_runs(benchmark: Benchmark) -> None:
         "equal_texts": "folded",
         "n_queries": 2,
         "n_videos": 3,
+        "archived_at": None,
     }
     assert client.get(API + "benchmarks/").json() == {
         "count": 1,

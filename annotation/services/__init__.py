@@ -11,6 +11,7 @@ from annotation.services.claims import (
     release_assignments,
 )
 from annotation.services.confirmations import open_confirmation
+from annotation.services.deleting import delete_campaign
 from annotation.services.desk import adjudicate_task, exclude_task, reopen_task, undo_ruling
 from annotation.services.gold import (
     Gold,
@@ -72,6 +73,7 @@ __all__ = [
     "change_policy",
     "claim_assignments",
     "comment_on_judgment",
+    "delete_campaign",
     "delete_personal_texts",
     "escalate_task",
     "exclude_task",

@@ -33,6 +33,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "total",
             "result",
             "error",
+            "problems",
             "created_at",
             "started_at",
             "finished_at",
@@ -49,6 +50,10 @@ class JobSerializer(serializers.ModelSerializer[Job]):
                 "help_text": "The result, once `state` is `done`. Its fields depend on `kind`."
             },
             "error": {"help_text": "Why the job failed; otherwise empty."},
+            "problems": {
+                "help_text": "The first hundred errors of a file with more than one error, each "
+                "with `line` (null in formats without lines) and `reason`."
+            },
         }
 
 

@@ -42,6 +42,8 @@ class Job(models.Model):
     total = models.BigIntegerField(null=True)
     result = models.JSONField(null=True)
     error = models.TextField(blank=True)
+    # The errors of a file by line, see `config.shared.errors.Problem`.
+    problems = models.JSONField(default=list)
     # The job ended while its worker or the database was away, so parts of it may be stored.
     is_uncertain = models.BooleanField(default=False)
     attempts = models.PositiveSmallIntegerField(default=0)

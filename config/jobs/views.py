@@ -148,6 +148,15 @@ def job_progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return response
 
 
+@only_for(can_see_jobs)
+@require_safe
+def job_line(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Show a job, its result or its errors on a page with several jobs. htmx requests it."""
+    found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
+    context = {**_progress_of(found), "outcome": find_outcome(found)}
+    return render(request, "jobs/_line.html", context)
+
+
 def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
     """Send the browser to the result, with a message; or show the reason and the way to retry."""
     outcome = find_outcome(found)

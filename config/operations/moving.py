@@ -182,6 +182,12 @@ INDEXES = """
     WHERE relnamespace = 'public'::regnamespace
       AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
     ORDER BY 1"""
+# The triggers that protect rows would refuse rows of archived benchmarks.
+TRIGGERS = """
+    SELECT DISTINCT format('ALTER TABLE %s DISABLE TRIGGER USER', tgrelid::regclass),
+                    format('ALTER TABLE %s ENABLE TRIGGER USER', tgrelid::regclass)
+    FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+    WHERE NOT tgisinternal AND relnamespace = 'public'::regnamespace"""
 COLUMNS = """
     SELECT attname, format_type(atttypid, NULL),
            pg_get_serial_sequence({table}, attname) IS NOT NULL
@@ -190,11 +196,11 @@ COLUMNS = """
 
 
 def _drop_keys(query: Query, cursor: Any) -> list[str]:
-    """Drop foreign keys and indexes. Return the statements that create them again."""
-    keys, indexes = query(FOREIGN_KEYS), query(INDEXES)
-    for drop, _ in [*keys, *indexes]:
+    """Drop foreign keys and indexes, and disable triggers. Return the statements that undo this."""
+    keys, indexes, triggers = query(FOREIGN_KEYS), query(INDEXES), query(TRIGGERS)
+    for drop, _ in [*keys, *indexes, *triggers]:
         cursor.execute(drop)
-    return [create for _, create in [*indexes, *keys]]
+    return [create for _, create in [*triggers, *indexes, *keys]]
 
 
 def _copy_table(source: sqlite3.Connection, query: Query, cursor: Any, table: str) -> None:

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from config.shared.errors import HearthError
+from config.shared.errors import HearthError, InvalidInput
 from config.shared.progress import Progress
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class HearthCommand(BaseCommand):
         try:
             result = self.run(**options)
         except HearthError as error:
-            raise CommandError(str(error), returncode=BAD_INPUT) from error
+            raise CommandError(_in_words(error), returncode=BAD_INPUT) from error
         except OSError as error:
             # A file cannot be read or written.
             reason = f"{error.filename2 or error.filename}: {error.strerror}"
@@ -68,6 +68,17 @@ class HearthCommand(BaseCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         raise NotImplementedError
+
+
+def _in_words(error: HearthError) -> str:
+    """Return the text of an error, and one line for each further error of a file."""
+    if not isinstance(error, InvalidInput):
+        return str(error)
+    further = [
+        str(InvalidInput(problem.reason, source=error.source, line=problem.line))
+        for problem in error.problems[1:]
+    ]
+    return "\n".join([str(error), *further])
 
 
 def _is_behind() -> bool:

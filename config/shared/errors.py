@@ -6,22 +6,41 @@ Services and parsers raise them. `config.shared.http` maps them to HTTP statuses
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 
 class HearthError(Exception):
     """An error that the caller can understand and act on. Its text may be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One error of a file. `line` counts from 1, and is None in formats without lines."""
+
+    reason: str
+    line: int | None = None
 
 
 class InvalidInput(HearthError):
     """A file or value is not valid, and nothing was written.
 
     `source` is the name of the file as the user gave it, and `line` counts from 1. Both are None
-    for input without lines.
+    for input without lines. `problems` are all errors that were found, the first one included.
     """
 
-    def __init__(self, reason: str, *, source: str | None = None, line: int | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        source: str | None = None,
+        line: int | None = None,
+        problems: Sequence[Problem] = (),
+    ) -> None:
         self.reason = reason
         self.source = source
         self.line = line
+        self.problems = tuple(problems) or (Problem(reason, line),)
         place = ", ".join(
             part for part in (source, f"line {line}" if line is not None else None) if part
         )

@@ -36,20 +36,27 @@ TABS = (
                 "benchmark-videos",
                 "caption",
                 "video",
+                "captions-update",
                 "equal-captions",
                 "train-captions-upload",
+                "train-captions-delete",
                 "tags-upload",
-                "captions-update",
             }
         ),
     ),
-    Tab("Runs", "benchmark-runs", frozenset({"run-upload", "run", "results"})),
+    Tab(
+        "Runs",
+        "benchmark-runs",
+        frozenset({"run-upload", "run", "run-change", "run-delete", "results"}),
+    ),
     Tab(
         "Pools and campaigns",
         "benchmark-campaigns",
         frozenset(
             {
                 "pool-build",
+                "pool-delete",
+                "campaign-delete",
                 "campaign-open",
                 "judgments-upload",
                 "campaign",
@@ -72,6 +79,9 @@ TABS = (
         "benchmark-settings",
         frozenset(
             {
+                "benchmark-change",
+                "benchmark-delete",
+                "recent-uploads",
                 "guidelines",
                 "guideline",
                 "guideline-write",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.portal.views import benchmarks, home, label_sets
+from evaluation.portal.views import benchmarks, home, label_sets, uploads
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -12,5 +12,6 @@ urlpatterns = [
     path("benchmarks/<str:key>/labels/", benchmarks.labels, name="benchmark-labels"),
     path("benchmarks/<str:key>/labels/<str:version>/", label_sets.label_set, name="label-set"),
     path("benchmarks/<str:key>/people/", benchmarks.people, name="benchmark-people"),
+    path("benchmarks/<str:key>/uploads/", uploads.uploads, name="recent-uploads"),
     path("benchmarks/<str:key>/settings/", benchmarks.settings, name="benchmark-settings"),
 ]

@@ -8,6 +8,7 @@ from config.accounts.actors import Actor
 from config.accounts.roles import is_lead, is_researcher, researches_somewhere
 from config.shared.errors import NotPermitted
 from pooling.models import Benchmark
+from pooling.policies import check_not_archived
 
 
 def can_see_scores(user: Any) -> bool:
@@ -37,6 +38,7 @@ def can_publish_labels(user: Any, benchmark: Benchmark) -> bool:
 def check_can_publish_labels(by: Any, benchmark: Benchmark) -> None:
     if not can_publish_labels(by, benchmark):
         raise NotPermitted("Only leads and admins may publish labels.")
+    check_not_archived(benchmark)
 
 
 def check_can_export(by: Any, benchmark: Benchmark) -> None:

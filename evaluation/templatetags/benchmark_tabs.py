@@ -17,4 +17,5 @@ register = template.Library()
 def benchmark_tabs(context: dict[str, Any], benchmark: Benchmark) -> dict[str, Any]:
     request = context["request"]
     leads = can_lead(request.user, benchmark)
-    return {"links": tab_links(benchmark.key, request.resolver_match.url_name, leads=leads)}
+    links = tab_links(benchmark.key, request.resolver_match.url_name, leads=leads)
+    return {"benchmark": benchmark, "leads": leads, "links": links}

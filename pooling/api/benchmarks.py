@@ -21,6 +21,7 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
             "equal_texts",
             "n_queries",
             "n_videos",
+            "archived_at",
         ]
         extra_kwargs = {
             "key": {"help_text": "The identifier in addresses."},
@@ -32,23 +33,18 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
             },
             "n_queries": {"help_text": "The number of captions."},
             "n_videos": {"help_text": "The number of videos."},
+            "archived_at": {"help_text": "When it was archived; null if it is not."},
         }
 
 
 class BenchmarkList(generics.ListAPIView[Benchmark]):
-    """List the benchmarks that you may see, by key."""
+    """List the benchmarks that you may see, by key.
+
+    Archived benchmarks are left out.
+    """
 
     permission_classes = [IsResearcher]
     serializer_class = BenchmarkSerializer
 
     def get_queryset(self) -> QuerySet[Benchmark]:
-        return benchmarks_seen_by(self.request.user)
-
-
-class BenchmarkDetail(generics.RetrieveAPIView[Benchmark]):
-    """Return one benchmark."""
-
-    permission_classes = [IsResearcher]
-    serializer_class = BenchmarkSerializer
-    queryset = Benchmark.objects.all()
-    lookup_field = "key"
+        return benchmarks_seen_by(self.request.user).filter(archived_at=None)

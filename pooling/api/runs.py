@@ -18,6 +18,9 @@ from config.shared.uploads import stored_upload
 from pooling.api.base import OfBenchmark
 from pooling.core.run_file import FORMATS
 from pooling.models import Run
+from pooling.services.changing_runs import RUN_FIELDS
+
+METADATA = RUN_FIELDS[1:]
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -28,6 +31,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     class Meta:
         model = Run
         fields = [
+            "id",
             "name",
             "system",
             "sha256",
@@ -35,9 +39,18 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "depth",
             "n_queries",
             "warnings",
+            *METADATA,
             "created_at",
+            "withdrawn_at",
+            "withdrawal_reason",
         ]
         extra_kwargs = {
+            "id": {"help_text": "The id of the run, for its address."},
+            "paper": {"help_text": "The web address of the paper."},
+            "code_url": {"help_text": "The web address of the code."},
+            "contact": {"help_text": "Whom to ask about the run."},
+            "training_data": {"help_text": "What the system was trained on."},
+            "withdrawn_at": {"help_text": "When the run was withdrawn; null if it is not."},
             "name": {"help_text": "The name, unique in the benchmark."},
             "sha256": {"help_text": "The SHA-256 of the content of the file."},
             "format": {"help_text": "The format of the file: `trec`, `json` or `npy`."},
@@ -83,12 +96,16 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
 
 @receives_files(is_researcher)
 class Runs(OfBenchmark, generics.ListAPIView[Run]):
-    """List the runs of a benchmark, by name."""
+    """List the runs of a benchmark, by name.
+
+    Withdrawn runs are left out. Each has its own address, `runs/{id}/`.
+    """
 
     serializer_class = RunSerializer
 
     def get_queryset(self) -> QuerySet[Run]:
-        return Run.objects.filter(benchmark=self.benchmark).select_related("system")
+        runs = Run.objects.filter(benchmark=self.benchmark, withdrawn_at=None)
+        return runs.select_related("system")
 
     @extend_schema(request=RunUploadSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:

@@ -12,15 +12,16 @@ There are three layouts. The first value of the outermost object decides which o
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Float64s, Int32s
+from pooling.core.faults import Faults
 from pooling.core.json_members import JsonMembers
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
@@ -57,6 +58,9 @@ class _Entry:
 
 # The name of a list in messages, the numbers of its captions, and the list.
 _List = tuple[str, Sequence[int], _Ranked]
+# The name of an entry in messages, its value, and the videos of its outer key.
+_Row = tuple[str, object, tuple[str, ...]]
+T = TypeVar("T")
 
 
 class JsonReader:
@@ -84,15 +88,21 @@ class JsonReader:
 
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
         self._source = blocks.source
+        self._faults = Faults(self._source)
         builder = ListBuilder(
             n_queries=len(self._queries),
             video_key_ranks=key_ranks(self._videos),
             depth=depth,
             source=self._source,
+            faults=self._faults,
         )
         members = JsonMembers(blocks, most=len(self._queries) + len(self._videos))
-        for part in self._parts(self._lists(members)):
-            builder.add(part)
+        try:
+            for part in self._parts(self._lists(members)):
+                builder.add(part)
+        except InvalidInput as error:  # the rest of the file cannot be read
+            raise self._faults.joined(error) from None
+        self._faults.check()
         return builder.finish(sha256=blocks.sha256, format="json")
 
     def _parts(self, lists: Iterable[_List]) -> Iterator[Predictions]:
@@ -103,9 +113,10 @@ class JsonReader:
         for place, numbers, ranked in lists:
             for number in numbers:
                 if number in reached:
-                    self._refuse(
+                    self._faults.add(
                         f"{place} is the same caption as {reached[number]}, which has a list"
                     )
+                    continue
                 reached[number] = place
                 held.append((number, ranked))
                 n_held += len(ranked.videos)
@@ -123,30 +134,47 @@ class JsonReader:
             return iter(())
         rows = chain([first], rows)
         if members.is_list:
-            return self._entry_lists(self._entry(f"entry {at}", v, ()) for at, v in rows)
+            return self._entry_lists(self._entries((f"entry {at}", v, ()) for at, v in rows))
         value = first[1]
         if isinstance(value, dict) and "preds" in value:
-            entries = (self._entry(f"entry {shown(key)}", v, ()) for key, v in rows)
-            return self._entry_lists(entries)
+            entries = ((f"entry {shown(key)}", v, ()) for key, v in rows)
+            return self._entry_lists(self._entries(entries))
         if isinstance(value, dict) and any(isinstance(v, dict) for v in value.values()):
-            return self._entry_lists(self._nested_entries(rows))
+            return self._entry_lists(self._entries(self._nested_entries(rows)))
         return self._keyed_lists(rows)
 
     def _keyed_lists(self, rows: Iterable[tuple[str, object]]) -> Iterator[_List]:
         for key, value in rows:
-            number = self._queries.get(key)
-            numbers = self._by_text.get(key, []) if number is None else [number]
-            if not numbers:
-                self._refuse(f"unknown caption {shown(key)}, neither a key nor a text")
-            place = f"caption {shown(key)}"
-            yield place, numbers, self._ranked(place, value)
+            if found := self._sound(self._keyed_list, key, value):
+                yield found
 
-    def _nested_entries(self, rows: Iterable[tuple[str, object]]) -> Iterator[_Entry]:
+    def _keyed_list(self, key: str, value: object) -> _List:
+        number = self._queries.get(key)
+        numbers = self._by_text.get(key, []) if number is None else [number]
+        if not numbers:
+            self._refuse(f"unknown caption {shown(key)}, neither a key nor a text")
+        place = f"caption {shown(key)}"
+        return place, numbers, self._ranked(place, value)
+
+    def _entries(self, rows: Iterable[_Row]) -> Iterator[_Entry]:
+        for row in rows:
+            if entry := self._sound(self._entry, *row):
+                yield entry
+
+    def _sound(self, read: Callable[..., T], *row: object) -> T | None:
+        """Return what `read` returns. If it refuses, add its reason to the faults."""
+        try:
+            return read(*row)
+        except InvalidInput as error:
+            self._faults.add(error.reason)
+            return None
+
+    def _nested_entries(self, rows: Iterable[tuple[str, object]]) -> Iterator[_Row]:
         for video, inner in rows:
             if not isinstance(inner, dict):
                 self._refuse(f"entry {shown(video)} is not an object like the first")
             for key, value in inner.items():
-                yield self._entry(f"entry {shown(video)} {shown(key)}", value, (video,))
+                yield f"entry {shown(video)} {shown(key)}", value, (video,)
 
     def _entry(self, place: str, value: object, outer: tuple[str, ...]) -> _Entry:
         if not isinstance(value, dict) or "preds" not in value:
@@ -176,8 +204,11 @@ class JsonReader:
         for entry in entries:
             numbers: Sequence[int] = self._by_text[entry.text]
             if times[entry.text] > 1:
-                numbers = [self._next_caption(entry, numbers, taken)]
-                taken.update(numbers)
+                number = self._sound(self._next_caption, entry, numbers, taken)
+                if number is None:
+                    continue
+                numbers = [number]
+                taken.add(number)
             yield entry.place, numbers, entry.ranked
 
     def _next_caption(self, entry: _Entry, numbers: Sequence[int], taken: set[int]) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Bools, Float32s, Float64s, Int32s, Int64s
+from pooling.core.faults import Faults
 from pooling.core.pair_space import PairSpace
 
 # Predictions in any order of captions are divided by ranges of captions.
@@ -157,11 +158,13 @@ class ListBuilder:
         video_key_ranks: Int32s,
         depth: int | None,
         source: str,
+        faults: Faults,
     ) -> None:
         self._key_ranks = video_key_ranks
         self._space = PairSpace(n_queries, len(video_key_ranks))
         self._depth = depth
         self._source = source
+        self._faults = faults
         self._seen = np.zeros(n_queries, dtype=np.bool_)
         # These grow in place. Joining many small arrays would need the memory twice.
         self._queries, self._lengths = array("i"), array("q")
@@ -170,14 +173,13 @@ class ListBuilder:
         self._rank_twice = 0
 
     def add(self, part: Predictions) -> None:
-        """Add the complete lists of some captions.
+        """Add the complete lists of some captions. Repeated pairs are added to the faults.
 
-        Raises `InvalidInput` if a pair is repeated. Raises `NotGroupedError` if a caption was
-        already added.
+        Raises `NotGroupedError` if a caption was already added.
         """
         if not len(part):
             return
-        self.refuse_repeated_pairs(part)
+        self.note_repeated_pairs(part)
         part = part[np.lexsort((self._key_ranks[part.video], part.rank, -part.score, part.query))]
         starts = np.flatnonzero(np.diff(part.query, prepend=-1))
         queries = part.query[starts]
@@ -195,18 +197,18 @@ class ListBuilder:
         self._videos.frombytes(part.video.tobytes())
         self._scores.frombytes(part.score.astype(np.float32).tobytes())
 
-    def refuse_repeated_pairs(self, part: Predictions) -> None:
-        """Raise `InvalidInput` with the first line that repeats a pair, if there is one."""
+    def note_repeated_pairs(self, part: Predictions) -> None:
+        """Add each line that repeats a pair to the faults."""
         codes = self._space.encode(part.query, part.video)
         in_order = np.sort(codes)
         if not (in_order[1:] == in_order[:-1]).any():
             return
         order = np.argsort(codes, kind="stable")
         again = np.flatnonzero(codes[order][1:] == codes[order][:-1])
-        at = again[np.argmin(part.line[order[again + 1]])]
-        first, second = part.line[order[at]], part.line[order[at + 1]]
-        reason = f"the same caption and video as in line {first}"
-        raise InvalidInput(reason, source=self._source, line=int(second))
+        firsts, seconds = part.line[order[again]], part.line[order[again + 1]]
+        for at in np.argsort(seconds, kind="stable").tolist():
+            reason = f"the same caption and video as in line {firsts[at]}"
+            self._faults.add(reason, int(seconds[at]))
 
     def _count_contradictions(self, part: Predictions) -> None:
         """Count the captions whose ranks decrease or repeat down the ordered list."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s
+from pooling.core.faults import Faults
 from pooling.core.keys import MAX_KEY, NUMBER, key_fault, shown
 from pooling.core.lines import TextBlocks
 from pooling.core.ordering import (
@@ -34,10 +35,10 @@ _ALL_BUT_BLANKS = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
 class TrecReader:
     """A reader of TREC files for the keys of a benchmark.
 
-    Empty lines are skipped. Raises `InvalidInput` with the line if `TextBlocks` refuses the file,
-    or if a line does not have six columns, has a control character, names an unknown caption or
-    video, has a rank that is not an integer or a score that is not a finite decimal number, or
-    repeats a pair.
+    Empty lines are skipped. Raises `InvalidInput` with the first errors by line. A line is an error
+    if `TextBlocks` refuses it, or if it does not have six columns, has a control character, names
+    an unknown caption or video, has a rank that is not an integer or a score that is not a finite
+    decimal number, or repeats a pair.
     """
 
     def __init__(self, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]) -> None:
@@ -66,13 +67,19 @@ class TrecReader:
         depth: int | None,
         add_all: Callable[[ListBuilder, Iterator[Predictions]], None],
     ) -> RunData:
+        self._faults = faults = Faults(blocks.source)
         builder = ListBuilder(
             n_queries=len(self._queries),
             video_key_ranks=self._key_ranks,
             depth=depth,
             source=blocks.source,
+            faults=faults,
         )
-        add_all(builder, self._parts(blocks))
+        try:
+            add_all(builder, self._parts(blocks))
+        except InvalidInput as error:  # the rest of the file cannot be read
+            raise faults.joined(error) from None
+        faults.check()
         return builder.finish(
             sha256=blocks.sha256,
             format="trec",
@@ -86,7 +93,7 @@ class TrecReader:
             last = [self._add_complete(builder, Predictions.join([*last, part]))]
             # With more predictions than videos, one is repeated, so reading can stop.
             if len(last[0]) > len(self._videos):
-                builder.refuse_repeated_pairs(last[0])
+                break
         if last:
             builder.add(last[0])
 
@@ -117,40 +124,36 @@ class TrecReader:
             if len(block.translate(None, _ALL_BUT_BLANKS)) != len(block):
                 self._refuse_control(blocks, block)
             columns = _columns_of(block)
-            if columns is None:
-                yield from self._uneven_part(blocks, block)
-            else:
+            if columns is not None:
                 lines = np.arange(len(columns[0]), dtype=np.int32) + (blocks.lines_before + 1)
-                yield self._predictions(blocks, columns, lines)
+                part = self._of_columns(columns, lines)
+                part = part or self._without_faults(list(zip(*columns, strict=True)), lines)
+            else:
+                texts = block.split(b"\n")
+                filled = np.fromiter(map(bool, texts), np.bool_, len(texts))
+                lines = (np.flatnonzero(filled) + blocks.lines_before + 1).astype(np.int32)
+                part = self._of_rows([text.split() for text in texts if text], lines)
+            if part:
+                yield part
 
-    def _uneven_part(self, blocks: TextBlocks, block: bytes) -> Iterator[Predictions]:
-        """Convert a block that has empty lines, no newline at its end, or lines of other widths."""
-        texts = block.split(b"\n")
-        rows = [text.split() for text in texts if text]
-        filled = np.fromiter(map(bool, texts), np.bool_, len(texts))
-        lines = (np.flatnonzero(filled) + blocks.lines_before + 1).astype(np.int32)
-        at = next((at for at, row in enumerate(rows) if len(row) != _COLUMNS), len(rows))
-        if at:  # an error in an earlier line is reported first
-            part = self._predictions(blocks, list(zip(*rows[:at], strict=True)), lines[:at])
-        if at < len(rows):
-            reason = f"the line has {len(rows[at])} columns instead of {_COLUMNS}"
-            raise InvalidInput(reason, source=blocks.source, line=int(lines[at]))
-        if rows:
-            yield part
+    def _of_rows(self, rows: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
+        """Convert the rows to arrays. Rows with errors are left out; None if no row is left."""
+        if set(map(len, rows)) != {_COLUMNS}:
+            return self._without_faults(rows, lines)
+        part = self._of_columns(list(zip(*rows, strict=True)), lines)
+        return part or self._without_faults(rows, lines)
 
-    def _predictions(
-        self, blocks: TextBlocks, columns: list[Sequence[bytes]], lines: Int32s
-    ) -> Predictions:
-        """Convert columns of texts to arrays. Only an error is looked up row by row."""
+    def _of_columns(self, columns: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
+        """Convert columns of texts to arrays. Returns None if a cell is invalid."""
         queries, _, videos, ranks, scores, tags = columns
         query = np.fromiter(map(self._queries.get, queries, repeat(-1)), np.int32, len(lines))
         video = np.fromiter(map(self._videos.get, videos, repeat(-1)), np.int32, len(lines))
         numeric = all(map(_RANK.fullmatch, ranks)) and all(map(_SCORE.fullmatch, scores))
         if not numeric or query.min() < 0 or video.min() < 0:
-            self._refuse_first(blocks, columns, lines)
+            return None
         score = np.fromiter(map(float, scores), np.float64, len(lines))
         if np.abs(score).max() > FLOAT32_MAX:
-            self._refuse_first(blocks, columns, lines)
+            return None
         rank = np.fromiter(map(int, ranks), np.int32, len(lines))
         self._note_tags(tags)
         return Predictions(query=query, video=video, score=score, rank=rank, line=lines)
@@ -160,16 +163,24 @@ class TrecReader:
             self._tag = tags[0]
         self._other_tags = self._other_tags or set(tags) != {self._tag}
 
-    def _refuse_first(
-        self, blocks: TextBlocks, columns: list[Sequence[bytes]], lines: Int32s
-    ) -> NoReturn:
-        rows = zip(*columns, strict=True)
-        faults = ((self._fault(row), int(line)) for row, line in zip(rows, lines, strict=True))
-        reason, line = next((reason, line) for reason, line in faults if reason)
-        raise InvalidInput(reason, source=blocks.source, line=line)
+    def _without_faults(self, rows: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
+        """Add the errors of the rows to the faults, and convert the other rows."""
+        sound = np.ones(len(rows), np.bool_)
+        for at, row in enumerate(rows):
+            if reason := self._fault(row):
+                sound[at] = False
+                self._faults.add(reason, int(lines[at]))
+        kept = [row for row, is_sound in zip(rows, sound.tolist(), strict=True) if is_sound]
+        return self._of_rows(kept, lines[sound]) if kept else None
 
-    def _fault(self, row: tuple[bytes, ...]) -> str | None:
-        query, _, video, rank, score, _ = row
+    def _fault(self, row: Sequence[bytes]) -> str | None:
+        if len(row) != _COLUMNS:
+            return f"the line has {len(row)} columns instead of {_COLUMNS}"
+        return self._fault_of_cells(*row)
+
+    def _fault_of_cells(
+        self, query: bytes, _: bytes, video: bytes, rank: bytes, score: bytes, tag: bytes
+    ) -> str | None:
         if query not in self._queries:
             return key_fault(query.decode(), "caption") or f"unknown caption {shown(query)}"
         if video not in self._videos:

@@ -16,7 +16,9 @@ FORMAT_CHOICES = [("auto", "Detect from the content")] + [
 
 
 class RunUploadForm(forms.Form):
-    file = forms.FileField(label="File", help_text="A text file can be compressed with gzip.")
+    file = forms.FileField(
+        label="File", help_text="One or several files. A text file can be compressed with gzip."
+    )
     system = forms.CharField(
         label="System",
         max_length=NAME_LENGTH,

@@ -19,10 +19,13 @@ PART_PREDICTIONS = 1 << 20
 
 
 def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[Run]:
-    """Return the named runs in the order of `names`, or all runs in the order of their names."""
+    """Return the named runs in the order of `names`, or all runs in the order of their names.
+
+    Withdrawn runs are returned only by name.
+    """
     runs = {run.name: run for run in benchmark.runs.select_related("system")}
     if not names:
-        return [runs[name] for name in sorted(runs)]
+        return [runs[name] for name in sorted(runs) if not runs[name].is_withdrawn]
     unknown = [name for name in names if name not in runs]
     if unknown:
         known = ", ".join(sorted(runs)) or "none"
@@ -30,6 +33,12 @@ def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[
             f"There is no run {unknown[0]!r} in {benchmark.key}. The runs are: {known}."
         )
     return [runs[name] for name in names]
+
+
+def withdrawn_runs(benchmark: Benchmark) -> list[Run]:
+    """Return the withdrawn runs in the order of their names."""
+    found = benchmark.runs.filter(withdrawn_at__isnull=False)
+    return list(found.select_related("system").order_by("name"))
 
 
 def get_run(benchmark: Benchmark, name: str) -> Run:

@@ -7,6 +7,19 @@ from pooling.services.benchmarks import (
     import_benchmark,
     set_equal_texts,
 )
+from pooling.services.changing_benchmarks import (
+    archive_benchmark,
+    change_benchmark,
+    restore_benchmark,
+)
+from pooling.services.changing_runs import change_run, restore_run, withdraw_run
+from pooling.services.deleting import (
+    delete_benchmark,
+    delete_pool,
+    delete_run,
+    delete_tags,
+    delete_train_split,
+)
 from pooling.services.imports import (
     ImportReport,
     accept_import,
@@ -50,9 +63,17 @@ __all__ = [
     "TagsReport",
     "TrainSplitReport",
     "accept_import",
+    "archive_benchmark",
     "begin_import",
     "build_pool",
+    "change_benchmark",
     "change_columns",
+    "change_run",
+    "delete_benchmark",
+    "delete_pool",
+    "delete_run",
+    "delete_tags",
+    "delete_train_split",
     "has_changes",
     "import_benchmark",
     "import_run",
@@ -60,6 +81,9 @@ __all__ = [
     "import_train_captions",
     "plan_benchmark",
     "plan_import",
+    "restore_benchmark",
+    "restore_run",
     "set_equal_texts",
+    "withdraw_run",
     "write_import",
 ]

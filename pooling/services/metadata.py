@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
+from django.utils import timezone
 
 from config.accounts.actors import Actor
 from config.audit.services import record
@@ -143,8 +145,9 @@ def import_tags(
     with long_transaction():
         lock_row(benchmark)
         _check_number(benchmark, file, source or str(path))
+        now = timezone.now()  # the same for all tags of a file, so that it identifies the import
         Tag.objects.bulk_create(
-            [_row(benchmark, name, numbers) for name, numbers in captions.items()],
+            [_row(benchmark, name, numbers, now) for name, numbers in captions.items()],
             update_conflicts=True,
             unique_fields=["benchmark", "name"],
             update_fields=["queries", "n_queries", "sha256", "created_at"],
@@ -165,7 +168,7 @@ def _captions_by_tag(benchmark: Benchmark, file: TagFile) -> dict[str, Int32s]:
     }
 
 
-def _row(benchmark: Benchmark, name: str, numbers: Int32s) -> Tag:
+def _row(benchmark: Benchmark, name: str, numbers: Int32s, now: datetime) -> Tag:
     packed = pack_numbers(numbers)
     return Tag(
         benchmark=benchmark,
@@ -173,6 +176,7 @@ def _row(benchmark: Benchmark, name: str, numbers: Int32s) -> Tag:
         queries=packed,
         n_queries=len(numbers),
         sha256=hashlib.sha256(packed).hexdigest(),
+        created_at=now,
     )
 
 

@@ -81,6 +81,8 @@ def build_pool(
     runs = find_runs(benchmark, run_names)
     if not runs:
         raise InvalidInput(f"{benchmark.key} has no run to pool. Import one with import_run.")
+    if withdrawn := next((run.name for run in runs if run.is_withdrawn), None):
+        raise InvalidInput(f"The run {withdrawn!r} is withdrawn, so it cannot be pooled.")
     codes = _pooled_codes(benchmark, runs, depth, sample, seed, progress)
     progress(len(runs), len(runs), "storing pairs")
     with long_transaction():

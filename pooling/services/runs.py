@@ -58,13 +58,14 @@ class ImportedRun:
     jobs: tuple[Job, ...] = ()
 
     def report(self) -> RunReport:
+        withdrawn = ["this run is withdrawn; restore it on its page"]
         return {
             "run": self.run.name,
             "queries": self.run.n_queries,
             "depth": self.run.depth,
             "sha256": self.run.sha256,
             "created": self.created,
-            "warnings": self.run.warnings,
+            "warnings": self.run.warnings + (withdrawn if self.run.is_withdrawn else []),
         }
 
 

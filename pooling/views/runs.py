@@ -32,7 +32,7 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
         "pooling/run_upload.html",
         {
             "benchmark": benchmark,
-            "heading": "Upload a run",
+            "heading": "Upload runs",
             "systems": _known_systems(request),
             "back": reverse("benchmark-runs", args=[benchmark.key]),
             "back_name": "Back to the runs",

@@ -25,6 +25,8 @@ def test_the_first_paragraph_of_a_description_is_the_summary(schema: dict[str, A
     assert summaries == {
         ("/api/v1/benchmarks/", "get"): "List the benchmarks that you may see, by key",
         (BENCHMARK, "get"): "Return one benchmark",
+        (BENCHMARK, "patch"): "Change a benchmark, archive it, or restore it",
+        (BENCHMARK, "delete"): "Delete a benchmark without judgments and label sets",
         (BENCHMARK + "runs/", "get"): "List the runs of a benchmark, by name",
         (BENCHMARK + "runs/", "post"): "Upload a run",
         (BENCHMARK + "train-splits/", "get"): "List the train splits of a benchmark, by name",

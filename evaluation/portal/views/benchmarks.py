@@ -51,7 +51,7 @@ from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import result_rows, value_of
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
-from pooling.selectors.runs import find_runs
+from pooling.selectors.runs import find_runs, withdrawn_runs
 
 
 @only_for(can_see_benchmarks)
@@ -95,7 +95,7 @@ class KeyFigures(TypedDict):
 def _key_figures(benchmark: Benchmark) -> KeyFigures:
     newest = newest_label_sets([benchmark]).get(benchmark.pk)
     evaluations = stored_scores(benchmark, newest)
-    runs = list(benchmark.runs.values_list("pk", flat=True))
+    runs = list(benchmark.runs.filter(withdrawn_at=None).values_list("pk", flat=True))
     shares = [value_of(evaluations.get(pk), JUDGED).number for pk in runs]
     judged = [share for share in shares if share is not None]
     outcomes = recent_outcomes([benchmark])[benchmark.pk]
@@ -165,6 +165,7 @@ def runs(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "rows": rows,
+        "withdrawn": withdrawn_runs(benchmark),
         "unscored": any(not row.is_scored for row in rows),
         "label_set": newest,
     }
@@ -189,7 +190,7 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "can_lead": leads,
-        "has_runs": benchmark.runs.exists(),
+        "has_runs": benchmark.runs.filter(withdrawn_at=None).exists(),
         "pools": list(benchmark.pools.select_related("created_by").prefetch_related("runs")),
         "new_pairs": count_new_tasks(benchmark).pairs if leads else 0,
         "campaigns": _campaign_rows(request.user, benchmark),

@@ -62,11 +62,13 @@ def _own_home(request: HttpRequest) -> HttpResponse:
 
 def _research(user: Any) -> dict[str, Any]:
     """Return the benchmarks of a researcher or lead, with the work that waits for leads."""
-    benchmarks = list(benchmarks_seen_by(user))
+    seen = list(benchmarks_seen_by(user))
+    benchmarks = [benchmark for benchmark in seen if not benchmark.is_archived]
     newest = newest_label_sets(benchmarks)
     jobs = jobs_seen_by(user).filter(state__in=UNFINISHED).select_related("created_by")
     context = {
         "benchmarks": benchmark_cards(benchmarks, newest),
+        "archived": [benchmark for benchmark in seen if benchmark.is_archived],
         "runs": recent_runs(benchmarks, newest, RUNS_MAX, by=user),
         "label_sets": recent_label_sets(benchmarks, LABEL_SETS_MAX),
         "jobs": jobs[:JOBS_MAX],

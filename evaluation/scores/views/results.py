@@ -29,7 +29,7 @@ from evaluation.scores.tables import (
 )
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
-from pooling.selectors.runs import find_runs
+from pooling.selectors.runs import find_runs, withdrawn_runs
 
 
 @only_for(can_see_scores)
@@ -52,6 +52,7 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
         "can_pool": can_lead(request.user, benchmark),
         "judged_column": JUDGED,
         "export_formats": FORMATS,
+        "withdrawn": withdrawn_runs(benchmark),
         "unscored": [row.run.name for row in rows if not row.is_scored],
         "code_versions": sorted({version for row in rows for version in row.code_versions}),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +22,7 @@ from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
 from pooling.models import Benchmark, Pool, Run
-from pooling.policies import POOLED_DEPTH, benchmarks_seen_by
+from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_run
 from pooling.selectors.runs import find_runs
 
 
@@ -44,14 +44,18 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     found = get_object_or_404(_runs(benchmark), pk=pk)
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()
+    # A withdrawn run has scores on its own page only.
+    listed = [found] if found.is_withdrawn else find_runs(benchmark)
     rows = result_rows(
-        find_runs(benchmark),
+        listed,
         stored_scores(benchmark, None),
         stored_scores(benchmark, label_set) if label_set else {},
         by_labels=label_set is not None,
     )
     row = next(row for row in rows if row.run.pk == found.pk)
     lines = [_line(row, rows, measure) for measure in TABLE_MEASURES]
+    if found.is_withdrawn:
+        lines = [replace(line, rank_before=None, rank=None) for line in lines]
     job = _scoring(found)
     context = {
         "benchmark": benchmark,
@@ -66,6 +70,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "depth": min(POOLED_DEPTH, found.depth),
         "is_pooled": _is_pooled(found, min(POOLED_DEPTH, found.depth)),
         "can_lead": can_lead(request.user, benchmark),
+        "can_change": can_change_run(request.user, found),
         **({} if job is None else in_place_context(request, job)),
         "sole_positives": sole_positive_counts(found, label_set) if label_set else [],
         "export_formats": FORMATS,
@@ -106,7 +111,8 @@ def _is_pooled(found: Run, depth: int) -> bool:
 
 
 def _runs(benchmark: Benchmark) -> QuerySet[Run]:
-    return Run.objects.filter(benchmark=benchmark).select_related("system", "created_by")
+    runs = Run.objects.filter(benchmark=benchmark)
+    return runs.select_related("benchmark", "system", "created_by")
 
 
 def _line(row: ResultRow, rows: list[ResultRow], measure: str) -> Line:

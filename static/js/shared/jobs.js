@@ -2,7 +2,7 @@
 // Without this script, the browser goes to the page of the job.
 
 // The header with the id of the job, in answers that show its progress.
-const JOB = "X-Job";
+export const JOB = "X-Job";
 
 document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-job]");

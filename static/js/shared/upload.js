@@ -1,7 +1,7 @@
 // Shows the progress of an upload, and then the progress of the job that reads the file. Without this
 // script, the form is sent as usual.
 
-import { headersFor, showAnswer } from "./jobs.js";
+import { headersFor, JOB, showAnswer } from "./jobs.js";
 
 const first = document.querySelector("form[data-upload]");
 if (first) watch(first);
@@ -33,7 +33,7 @@ function send(form) {
     if (!event.lengthComputable) return;
     const percent = Math.floor((100 * event.loaded) / event.total);
     bar.value = percent;
-    announce(`${percent} % of ${megabytes(event.total)} sent`);
+    announce(`${percent} % of ${fileSize(event.total)} sent`);
   });
   request.upload.addEventListener("load", () => {
     bar.removeAttribute("value");
@@ -60,6 +60,26 @@ function send(form) {
   request.send(content);
 }
 
+// Sends one file. Returns { job } with the id of the job that reads it, or { reason } why there is none.
+export function sendFile(address, content, showPercent) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.upload.addEventListener("progress", (event) => {
+      if (event.lengthComputable) showPercent(Math.floor((100 * event.loaded) / event.total));
+    });
+    request.addEventListener("load", () => {
+      const job = request.getResponseHeader(JOB);
+      resolve(job ? { job } : { reason: reasonIn(request.responseText, request.status) });
+    });
+    request.addEventListener("error", () => {
+      resolve({ reason: "The connection was lost and nothing was stored. Try again." });
+    });
+    request.open("POST", address);
+    for (const [name, value] of Object.entries(headersFor())) request.setRequestHeader(name, value);
+    request.send(content);
+  });
+}
+
 // Shows the form with its errors, and keeps the selected files.
 function showErrors(form, html) {
   const next = new DOMParser().parseFromString(html, "text/html").querySelector("form[data-upload]");
@@ -71,14 +91,16 @@ function showErrors(form, html) {
   next.querySelector("[data-form-errors]")?.focus();
 }
 
-// Returns the reason on a page with an error.
+// Returns the reason on a page with an error, or the errors of the form.
 function reasonIn(html, status) {
   const page = new DOMParser().parseFromString(html, "text/html");
+  const errors = page.querySelector("[data-form-errors]");
+  if (errors) return errors.textContent.replace(/\s+/g, " ").trim();
   const texts = [page.querySelector("h1"), page.querySelector(".lonely-reason")];
   if (!texts.every(Boolean)) return `The server answered ${status}. Nothing was stored.`;
   return texts.map((element) => element.textContent.trim()).join(". ");
 }
 
-function megabytes(bytes) {
+export function fileSize(bytes) {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

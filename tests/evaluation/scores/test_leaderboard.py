@@ -22,7 +22,14 @@ from evaluation.release.services import make_draft, publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark, Pair, Run
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import add_judgments, import_run, make_run, make_user, write_run
+from tests.factories import (
+    add_judgments,
+    import_run,
+    make_run,
+    make_user,
+    without_triggers,
+    write_run,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -138,9 +145,10 @@ def test_the_page_of_a_run_shows_its_rank_and_unjudged_pairs(
 ) -> None:
     # Remove the label of v3 for c0, which is the next video in a list of C.
     pair = Pair.objects.get(query__key="c0", video__key="v3")
-    for rows in (Judgment, Assignment, JudgmentTask):
-        path = "pair" if rows is JudgmentTask else "task__pair"
-        rows._default_manager.filter(**{path: pair}).delete()
+    with without_triggers():
+        for rows in (Judgment, Assignment, JudgmentTask):
+            path = "pair" if rows is JudgmentTask else "task__pair"
+            rows._default_manager.filter(**{path: pair}).delete()
     pair.delete()
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     lists = {"c0": ["v2", "v3"], "c1": ["v3"], "c2": ["v2"]}

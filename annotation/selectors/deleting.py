@@ -1,0 +1,120 @@
+"""What belongs to a campaign, what annotation adds to pools and benchmarks, and what keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.enums import AssignmentState, CampaignState
+from annotation.models import (
+    Adjudication,
+    Annotator,
+    Assignment,
+    Campaign,
+    CampaignChange,
+    Escalation,
+    Exclusion,
+    GoldItem,
+    Guideline,
+    GuidelinePicture,
+    Judgment,
+    JudgmentTask,
+    Membership,
+    MembershipChange,
+    Withdrawal,
+)
+from config.shared.deleting import Obstacle, Part, belongs_to
+from config.shared.words import counted
+from pooling.models import Benchmark, Pool
+
+# How long an import of judgments can be undone.
+UNDO_FOR = timedelta(days=1)
+
+
+@belongs_to(Campaign)
+def rows_of_campaign(campaign: Campaign) -> Iterator[Part | Obstacle]:
+    of_one = {"campaign": campaign}
+    if campaign.state == CampaignState.OPEN:
+        yield _of(campaign, "This campaign is open. Pause or close it first.")
+    judgments = Judgment.objects.filter(task__campaign=campaign)
+    held = Assignment.objects.filter(
+        task__campaign=campaign, state=AssignmentState.HELD, lease_expires_at__gt=timezone.now()
+    )
+    if number := held.count():
+        tasks = counted(number, "task")
+        yield _of(campaign, f"Annotators still hold {tasks} of this campaign. Try again later.")
+    if campaign.is_imported:
+        if campaign.created_at < timezone.now() - UNDO_FOR:
+            yield _of(campaign, "These judgments were imported more than a day ago, so they stay.")
+        # The trigger `judgment_delete` allows this until a label set is published.
+        yield Part("imported judgment", judgments)
+    elif number := judgments.count():
+        reason = f"This campaign has {counted(number, 'judgment')}, which must stay."
+        yield _of(campaign, reason)
+    yield from _decisions(campaign, task__campaign=campaign)
+    if Withdrawal.objects.filter(**of_one).exists():
+        yield _of(campaign, "Answers in this campaign were withdrawn, and the log must stay.")
+    yield from _rows(Campaign.objects.filter(pk=campaign.pk))
+
+
+@belongs_to(Pool)
+def campaigns_of_pool(pool: Pool) -> Iterator[Part | Obstacle]:
+    campaigns = list(pool.campaigns.all())
+    for campaign in campaigns:
+        yield _of(campaign, f"The campaign “{campaign}” was opened for this pool.")
+    tasks = JudgmentTask.objects.filter(pair__pool=pool).exclude(campaign__in=campaigns)
+    if tasks.exists():
+        yield Obstacle("A campaign contains pairs of this pool.")
+
+
+@belongs_to(Benchmark)
+def campaigns_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
+    campaigns = Campaign.objects.filter(benchmark=benchmark)
+    judgments = Judgment.objects.filter(task__campaign__benchmark=benchmark)
+    if number := judgments.count():
+        yield Obstacle(
+            f"This benchmark has {counted(number, 'judgment')}, which must stay.",
+            url=reverse("benchmark-campaigns", args=[benchmark.key]),
+            link="To the campaigns",
+        )
+    for campaign in campaigns.filter(state=CampaignState.OPEN) if not number else ():
+        yield _of(campaign, f"The campaign “{campaign}” is open. Pause or close it first.")
+    for campaign in campaigns:
+        yield from _decisions(campaign, task__campaign=campaign)
+    if Withdrawal.objects.filter(campaign__benchmark=benchmark).exists():
+        yield Obstacle("Answers in this benchmark were withdrawn, and the log must stay.")
+    yield from _rows(campaigns)
+    of_one = {"benchmark": benchmark}
+    yield Part("gold item", GoldItem.objects.filter(**of_one))
+    pictures = GuidelinePicture.objects.filter(guideline__benchmark=benchmark)
+    yield Part("picture of the guidelines", pictures, "pictures of the guidelines")
+    guidelines = Guideline.objects.filter(**of_one)
+    yield Part("version of the guidelines", guidelines, "versions of the guidelines")
+    yield Part("imported annotator", Annotator.objects.filter(**of_one))
+
+
+def _rows(campaigns: QuerySet[Campaign]) -> Iterator[Part]:
+    """Yield the rows of campaigns without judgments."""
+    assignments = Assignment.objects.filter(task__campaign__in=campaigns)
+    yield Part("assigned task", assignments)
+    yield Part("task", JudgmentTask.objects.filter(campaign__in=campaigns))
+    changes = MembershipChange.objects.filter(membership__campaign__in=campaigns)
+    yield Part("change of a member", changes, "changes of members")
+    yield Part("member", Membership.objects.filter(campaign__in=campaigns))
+    changed = CampaignChange.objects.filter(campaign__in=campaigns)
+    yield Part("change of settings", changed, "changes of settings")
+    yield Part("campaign", campaigns)
+
+
+def _decisions(campaign: Campaign, **of: Any) -> Iterator[Obstacle]:
+    if any(model.objects.filter(**of).exists() for model in (Escalation, Adjudication, Exclusion)):
+        yield _of(campaign, f"The desk of “{campaign}” has entries, which must stay.")
+
+
+def _of(campaign: Campaign, reason: str) -> Obstacle:
+    return Obstacle(reason, reverse("campaign", args=[campaign.pk]), "To the campaign")

@@ -1,0 +1,26 @@
+"""Deleting campaigns without judgments, and imports of judgments on which nothing rests."""
+
+from __future__ import annotations
+
+from annotation.enums import AnnotationAct
+from annotation.models import Campaign
+from annotation.policies import check_can_lead
+from config.accounts.actors import Actor
+from config.audit.services import record
+from config.shared.deleting import Plan, deletion
+
+
+def delete_campaign(*, campaign: Campaign, by: Actor) -> Plan:
+    """Delete a campaign with its tasks and members. Return what was deleted.
+
+    The judgments of an imported file are deleted with their campaign, unless a label set was
+    published since. All other judgments stay. Raises `NotPermitted` if `by` does not lead the
+    benchmark, and `Conflict` if something must stay.
+    """
+    check_can_lead(by, campaign.benchmark)
+    with deletion(campaign, lock=campaign.benchmark) as plan:
+        before = {"name": campaign.name, "sha256": campaign.source_sha256}
+        act = AnnotationAct.CAMPAIGN_DELETED
+        record(act, by=by, on=campaign, before=before, after=plan.facts)
+        plan.carry_out()
+    return plan

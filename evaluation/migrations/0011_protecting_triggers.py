@@ -1,0 +1,24 @@
+# Triggers that protect judgments, label sets and archived benchmarks.
+
+from django.db import migrations
+
+from evaluation.triggers import CREATE, DROP
+
+
+def create(apps, schema_editor):
+    for statement in CREATE.get(schema_editor.connection.vendor, ()):
+        schema_editor.execute(statement)
+
+
+def drop(apps, schema_editor):
+    for statement in DROP.get(schema_editor.connection.vendor, ()):
+        schema_editor.execute(statement)
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("evaluation", "0010_label_set_details"),
+        ("annotation", "0010_counts_of_large_campaigns"),
+        ("pooling", "0007_run_metadata_and_archive"),
+    ]
+    operations = [migrations.RunPython(create, drop)]

@@ -1,0 +1,92 @@
+"""The database triggers that protect judgments, label sets and archived benchmarks.
+
+Judgments of people on this site cannot be deleted. Imported judgments can be deleted with their
+campaign until a label set of the benchmark is published. Label sets cannot be deleted. An archived
+benchmark gets no new runs, pools, campaigns and label sets.
+
+A migration that alters one of the tables on SQLite must create the triggers again, because Django
+copies the table.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Trigger(NamedTuple):
+    """A trigger that refuses a change of a row, under a condition on the row."""
+
+    name: str
+    change: str
+    table: str
+    condition: str
+    refused: str
+
+
+_REMOVABLE = """EXISTS (
+    SELECT 1 FROM annotation_judgmenttask task
+    JOIN annotation_campaign campaign ON campaign.id = task.campaign_id
+    WHERE task.id = OLD.task_id AND campaign.source_sha256 <> '' AND NOT EXISTS (
+        SELECT 1 FROM evaluation_labelset published
+        WHERE published.benchmark_id = campaign.benchmark_id
+          AND published.created_at >= campaign.created_at
+    )
+)"""
+_ARCHIVED = """EXISTS (
+    SELECT 1 FROM pooling_benchmark benchmark
+    WHERE benchmark.id = NEW.benchmark_id AND benchmark.archived_at IS NOT NULL
+)"""
+ARCHIVED = "The benchmark is archived."
+
+TRIGGERS = (
+    Trigger(
+        "judgment_delete",
+        "DELETE",
+        "annotation_judgment",
+        f"NOT {_REMOVABLE}",
+        "Judgments must stay.",
+    ),
+    Trigger("label_set_delete", "DELETE", "evaluation_labelset", "1 = 1", "Label sets must stay."),
+    *(
+        Trigger(f"{table}_of_archived", "INSERT", table, _ARCHIVED, ARCHIVED)
+        for table in (
+            "pooling_run",
+            "pooling_pool",
+            "annotation_campaign",
+            "evaluation_labelset",
+        )
+    ),
+)
+
+
+def _sqlite(trigger: Trigger) -> str:
+    name, change, table, condition, refused = trigger
+    return (
+        f"CREATE TRIGGER {name} BEFORE {change} ON {table} WHEN {condition} "
+        f"BEGIN SELECT RAISE(ABORT, '{refused}'); END"
+    )
+
+
+def _postgresql(trigger: Trigger) -> tuple[str, str]:
+    name, change, table, condition, refused = trigger
+    row = "OLD" if change == "DELETE" else "NEW"
+    return (
+        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        f"IF {condition} THEN RAISE EXCEPTION '{refused}' "
+        "USING ERRCODE = 'integrity_constraint_violation'; "
+        f"END IF; RETURN {row}; END $$",
+        f"CREATE TRIGGER {name} BEFORE {change} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
+    )
+
+
+# The statements by vendor of the database.
+CREATE: dict[str, tuple[str, ...]] = {
+    "sqlite": tuple(map(_sqlite, TRIGGERS)),
+    "postgresql": tuple(text for trigger in TRIGGERS for text in _postgresql(trigger)),
+}
+DROP: dict[str, tuple[str, ...]] = {
+    "sqlite": tuple(f"DROP TRIGGER IF EXISTS {trigger.name}" for trigger in TRIGGERS),
+    "postgresql": tuple(
+        f"DROP TRIGGER IF EXISTS {trigger.name} ON {trigger.table}" for trigger in TRIGGERS
+    ),
+}

@@ -1,0 +1,182 @@
+"""The API that changes, withdraws, archives and deletes runs, pools and benchmarks."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.accounts.models import User
+from config.accounts.permissions import IsLead, IsResearcher
+from config.jobs.api import JobSerializer, accepted
+from config.jobs.deleting import Target, delete_or_enqueue
+from config.shared.errors import InvalidInput, NotFound
+from pooling import services
+from pooling.api.base import OfBenchmark
+from pooling.api.benchmarks import BenchmarkSerializer
+from pooling.api.runs import RunSerializer
+from pooling.forms.changing import BenchmarkForm, RunForm
+from pooling.models import Benchmark, Pool, Run
+from pooling.policies import (
+    check_can_build_pool,
+    check_can_change_run,
+    check_can_manage_benchmark,
+)
+from pooling.targets import target_of_benchmark, target_of_pool, target_of_run
+
+DELETED = {
+    202: JobSerializer,
+    204: OpenApiResponse(description="The object is deleted."),
+    409: OpenApiResponse(description="Something that must stay depends on the object."),
+}
+
+
+def delete(request: Request, target: Target) -> Response:
+    """Delete an object, and answer with the job if it has many rows."""
+    job = delete_or_enqueue(target, cast(User, request.user))
+    return accepted(job) if job else Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class RunChangeSerializer(serializers.Serializer[dict[str, Any]]):
+    name = serializers.CharField(required=False, max_length=100)
+    paper = serializers.URLField(required=False, allow_blank=True, max_length=500)
+    code_url = serializers.URLField(required=False, allow_blank=True, max_length=500)
+    contact = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    training_data = serializers.CharField(required=False, allow_blank=True, max_length=5000)
+    description = serializers.CharField(required=False, allow_blank=True, max_length=5000)
+    withdrawn = serializers.BooleanField(
+        required=False, help_text="True withdraws the run, and false restores it."
+    )
+    reason = serializers.CharField(
+        required=False, allow_blank=True, max_length=500, help_text="Why the run is withdrawn."
+    )
+
+
+class RunDetail(OfBenchmark):
+    """Return a run, also if it is withdrawn."""
+
+    @property
+    def run(self) -> Run:
+        runs = Run.objects.select_related("benchmark", "system")
+        found = runs.filter(benchmark=self.benchmark, pk=self.kwargs["pk"]).first()
+        if found is None:
+            raise NotFound("There is no such run.")
+        return found
+
+    @extend_schema(responses=RunSerializer)
+    def get(self, request: Request, key: str, pk: int) -> Response:
+        return Response(RunSerializer(self.run).data)
+
+    @extend_schema(request=RunChangeSerializer, responses=RunSerializer)
+    def patch(self, request: Request, key: str, pk: int) -> Response:
+        """Change a run, withdraw it, or restore it.
+
+        The person who imported the run, leads and admins may do this. The name and the metadata
+        can change, and the ranked lists never change. A withdrawn run is
+        kept, but lists, the leaderboard and new pools leave it out.
+        """
+        run, by = self.run, cast(User, request.user)
+        check_can_change_run(by, run)
+        shape = RunChangeSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        changes = dict(shape.validated_data)
+        withdrawn, reason = changes.pop("withdrawn", None), changes.pop("reason", "")
+        _check_fields(RunForm(RunForm.values_of(run) | changes))
+        services.change_run(run=run, changes=changes, by=by)
+        if withdrawn is True and not run.is_withdrawn:
+            services.withdraw_run(run=run, by=by, reason=reason)
+        elif withdrawn is False and run.is_withdrawn:
+            services.restore_run(run=run, by=by)
+        return Response(RunSerializer(run).data)
+
+    @extend_schema(request=None, responses=DELETED)
+    def delete(self, request: Request, key: str, pk: int) -> Response:
+        """Delete a run that no pool contains, with its ranked lists and scores.
+
+        The person who imported the run, leads and admins may do this.
+        """
+        run = self.run
+        check_can_change_run(request.user, run)
+        return delete(request, target_of_run(run))
+
+
+class PoolDetail(OfBenchmark):
+    @extend_schema(request=None, responses=DELETED)
+    def delete(self, request: Request, key: str, pk: int) -> Response:
+        """Delete a pool that no campaign uses, with its pairs.
+
+        Only leads and admins may do this.
+        """
+        pools = Pool.objects.select_related("benchmark")
+        pool = pools.filter(benchmark=self.benchmark, pk=pk).first()
+        if pool is None:
+            raise NotFound("There is no such pool.")
+        check_can_build_pool(request.user, pool.benchmark)
+        return delete(request, target_of_pool(pool))
+
+
+class BenchmarkChangeSerializer(serializers.Serializer[dict[str, Any]]):
+    name = serializers.CharField(required=False, max_length=200)
+    licence = serializers.CharField(required=False, allow_blank=True, max_length=300)
+    description = serializers.CharField(required=False, allow_blank=True, max_length=5000)
+    archived = serializers.BooleanField(
+        required=False, help_text="True archives the benchmark, and false restores it."
+    )
+
+
+class BenchmarkDetail(OfBenchmark):
+    """Return one benchmark."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [IsResearcher()] if self.request.method == "GET" else [IsLead()]
+
+    @extend_schema(responses=BenchmarkSerializer)
+    def get(self, request: Request, key: str) -> Response:
+        return Response(BenchmarkSerializer(self.benchmark).data)
+
+    @extend_schema(request=BenchmarkChangeSerializer, responses=BenchmarkSerializer)
+    def patch(self, request: Request, key: str) -> Response:
+        """Change a benchmark, archive it, or restore it.
+
+        Only leads and admins may do this. The name, the licence and the description can change.
+        The key stays, because addresses, roles, scripts and exported files contain it. An archived
+        benchmark can be read but not changed, and lists leave it out. A request that
+        archives or restores changes nothing else.
+        """
+        benchmark, by = self.benchmark, cast(User, request.user)
+        check_can_manage_benchmark(by, benchmark)
+        shape = BenchmarkChangeSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        changes = dict(shape.validated_data)
+        archived = changes.pop("archived", None)
+        if archived is not None and changes:
+            raise InvalidInput("Send `archived` alone.")
+        if archived is True and not benchmark.is_archived:
+            services.archive_benchmark(benchmark=benchmark, by=by)
+        elif archived is False and benchmark.is_archived:
+            services.restore_benchmark(benchmark=benchmark, by=by)
+        elif changes:
+            _check_fields(BenchmarkForm(BenchmarkForm.values_of(benchmark) | changes))
+            services.change_benchmark(benchmark=benchmark, changes=changes, by=by)
+        return Response(BenchmarkSerializer(benchmark).data)
+
+    @extend_schema(request=None, responses=DELETED)
+    def delete(self, request: Request, key: str) -> Response:
+        """Delete a benchmark without judgments and label sets.
+
+        Its captions, videos, runs and pools are deleted, too. Only leads and admins may do this.
+        """
+        benchmark: Benchmark = self.benchmark
+        check_can_manage_benchmark(request.user, benchmark)
+        return delete(request, target_of_benchmark(benchmark))
+
+
+def _check_fields(form: RunForm | BenchmarkForm) -> None:
+    """Check texts as the page does. Raises `ValidationError` with the errors by field."""
+    if not form.is_valid():
+        errors = {name: list(map(str, problems)) for name, problems in form.errors.items()}
+        raise serializers.ValidationError(errors)

@@ -1,0 +1,67 @@
+"""What belongs to a run, a pool, tags, train captions and a benchmark, and what keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.urls import reverse
+
+from config.shared.deleting import Obstacle, Part, belongs_to
+from pooling.models import (
+    Benchmark,
+    OriginalPositive,
+    Pair,
+    Pool,
+    Query,
+    RankedList,
+    Run,
+    Tag,
+    TrainSplit,
+    Video,
+)
+
+
+@belongs_to(Run)
+def rows_of_run(run: Run) -> Iterator[Part | Obstacle]:
+    for pool in run.pools.all():
+        yield Obstacle(
+            f"{pool} contains pairs of this run.",
+            url=reverse("benchmark-campaigns", args=[run.benchmark.key]) + "#pools",
+            link="To the pools",
+        )
+    yield Part("ranked list", RankedList.objects.filter(run=run))
+    yield Part("run", Run.objects.filter(pk=run.pk))
+
+
+@belongs_to(Pool)
+def rows_of_pool(pool: Pool) -> Iterator[Part | Obstacle]:
+    later = Pool.objects.filter(benchmark=pool.benchmark, pk__gt=pool.pk)
+    if pool.n_new_pairs and (newest := later.order_by("pk").last()):
+        # A pair is stored once, with the first pool that contains it.
+        yield Obstacle(f"{newest} was built later and may share its pairs. Delete that one first.")
+    yield Part("link to a run", Pool.runs.through.objects.filter(pool=pool), "links to runs")
+    yield Part("pair", Pair.objects.filter(pool=pool))
+    yield Part("pool", Pool.objects.filter(pk=pool.pk))
+
+
+@belongs_to(TrainSplit)
+def rows_of_train_split(split: TrainSplit) -> Iterator[Part | Obstacle]:
+    yield Part("train split", TrainSplit.objects.filter(pk=split.pk))
+
+
+@belongs_to(Benchmark)
+def rows_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
+    of = {"benchmark": benchmark}
+    yield Part("ranked list", RankedList.objects.filter(run__benchmark=benchmark))
+    links = Pool.runs.through.objects.filter(pool__benchmark=benchmark)
+    yield Part("link of a run to a pool", links, "links of runs to pools")
+    yield Part("run", Run.objects.filter(**of))
+    yield Part("pair", Pair.objects.filter(query__benchmark=benchmark))
+    yield Part("pool", Pool.objects.filter(**of))
+    originals = OriginalPositive.objects.filter(query__benchmark=benchmark)
+    yield Part("original positive", originals)
+    yield Part("tag", Tag.objects.filter(**of))
+    yield Part("train split", TrainSplit.objects.filter(**of))
+    yield Part("caption", Query.objects.filter(**of))
+    yield Part("video", Video.objects.filter(**of), files=("file", "poster", "sheet"))
+    yield Part("benchmark", Benchmark.objects.filter(pk=benchmark.pk))

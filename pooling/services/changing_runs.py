@@ -1,0 +1,88 @@
+"""Changing the name and metadata of a run, withdrawing it, and restoring it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.utils import timezone
+
+from config.accounts.actors import Actor
+from config.audit.services import record
+from config.shared.bulk import lock_row
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.limits import check_length
+from pooling.enums import PoolingAct
+from pooling.models import Run
+from pooling.policies import check_can_change_run
+from pooling.services.names import check_name
+
+# The audit log contains the values of these fields. Of the others, which may contain texts about
+# people, it contains only that they changed.
+RECORDED = ("name", "paper", "code_url")
+RUN_FIELDS = (*RECORDED, "contact", "training_data", "description")
+
+
+@transaction.atomic
+def change_run(*, run: Run, changes: Mapping[str, str], by: Actor) -> Run:
+    """Change the name and the metadata of a run.
+
+    changes: the new values by the names in `RUN_FIELDS`; missing fields stay. Raises `NotPermitted`
+    if `by` may not change the run, `InvalidInput` for a value that is not valid, and `Conflict` if
+    another run of the benchmark has the name.
+    """
+    check_can_change_run(by, run)
+    lock_row(run.benchmark)
+    run.refresh_from_db()
+    changed = {field: text for field, text in changes.items() if text != getattr(run, field)}
+    _check(run, changed)
+    before = {field: _recorded(field, getattr(run, field)) for field in changed}
+    for field, text in changed.items():
+        setattr(run, field, text)
+    if changed:
+        run.save(update_fields=list(changed))
+        after = {field: _recorded(field, text) for field, text in changed.items()}
+        record(PoolingAct.RUN_CHANGED, by=by, on=run, before=before, after=after)
+    return run
+
+
+@transaction.atomic
+def withdraw_run(*, run: Run, by: Actor, reason: str = "") -> None:
+    """Leave a run out of lists, leaderboards and new pools. Everything that used it stays.
+
+    Raises `NotPermitted` if `by` may not change the run, and `Conflict` if it is withdrawn already.
+    """
+    check_can_change_run(by, run)
+    check_length(Run, "withdrawal_reason", reason)
+    withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at=None)
+    if not withdrawn.update(withdrawn_at=timezone.now(), withdrawal_reason=reason):
+        raise Conflict("The run is already withdrawn.")
+    record(PoolingAct.RUN_WITHDRAWN, by=by, on=run)
+    run.refresh_from_db()
+
+
+@transaction.atomic
+def restore_run(*, run: Run, by: Actor) -> None:
+    """Reverse `withdraw_run`. Raises `Conflict` if the run is not withdrawn."""
+    check_can_change_run(by, run)
+    withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at__isnull=False)
+    if not withdrawn.update(withdrawn_at=None, withdrawal_reason=""):
+        raise Conflict("The run is not withdrawn.")
+    record(PoolingAct.RUN_RESTORED, by=by, on=run)
+    run.refresh_from_db()
+
+
+def _check(run: Run, changed: Mapping[str, str]) -> None:
+    unknown = set(changed) - set(RUN_FIELDS)
+    if unknown:
+        raise InvalidInput(f"A run has no field {min(unknown)!r} that can change.")
+    for field, text in changed.items():
+        check_length(Run, field, text)
+    if (name := changed.get("name")) is not None:
+        check_name(name, "run")
+        if Run.objects.filter(benchmark=run.benchmark, name=name).exists():
+            raise Conflict(f"Another run of this benchmark is called {name!r}.")
+
+
+def _recorded(field: str, text: str) -> str:
+    return text if field in RECORDED else "(text)" if text else ""

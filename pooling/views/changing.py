@@ -1,0 +1,119 @@
+"""Pages that change the metadata of runs and benchmarks, withdraw runs and archive benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from config.accounts.models import User
+from config.shared.errors import HearthError, InvalidInput
+from config.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
+from pooling import services
+from pooling.forms.changing import BenchmarkForm, RunForm, WithdrawForm
+from pooling.models import Benchmark, Run
+from pooling.policies import (
+    benchmarks_seen_by,
+    can_see_benchmarks,
+    check_can_change_run,
+    check_can_manage_benchmark,
+)
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def run_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    """Change the name and the metadata of a run."""
+    run = get_run_seen(request, key, pk)
+    check_can_change_run(request.user, run)
+    form = RunForm(**form_data(request), initial=RunForm.values_of(run))
+    by = cast(User, request.user)
+    if _is_saved(
+        request, form, lambda: services.change_run(run=run, changes=form.cleaned_data, by=by)
+    ):
+        messages.success(request, "The changes are saved.")
+        return redirect("run", key, pk)
+    context = {"benchmark": run.benchmark, "run": run, "form": form, "withdraw": WithdrawForm()}
+    return render(request, "pooling/run_change.html", context, status=form_status(request))
+
+
+@only_for(can_see_benchmarks)
+@require_POST
+def run_withdraw(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    """Withdraw a run, or restore it."""
+    run = get_run_seen(request, key, pk)
+    by = cast(User, request.user)
+    if request.POST.get("action") == "restore":
+        services.restore_run(run=run, by=by)
+        messages.success(request, "The run is restored.")
+        return redirect("run", key, pk)
+    form = WithdrawForm(request.POST)
+    check_form(form)
+    services.withdraw_run(run=run, by=by, reason=form.cleaned_data["reason"])
+    messages.success(request, "The run is withdrawn.")
+    return redirect("run", key, pk)
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def benchmark_change(request: HttpRequest, key: str) -> HttpResponse:
+    """Change the name, the licence and the description of a benchmark."""
+    benchmark = get_benchmark_managed(request, key)
+    form = BenchmarkForm(**form_data(request), initial=BenchmarkForm.values_of(benchmark))
+    by = cast(User, request.user)
+
+    def save() -> Benchmark:
+        return services.change_benchmark(benchmark=benchmark, changes=form.cleaned_data, by=by)
+
+    if _is_saved(request, form, save):
+        messages.success(request, "The changes are saved.")
+        return redirect("benchmark-settings", key)
+    context = {"benchmark": benchmark, "form": form}
+    return render(request, "pooling/benchmark_change.html", context, status=form_status(request))
+
+
+@only_for(can_see_benchmarks)
+@require_POST
+def benchmark_archive(request: HttpRequest, key: str) -> HttpResponse:
+    """Archive a benchmark, or bring it back."""
+    benchmark = get_benchmark_managed(request, key)
+    by = cast(User, request.user)
+    action = request.POST.get("action")
+    if action == "archive":
+        services.archive_benchmark(benchmark=benchmark, by=by)
+        messages.success(request, "The benchmark is archived.")
+    elif action == "restore":
+        services.restore_benchmark(benchmark=benchmark, by=by)
+        messages.success(request, "The benchmark is restored.")
+    else:
+        raise InvalidInput("The action must be archive or restore.")
+    return redirect("benchmark", key)
+
+
+def get_run_seen(request: HttpRequest, key: str, pk: int) -> Run:
+    """Return a run that the person may see. Raises `Http404` for others."""
+    runs = Run.objects.filter(benchmark__in=benchmarks_seen_by(request.user))
+    return get_object_or_404(runs.select_related("benchmark"), benchmark__key=key, pk=pk)
+
+
+def get_benchmark_managed(request: HttpRequest, key: str) -> Benchmark:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_manage_benchmark(request.user, benchmark)
+    return benchmark
+
+
+def _is_saved(request: HttpRequest, form: forms.Form, save: Callable[[], object]) -> bool:
+    """Save a valid form. If the service refuses, add its error to the form and return False."""
+    if request.method != "POST" or not form.is_valid():
+        return False
+    try:
+        save()
+    except HearthError as error:
+        form.add_error(None, str(error))
+        return False
+    return True
