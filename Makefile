@@ -11,6 +11,8 @@ PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 
 # A value in the shell, for example of another project, would replace config.settings.
 unexport DJANGO_SETTINGS_MODULE
+# Containers often set this. Each process that the tests start would then compile all sources again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install install-dev install-tools lock audit sbom demo serve worker test test-javascript \
 	test-sqlite test-postgresql coverage bench faults soak check ruff format-check bandit javascript types imports \

@@ -11,7 +11,7 @@ from annotation.core.elements import split_elements
 from annotation.models import Assignment, Campaign, Escalation, Judgment
 from annotation.services import CLAIM_MAX
 from config.shared.public_ids import PublicIdField
-from pooling.selectors import playable_address
+from pooling.selectors.media import playable_address
 
 # A day. A longer time on one pair contained a break.
 SECONDS_MAX = 24 * 3600

@@ -18,7 +18,7 @@ from config.jobs.selectors import actor_of_job
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 @shared_task

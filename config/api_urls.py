@@ -12,20 +12,20 @@ from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
 from evaluation.release import api as release
 from evaluation.scores import api as scores
-from pooling import api as pooling
+from pooling.api import benchmarks, metadata, pools, runs
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path("benchmarks/", pooling.BenchmarkList.as_view(), name="api-benchmarks"),
-    path("benchmarks/<str:key>/", pooling.BenchmarkDetail.as_view(), name="api-benchmark"),
-    path("benchmarks/<str:key>/runs/", pooling.Runs.as_view(), name="api-runs"),
+    path("benchmarks/", benchmarks.BenchmarkList.as_view(), name="api-benchmarks"),
+    path("benchmarks/<str:key>/", benchmarks.BenchmarkDetail.as_view(), name="api-benchmark"),
+    path("benchmarks/<str:key>/runs/", runs.Runs.as_view(), name="api-runs"),
     path(
         "benchmarks/<str:key>/train-splits/",
-        pooling.TrainSplits.as_view(),
+        metadata.TrainSplits.as_view(),
         name="api-train-splits",
     ),
-    path("benchmarks/<str:key>/tags/", pooling.Tags.as_view(), name="api-tags"),
-    path("benchmarks/<str:key>/pools/", pooling.Pools.as_view(), name="api-pools"),
+    path("benchmarks/<str:key>/tags/", metadata.Tags.as_view(), name="api-tags"),
+    path("benchmarks/<str:key>/pools/", pools.Pools.as_view(), name="api-pools"),
     path("benchmarks/<str:key>/agreement/", monitor.Agreement.as_view(), name="api-agreement"),
     path("benchmarks/<str:key>/scores/", scores.Scores.as_view(), name="api-scores"),
     path("benchmarks/<str:key>/analyses/", lab.Analyses.as_view(), name="api-analyses"),
@@ -44,7 +44,22 @@ urlpatterns = [
     path("benchmarks/<str:key>/paper/<str:version>/", lab.PaperDetail.as_view(), name="api-paper"),
     path("benchmarks/<str:key>/label-sets/", release.LabelSets.as_view(), name="api-label-sets"),
     path(
-        "benchmarks/<str:key>/label-sets/<int:version>/<str:export>/",
+        "benchmarks/<str:key>/label-sets/<str:version>/since/<str:other>/",
+        release.LabelSetDiff.as_view(),
+        name="api-label-set-diff",
+    ),
+    path(
+        "benchmarks/<str:key>/label-sets/<str:version>/since/<str:other>/csv/",
+        release.LabelSetDiffFile.as_view(),
+        name="api-label-set-diff-csv",
+    ),
+    path(
+        "benchmarks/<str:key>/label-sets/<str:version>/verify/",
+        release.LabelSetVerification.as_view(),
+        name="api-label-set-verify",
+    ),
+    path(
+        "benchmarks/<str:key>/label-sets/<str:version>/<str:export>/",
         release.LabelSetFile.as_view(),
         name="api-label-set-file",
     ),

@@ -10,7 +10,7 @@ from typing import Any
 from celery import Celery, signals
 from django.conf import settings
 
-from config.shared.processes import limit_memory
+from config.shared.processes import collect_garbage_rarely, limit_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -44,8 +44,9 @@ def waiting_messages() -> int:
 
 
 @signals.worker_process_init.connect
-def limit_worker(**_: object) -> None:
+def prepare_worker(**_: object) -> None:
     """Limit the memory of a worker process, so that a bad file fails one job, not the machine."""
+    collect_garbage_rarely()
     if settings.WORKER_MEMORY_MB:
         limit_memory(settings.WORKER_MEMORY_MB)
 

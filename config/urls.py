@@ -20,11 +20,12 @@ from config.shared.language import translated
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
+    # Before the page of a label set, whose address could be read as that of others.
+    path("", include("evaluation.release.urls")),
     path("", include("evaluation.portal.urls")),
     path("", include("evaluation.lab.urls")),
     path("", include("evaluation.monitor.urls")),
     path("", include("evaluation.scores.urls")),
-    path("", include("evaluation.release.urls")),
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("config.jobs.urls")),

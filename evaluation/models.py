@@ -11,9 +11,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import Campaign
+from evaluation.core.files.versions import Version
 from pooling.models import Benchmark, Run
 
 DRAFT = "draft"
+NEWEST_FIRST = ("-major", "-minor", "-patch")
 
 
 def label_set_storage() -> Storage:
@@ -50,13 +52,19 @@ class LabelSummary(models.Model):
 class LabelSet(LabelSummary):
     """A numbered release of the benchmark's labels. Frozen: rows and files never change.
 
+    A new PATCH has other labels of the same pairs, a new MINOR has further pairs, and a new MAJOR
+    follows other guidelines or rules (`evaluation.release.selectors.proposals`).
+
     `file` contains one line per judged pair with its label and counts. Its hash depends only on the
     labels. `judgments_file` contains the single judgments with pseudonyms. Each label set has its
     own pseudonyms, so that the annotators of two releases cannot be linked.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="label_sets")
-    version = models.PositiveIntegerField()
+    major = models.PositiveIntegerField()
+    minor = models.PositiveIntegerField(default=0)
+    patch = models.PositiveIntegerField(default=0)
+    notes = models.TextField(blank=True, help_text="what the person who published it wrote")
     judgments_sha256 = models.CharField(max_length=64)
     file = models.FileField(storage=label_set_storage)
     judgments_file = models.FileField(storage=label_set_storage)
@@ -71,9 +79,11 @@ class LabelSet(LabelSummary):
     request = models.UUIDField(null=True, unique=True, editable=False)
 
     class Meta:
-        ordering = ["benchmark", "-version"]
+        ordering = ["benchmark", *NEWEST_FIRST]
         constraints = [
-            models.UniqueConstraint(fields=["benchmark", "version"], name="label_set_version"),
+            models.UniqueConstraint(
+                fields=["benchmark", "major", "minor", "patch"], name="label_set_version"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -85,13 +95,49 @@ class LabelSet(LabelSummary):
         super().save(*args, **kwargs)
 
     @property
-    def reference(self) -> int:
-        """The name of this label set in addresses and options."""
+    def number(self) -> Version:
+        return Version(self.major, self.minor, self.patch)
+
+    @property
+    def version(self) -> str:
+        """The name of this label set in addresses and options, such as 1.0.0."""
+        return str(self.number)
+
+    @property
+    def reference(self) -> str:
         return self.version
 
     @property
     def title(self) -> str:
         return f"Label set {self.version}"
+
+
+class LabelSetBasis(models.Model):
+    """The rows and rules from which a label set was made, to rebuild its files from the log.
+
+    Label sets of older versions have none. Arrays are stored by `evaluation.core.files.packed`.
+
+    judgments: primary keys of the counted judgments. waiting: of those whose task needed a further
+    label or a lead. rulings: primary keys of the rulings in force. positives: pair codes of the
+    original positives. first_equal: see `pooling.selectors.first_equal_captions`. rules: see
+    `evaluation.release.selectors.basis.Rules`.
+    """
+
+    label_set = models.OneToOneField(LabelSet, models.CASCADE, related_name="basis")
+    judgments = models.BinaryField()
+    waiting = models.BinaryField()
+    rulings = models.BinaryField()
+    positives = models.BinaryField()
+    first_equal = models.BinaryField()
+    rules = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"basis of {self.label_set}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise TypeError("the basis of a label set is frozen")
+        super().save(*args, **kwargs)
 
 
 class Draft(LabelSummary):

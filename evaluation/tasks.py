@@ -27,9 +27,11 @@ from evaluation.lab.analyses.question import JOB_KIND, build_question
 from evaluation.models import Draft
 from evaluation.monitor import services as monitor
 from evaluation.release import services as release
+from evaluation.release.enums import Change
 from evaluation.release.selectors import LATEST, get_label_set
+from evaluation.release.selectors.verification import verify_label_set
 from evaluation.scores import services as scores
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 # Longer than any job that may still compute from the draft before the newest.
 DRAFT_AGE = timedelta(days=1)
@@ -89,7 +91,7 @@ def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Publish, score all runs by the new label set, and compute the analysis of the overview.
 
-    params: benchmark (key), job, allow_pending.
+    params: benchmark (key), job, allow_pending, change (empty: by rule), notes.
     """
     benchmark = get_benchmark(params["benchmark"])
     by = actor_of_job(params)
@@ -97,6 +99,8 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
         benchmark=benchmark,
         by=by,
         allow_pending=params.get("allow_pending", False),
+        change=Change(params["change"]) if params.get("change") else None,
+        notes=params.get("notes", ""),
         request=uuid.UUID(params["job"]),
         progress=progress,
     )
@@ -116,6 +120,20 @@ def paper_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     label_set = get_label_set(get_benchmark(params["benchmark"]), params["version"])
     lab.compute_paper(label_set=label_set, by=actor_of_job(params), progress=progress)
     return {"version": params["version"]}
+
+
+def labels_verified(job: Job, made: dict[str, Any]) -> Outcome:
+    url = reverse("label-set", args=[job.benchmark_key, made["version"]])
+    text = made["sentence"] if made["same"] else f"The label set differs. {made['sentence']}"
+    return Outcome(text=text, url=url, link="To the label set")
+
+
+@job_kind("verify_labels", outcome=labels_verified)
+def verify_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Rebuild a label set and compare its bytes. params: benchmark (key), version."""
+    progress(0, None, "rebuilding the files")
+    label_set = get_label_set(get_benchmark(params["benchmark"]), params["version"])
+    return verify_label_set(label_set).as_json
 
 
 def runs_evaluated(job: Job, made: dict[str, Any]) -> Outcome:

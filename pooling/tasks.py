@@ -14,7 +14,7 @@ from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted, short_sha
 from pooling import services
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 def _url_of_run(job: Job, made: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ The tests run on SQLite, or on the PostgreSQL server in DATABASE_URL. `make test
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import shutil
 import signal
@@ -23,6 +24,7 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 
+from tests.secrets_in_logs import SecretsInLogs
 from tests.services import REDIS_MARK, ensure_chromium, ensure_redis
 from tests.waiting import SECONDS, wait_for
 
@@ -118,6 +120,27 @@ def _flush_with_audit_log() -> None:
         return [*DROP[connection.vendor], *statements, *CREATE[connection.vendor]]
 
     operations.sql_flush = flush_all  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session")
+def secrets_in_logs() -> Iterator[SecretsInLogs]:
+    """The handler that reads the log of all tests in this process."""
+    from config.shared.logs import LineFormatter
+
+    handler = SecretsInLogs()
+    handler.setFormatter(LineFormatter())
+    logging.getLogger().addHandler(handler)
+    with pytest.MonkeyPatch.context() as patch:
+        handler.watch(patch)
+        yield handler
+    logging.getLogger().removeHandler(handler)
+
+
+@pytest.fixture(autouse=True)
+def _no_secret_in_logs(secrets_in_logs: SecretsInLogs) -> Iterator[None]:
+    """Fail if a log record contains a secret that the test made."""
+    yield
+    assert secrets_in_logs.take_leaks() == [], "a secret is in the log"
 
 
 @pytest.fixture(autouse=True)

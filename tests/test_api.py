@@ -87,11 +87,14 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/scores/", "post", RESEARCH, 202),
     ("benchmarks/tiny/draft/", "get", RESEARCH, 404),
     ("benchmarks/tiny/draft/", "post", RESEARCH, 202),
-    ("benchmarks/tiny/paper/1/", "get", RESEARCH, 404),
-    ("benchmarks/tiny/paper/1/", "post", RESEARCH, 202),
+    ("benchmarks/tiny/paper/1.0.0/", "get", RESEARCH, 404),
+    ("benchmarks/tiny/paper/1.0.0/", "post", RESEARCH, 202),
     ("benchmarks/tiny/label-sets/", "get", RESEARCH, 200),
     ("benchmarks/tiny/label-sets/", "post", LEADS, 202),
     ("benchmarks/tiny/label-sets/1/csv/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/label-sets/1/since/1/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/label-sets/1/since/1/csv/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/label-sets/1/verify/", "post", RESEARCH, 202),
     ("benchmarks/tiny/label-sets/1/judgments/", "get", RESEARCH, 200),
     ("benchmarks/tiny/analyses/", "get", RESEARCH, 200),
     ("benchmarks/tiny/analyses/positives/", "get", RESEARCH, 404),
@@ -255,7 +258,7 @@ def test_stored_scores_and_agreement_are_returned(benchmark: Benchmark) -> None:
     (result,) = evaluated.runs
     (label_set,) = client.get(API + "benchmarks/tiny/label-sets/").json()["results"]
     assert scores == {
-        "labels": 1,
+        "labels": "1.0.0",
         "labels_sha256": label_set["sha256"],
         "runs": {
             "A": {
@@ -428,7 +431,7 @@ def test_long_work_is_done_by_jobs(benchmark: Benchmark) -> None:
     assert (pooled["pairs"], pooled["new_pairs"]) == (2, 1)
     assert agreement["alpha"] is None
     assert scored == {"labels": "original", "runs": ["A"]}
-    assert (published["version"], published["pairs"]) == (2, 1)
+    assert (published["version"], published["pairs"]) == ("1.1.0", 1)
     (pool, _) = client.get(API + "benchmarks/tiny/pools/").json()["results"]
     assert (pool["depth"], pool["runs"], pool["n_pairs"], pool["n_new_pairs"]) == (1, ["A"], 2, 1)
 
@@ -454,7 +457,7 @@ def test_a_label_set_is_downloaded_as_it_was_frozen(benchmark: Benchmark) -> Non
     assert content == (
         b"caption_id,video_id,label,source,judgments,relevant\nc0,v1,1,majority,2,2\n"
     )
-    assert answer["Content-Disposition"] == 'attachment; filename="tiny-labels-v1.csv"'
+    assert answer["Content-Disposition"] == 'attachment; filename="tiny-labels-v1.0.0.csv"'
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     for path in ("2/csv/", "1/exe/", "0/csv/", f"{10**30}/csv/"):
         assert client.get(f"{API}benchmarks/tiny/label-sets/{path}").status_code == 404

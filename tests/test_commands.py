@@ -150,7 +150,7 @@ def test_an_imported_run_is_scored_immediately(judged: Path, manage: Manage) -> 
         manage("import_run", "tiny", judged / "b.run", "--system", "T")
     jobs = Job.objects.filter(kind="evaluate", title="Score T of tiny")
     assert [(job.state, job.params["labels"]) for job in jobs] == [("done", "latest")]
-    by_labels = Evaluation.objects.get(run__name="T", label_set__version=1)
+    by_labels = Evaluation.objects.get(run__name="T", label_set__major=1)
     assert by_labels.scores["C@1"] == 1.0
 
 
@@ -325,7 +325,7 @@ def test_publish_labels(judged: Path, manage: Manage) -> None:
         "c1,v0,,conflict,2,1\nc1,v2,1,majority,1,1\nc2,v3,1,majority,2,2\n"
     )
     assert manage("publish_labels", "tiny", "--allow-pending") == {
-        "version": 2,
+        "version": "1.0.1",
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "pairs": 6,
         "relevant": 3,
@@ -342,7 +342,7 @@ def test_evaluate(judged: Path, manage: Manage) -> None:
     # original positive.
     result = manage("evaluate", "tiny", *options)
     assert result == {
-        "labels": 2,
+        "labels": "1.0.1",
         "labels_sha256": sha256,
         "twins": "off",
         "code_version": code_version(),
@@ -373,7 +373,7 @@ def test_evaluate(judged: Path, manage: Manage) -> None:
     assert (by_original["labels"], by_original["labels_sha256"]) == ("original", None)
     assert by_original["runs"]["S"]["labelled"] is None
     by_version = manage(*words, "1", "--labels-only")
-    assert by_version["labels"] == 1
+    assert by_version["labels"] == "1.0.0"
     everything = manage("evaluate", "tiny")
     names = "C@1 C@5 C@10 R@1 R@5 R@10 P@1 P@5 P@10 AP AP(found) RR nDCG nDCG@10 MedR MeanR"
     assert set(everything["runs"]["S"]["labelled"]) == {*names.split(), "Judged@10"}
@@ -385,7 +385,7 @@ def test_export_labels(judged: Path, manage: Manage) -> None:
         path = judged / f"out.{name}"
         words = ("export_labels", "tiny", "--version", "1", "--format", name, "--output", path)
         assert manage(*words) == {
-            "version": 1,
+            "version": "1.0.0",
             "sha256": sha256,
             "format": name,
             "output": str(path),
@@ -462,7 +462,7 @@ def test_missing_objects_are_reported(judged: Path, fail: Fail) -> None:
         (("agreement", "nothing"), "There is no benchmark 'nothing'. The benchmarks are: tiny."),
         (
             ("evaluate", "tiny", "--labels", "7"),
-            "The benchmark tiny has no label set 7. Its label sets: 1.",
+            "The benchmark tiny has no label set 7. Its label sets: 1.0.0.",
         ),
         (("evaluate", "tiny", "--run", "T"), "There is no run 'T' in tiny. The runs are: S."),
         (
@@ -470,7 +470,7 @@ def test_missing_objects_are_reported(judged: Path, fail: Fail) -> None:
             "There is no run 'T' in tiny. The runs are: S.",
         ),
         ((*export, "original"), "original is not a label set. Choose a version number or latest."),
-        ((*export, "2"), "The benchmark tiny has no label set 2. Its label sets: 1."),
+        ((*export, "2"), "The benchmark tiny has no label set 2. Its label sets: 1.0.0."),
         (("open_campaign", "tiny"), "tiny has no pool yet. Build one with build_pool."),
         (
             ("build_pool", "tiny", "--depth", "0"),

@@ -84,7 +84,8 @@ def known_values(campaign: Campaign) -> Known:
     return {
         "path.key": [campaign.benchmark.key],
         "path.name": sorted(ANALYSES),
-        "path.version": [1],
+        "path.version": ["1.0.0"],
+        "path.other": ["1.0.0"],
         "path.export": ["qrels"],
         "path.id": [str(job.pk)],
         "path.pk": [campaign.pk, str(job.pk)],

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import NoReturn
 
@@ -60,7 +60,7 @@ def parse_judgments(
     )
     rows = _Rows(table, query_numbers, video_numbers, labels)
     rows.read()
-    if not rows.lines:
+    if not rows.count:
         table.refuse("the file has a header but no judgments", 1)
     return rows.finish()
 
@@ -82,33 +82,46 @@ class _Rows:
         if set(labels) == set(_WORDS.values()):  # on a graded scale, the words are ambiguous
             self.label_values |= _WORDS
         self.annotator_numbers: dict[str, int] = {}
-        self.queries, self.videos, self.annotators = array("i"), array("i"), array("i")
-        self.labels, self.lines = array("b"), array("i")
+        # For each part: queries, videos, annotators, labels and line numbers.
+        self.parts: list[tuple[Int32s, Int32s, Int32s, npt.NDArray[np.int8], Int32s]] = []
+        self.count = 0
 
     def read(self) -> None:
-        for line, (query_key, video_key, annotator_key, label_text) in self.table:
-            query = self.query_numbers.get(query_key)
-            video = self.video_numbers.get(video_key)
-            annotator = self.annotator_numbers.get(annotator_key)
-            label = self.label_values.get(label_text)
-            if query is None or video is None or label is None:
-                self.refuse(line, query_key, video_key, label_text)
-            if len(self.lines) == MAX_JUDGMENTS:
+        for lines, columns in self.table.parts():
+            if self.count + len(lines) > MAX_JUDGMENTS:
+                line = lines[MAX_JUDGMENTS - self.count]
                 self.table.refuse(f"more than {MAX_JUDGMENTS:,} judgments", line)
-            if annotator is None:
-                annotator = self.add_annotator(line, annotator_key)
-            self.queries.append(query)
-            self.videos.append(video)
-            self.annotators.append(annotator)
-            self.labels.append(label)
-            self.lines.append(line)
+            self.add(lines, *columns)
 
-    def add_annotator(self, line: int, key: str) -> int:
+    def add(
+        self,
+        lines: Sequence[int],
+        query_keys: Sequence[str],
+        video_keys: Sequence[str],
+        annotator_keys: Sequence[str],
+        label_texts: Sequence[str],
+    ) -> None:
+        queries = _numbers_of(query_keys, self.query_numbers)
+        videos = _numbers_of(video_keys, self.video_numbers)
+        labels = _numbers_of(label_texts, self.label_values)
+        unknown = np.flatnonzero((queries < 0) | (videos < 0) | (labels < 0))
+        if len(unknown):
+            at = int(unknown[0])
+            self.refuse(lines[at], query_keys[at], video_keys[at], label_texts[at])
+        for key in dict.fromkeys(annotator_keys):
+            if key not in self.annotator_numbers:
+                self.add_annotator(lines[annotator_keys.index(key)], key)
+        annotators = _numbers_of(annotator_keys, self.annotator_numbers)
+        part = (queries, videos, annotators, labels.astype(np.int8), np.array(lines, np.int32))
+        self.parts.append(part)
+        self.count += len(lines)
+
+    def add_annotator(self, line: int, key: str) -> None:
         if fault := name_fault(key, "annotator"):
             self.table.refuse(fault, line)
         if len(self.annotator_numbers) == MAX_ANNOTATORS:
             self.table.refuse(f"more than {MAX_ANNOTATORS:,} annotators", line)
-        return self.annotator_numbers.setdefault(key, len(self.annotator_numbers))
+        self.annotator_numbers[key] = len(self.annotator_numbers)
 
     def refuse(self, line: int, query_key: str, video_key: str, label_text: str) -> NoReturn:
         """Refuse an invalid row. Raises `InvalidInput` with the reason."""
@@ -125,19 +138,22 @@ class _Rows:
         keys = sorted(self.annotator_numbers)
         places = np.empty(len(keys), dtype=np.int32)
         places[[self.annotator_numbers[key] for key in keys]] = np.arange(len(keys))
+        queries, videos, annotators, labels, lines = map(
+            np.concatenate, zip(*self.parts, strict=True)
+        )
         result = JudgmentsFile(
-            queries=np.array(self.queries, dtype=np.int32),
-            videos=np.array(self.videos, dtype=np.int32),
-            annotators=places[np.array(self.annotators, dtype=np.int32)],
-            labels=np.array(self.labels, dtype=np.int8),
+            queries=queries,
+            videos=videos,
+            annotators=places[annotators],
+            labels=labels,
             annotator_keys=tuple(keys),
             sha256=self.table.blocks.sha256,
             notes=self.table.notes,
         )
-        self.refuse_repeated(result)
+        self.refuse_repeated(result, lines)
         return result
 
-    def refuse_repeated(self, result: JudgmentsFile) -> None:
+    def refuse_repeated(self, result: JudgmentsFile, lines: Int32s) -> None:
         pairs = result.queries.astype(np.int64) * len(self.video_numbers) + result.videos
         codes: Int64s = pairs * len(result.annotator_keys) + result.annotators
         order = np.argsort(codes, kind="stable")
@@ -147,5 +163,10 @@ class _Rows:
         at = repeated[np.argmin(order[repeated + 1])]
         first, second = int(order[at]), int(order[at + 1])
         annotator = shown(result.annotator_keys[result.annotators[first]])
-        reason = f"annotator {annotator} already judged this pair in line {self.lines[first]}"
-        self.table.refuse(reason, self.lines[second])
+        reason = f"annotator {annotator} already judged this pair in line {lines[first]}"
+        self.table.refuse(reason, int(lines[second]))
+
+
+def _numbers_of(keys: Sequence[str], numbers: Mapping[str, int]) -> Int32s:
+    """Return the number of each key, -1 if it has none; int32 [n]."""
+    return np.fromiter(map(numbers.get, keys, repeat(-1)), np.int32, len(keys))

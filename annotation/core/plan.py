@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from pooling.core.hashing import lowest, mix
+from pooling.core.hashing import Parts, limit_of_lowest, mix
 from pooling.core.pair_space import Integers, PairSpace
 
 # Annotators read a caption once for several videos. With more in a row, earlier answers would
@@ -35,88 +40,176 @@ def plan_positions(
     """
     if tiers is None:
         tiers = np.zeros(len(codes), np.int64)
-    positions = np.empty(len(codes), np.int64)
-    start = 0
-    for tier in np.unique(tiers):
-        chosen = tiers == tier
-        order = _grouped if grouped else _shuffled
-        positions[chosen] = start + order(codes[chosen], space, seed)
-        start += int(chosen.sum())
-    return positions
+    queue = Queue([(codes, tiers)], space, seed, grouped=grouped)
+    return queue.positions(codes, tiers)
 
 
-def _shuffled(codes: Int64Array, space: PairSpace, seed: int) -> Int64Array:
-    return _places(np.argsort(mix(codes, seed)))
+class Queue:
+    """The positions of pairs that come in parts, as `plan_positions` returns them for all.
+
+    The object needs memory for each block of a caption. If not grouped, it needs eight bytes for
+    each pair.
+
+    parts: codes and tiers, int64 [n] each. All pairs of a caption are in one part.
+    """
+
+    def __init__(
+        self,
+        parts: Iterable[tuple[Int64Array, Int64Array]],
+        space: PairSpace,
+        seed: int,
+        *,
+        grouped: bool = True,
+    ) -> None:
+        make = _Grouped if grouped else _Shuffled
+        self._tiers: dict[int, _Grouped | _Shuffled] = {}
+        for codes, tiers in parts:
+            for tier in np.unique(tiers).tolist():
+                order = self._tiers.setdefault(tier, make(space, seed))
+                order.add(codes[tiers == tier])
+        self._starts: dict[int, int] = {}
+        start = 0
+        for tier, order in sorted(self._tiers.items()):
+            self._starts[tier] = start
+            start += order.finish()
+
+    def positions(self, codes: Int64Array, tiers: Int64Array) -> Int64Array:
+        """Return the positions of the pairs of one part, int64 [n]."""
+        positions = np.empty(len(codes), np.int64)
+        for tier in np.unique(tiers).tolist():
+            chosen = tiers == tier
+            positions[chosen] = self._starts[tier] + self._tiers[tier].positions(codes[chosen])
+        return positions
 
 
-def _grouped(codes: Int64Array, space: PairSpace, seed: int) -> Int64Array:
-    queries = space.queries(codes)
-    shuffled = np.lexsort((mix(codes, seed), queries))
-    starts = np.flatnonzero(np.diff(queries, prepend=-1))
-    within = np.arange(len(codes)) - np.repeat(starts, np.diff(np.append(starts, len(codes))))
-    blocks = queries * BLOCKS_PER_QUERY + within // RUN_OF_ONE_CAPTION
-    names, block_of = np.unique(blocks, return_inverse=True)
-    places = _spread(names[np.argsort(mix(names, seed + 1))].tolist())
-    place_of_block = np.array([places[name] for name in names.tolist()])
-    return _places(shuffled[np.lexsort((within, place_of_block[block_of]))])
+class _Shuffled:
+    """The order of pairs by their hashes."""
+
+    def __init__(self, space: PairSpace, seed: int) -> None:
+        self._seed = seed
+        self._hashes = array("Q")
+
+    def add(self, codes: Int64Array) -> None:
+        self._hashes.frombytes(mix(codes, self._seed).tobytes())
+
+    def finish(self) -> int:
+        """Prepare the positions of all pairs that were added. Return their number."""
+        self._sorted = np.frombuffer(self._hashes, np.uint64)
+        self._sorted.sort()
+        return len(self._sorted)
+
+    def positions(self, codes: Int64Array) -> Int64Array:
+        return np.searchsorted(self._sorted, mix(codes, self._seed))
 
 
-def _places(order: npt.NDArray[np.intp]) -> Int64Array:
-    """Return the position of each element in an order: the inverse permutation."""
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
-    return places
+class _Grouped:
+    """The order of pairs in blocks of one caption."""
+
+    def __init__(self, space: PairSpace, seed: int) -> None:
+        self._space, self._seed = space, seed
+        self._sizes = np.zeros(space.n_queries, np.int64)
+
+    def add(self, codes: Int64Array) -> None:
+        queries, sizes = np.unique(self._space.queries(codes), return_counts=True)
+        self._sizes[queries] += sizes
+
+    def finish(self) -> int:
+        """Prepare the positions of all pairs that were added. Return their number."""
+        n_blocks = -(-self._sizes // RUN_OF_ONE_CAPTION)
+        ends = np.cumsum(n_blocks)
+        self._first_block = ends - n_blocks
+        captions = np.repeat(np.arange(len(n_blocks)), n_blocks)
+        within = np.arange(len(captions)) - self._first_block[captions]
+        sizes = np.minimum(self._sizes[captions] - within * RUN_OF_ONE_CAPTION, RUN_OF_ONE_CAPTION)
+        drawn = np.argsort(mix(captions * BLOCKS_PER_QUERY + within, self._seed + 1))
+        order = drawn[_spread(captions[drawn])]
+        self._starts = np.empty(len(order), np.int64)
+        self._starts[order] = np.cumsum(sizes[order]) - sizes[order]
+        return int(sizes.sum())
+
+    def positions(self, codes: Int64Array) -> Int64Array:
+        queries = self._space.queries(codes)
+        order = np.lexsort((mix(codes, self._seed), queries))
+        firsts = np.flatnonzero(np.diff(queries, prepend=-1))
+        lengths = np.diff(firsts, append=len(codes))
+        within = np.arange(len(codes)) - np.repeat(firsts, lengths)
+        # Codes are ascending, so the shuffled pairs of a caption have the places of the caption.
+        blocks = self._first_block[queries] + within // RUN_OF_ONE_CAPTION
+        positions = np.empty(len(codes), np.int64)
+        positions[order] = self._starts[blocks] + within % RUN_OF_ONE_CAPTION
+        return positions
 
 
-def _spread(blocks: list[int]) -> dict[int, int]:
-    """Return the position of each block, so that blocks of one caption are separated.
+def _spread(captions: Int64Array) -> Int64Array:
+    """Return the order of blocks in which those of one caption are separated, int64 [n_blocks].
 
     A block that would follow a block of its own caption is postponed until another block is
     between them. Blocks that are left at the end are inserted at earlier positions.
+
+    captions: the caption of each block, int64 [n_blocks].
     """
-    order: list[int] = []
+    order = array("q")
     postponed: list[int] = []  # blocks of the caption that came last
-    for block in blocks:
-        if order and _same_caption(order[-1], block):
+    last = -1
+    # Unlike a list, an array needs no Python object for each block.
+    for block, caption in enumerate(array("q", captions.tobytes())):
+        if caption == last:
             postponed.append(block)
             continue
         order.append(block)
+        last = caption
         if postponed:
             order.append(postponed.pop())
-    for place in reversed(range(len(order))):
+            last = captions[order[-1]]
+    for place in reversed(range(len(order))) if postponed else ():
         around = order[max(0, place - 1) : place + 1]
-        if postponed and not any(_same_caption(postponed[-1], block) for block in around):
+        if postponed and all(captions[postponed[-1]] != captions[block] for block in around):
             order.insert(place, postponed.pop())
-    return {block: place for place, block in enumerate([*order, *postponed])}
+    return np.array([*order, *postponed], np.int64)
 
 
-def _same_caption(block: int, other: int) -> bool:
-    return block // BLOCKS_PER_QUERY == other // BLOCKS_PER_QUERY
-
-
-def plan_labels(
-    codes: Int64Array, double_share: float, seed: int, each: int = 1
-) -> npt.NDArray[np.int16]:
-    """Return the planned number of labels of each pair: `each`, or one more for the doubled share.
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """The planned number of labels of pairs: `each`, or one more for the doubled share.
 
     Exactly `round(n * double_share)` pairs get an extra label: those with the smallest seeded hash.
-    They depend only on the seed and the pairs. Returns int16 [n].
+    They depend only on the seed and the pairs.
+
+    limit: the largest hash of a pair with an extra label, or None without such a pair.
     """
-    count = round(len(codes) * double_share)
-    return np.where(lowest(codes, count, seed), each + 1, each).astype(np.int16)
+
+    each: int
+    seed: int
+    limit: int | None
+
+    @staticmethod
+    def of(parts: Parts, n: int, double_share: float, seed: int, each: int = 1) -> LabelPlan:
+        """Return the plan for `n` pairs, whose codes come in parts."""
+        limit = limit_of_lowest(parts, round(n * double_share), seed)
+        return LabelPlan(each, seed, limit)
+
+    def labels(self, codes: Int64Array) -> npt.NDArray[np.int16]:
+        """Return the planned number of labels of each pair, int16 [n]."""
+        if self.limit is None:
+            return np.full(len(codes), self.each, np.int16)
+        is_doubled = mix(codes, self.seed) <= np.uint64(self.limit)
+        return (self.each + is_doubled).astype(np.int16)
 
 
-def count_plan(labels: Integers, n_pairs: Integers) -> list[list[int]]:
+def count_plan(parts: Iterable[tuple[Integers, Integers]]) -> list[list[int]]:
     """Return the numbers of tasks and of their pairs for each planned number of labels, ascending.
 
-    labels, n_pairs: [n_tasks], the planned labels and the pairs of each task. Each row of the
-    result is [planned labels, tasks, pairs].
+    parts: the planned labels of some tasks, and the number of their pairs, [n_tasks] each. Each row
+    of the result is [planned labels, tasks, pairs].
     """
-    planned, of_task, tasks = np.unique(labels, return_inverse=True, return_counts=True)
-    pairs = np.zeros(len(planned), np.int64)
-    np.add.at(pairs, of_task.reshape(-1), n_pairs)
-    rows: list[list[int]] = np.stack([planned, tasks, pairs], axis=1).astype(np.int64).tolist()
-    return rows
+    tasks: Counter[int] = Counter()
+    pairs: Counter[int] = Counter()
+    for labels, n_pairs in parts:
+        for planned in np.unique(labels).tolist():
+            chosen = labels == planned
+            tasks[planned] += int(chosen.sum())
+            pairs[planned] += int(n_pairs[chosen].sum())
+    return [[planned, tasks[planned], pairs[planned]] for planned in sorted(tasks)]
 
 
 def is_gold_due(place: int, annotator: int, share: float, seed: int) -> bool:

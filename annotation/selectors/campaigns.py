@@ -12,7 +12,7 @@ from config.accounts.roles import ALL, Scopes
 from config.shared.bulk import read_columns
 from config.shared.errors import NotFound
 from pooling.models import Benchmark
-from pooling.selectors import codes_of
+from pooling.selectors.arrays import codes_of
 
 Int64Array = npt.NDArray[np.int64]
 

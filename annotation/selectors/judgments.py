@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Value
+from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from annotation.core.first_labels import PLANNED_IN_FILES
@@ -18,9 +18,9 @@ from annotation.models import Adjudication, Campaign, Judgment, JudgmentTask, ha
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.labels import are_first_labels, unsettled_tasks
 from annotation.selectors.tasks import OWN_CAPTION
-from config.shared.bulk import read_columns
+from config.shared.bulk import Among, read_columns
 from pooling.models import Benchmark
-from pooling.selectors import codes_of
+from pooling.selectors.arrays import codes_of
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -60,7 +60,8 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
     The time is linear in their number, except for sorting.
     """
     campaigns = list(campaigns_of(benchmark))
-    live = _live_judgments(campaigns)
+    counted = Judgment.objects.filter(has_begun("task__"), state=JudgmentState.LIVE)
+    live = _columns(campaigns, counted)
     present = set(np.unique(live.campaigns).tolist())
     return by_pair(
         codes_of(benchmark, live.queries, live.videos),
@@ -68,7 +69,7 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
             [2, *(_grades_of(campaign) for campaign in campaigns if campaign.pk in present)]
         ),
         annotators=live.annotators,
-        labels=_grades(benchmark, live.labels, live.campaigns),
+        labels=_grades(live.labels, live.campaigns, thresholds_of(benchmark)),
         ids=live.ids,
         campaigns=live.campaigns,
         # A second label that confirms a positive is requested because of the first label.
@@ -76,6 +77,32 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
         & ~np.isin(live.campaigns, [campaign.pk for campaign in campaigns if campaign.confirms]),
         waits=np.isin(live.tasks, unsettled_tasks(campaigns)),
         units=live.units,
+    )
+
+
+def judgments_of_log(
+    benchmark: Benchmark, ids: Int64Array, waiting: Int64Array, thresholds: Mapping[int, int]
+) -> JudgmentArrays:
+    """Return the judgments with these primary keys, whether or not they still count.
+
+    ids, waiting: int64, primary keys, ascending; `waiting` are those whose task needed a further
+    label or a lead. Keys that are not in the log are left out. thresholds: see `thresholds_of`.
+    `is_first` is not known.
+    """
+    campaigns = list(campaigns_of(benchmark))
+    found = _columns(campaigns, Judgment.objects.filter(task__pair__isnull=False))
+    kept = np.flatnonzero(np.isin(found.ids, ids))
+    of_campaign, labels = found.campaigns[kept], found.labels[kept]
+    return by_pair(
+        codes_of(benchmark, found.queries[kept], found.videos[kept]),
+        n_grades=int(labels.max(initial=1)) + 1,
+        annotators=found.annotators[kept],
+        labels=_grades(labels, of_campaign, thresholds),
+        ids=found.ids[kept],
+        campaigns=of_campaign,
+        is_first=np.ones(len(kept), np.bool_),
+        waits=np.isin(found.ids[kept], waiting),
+        units=found.units[kept],
     )
 
 
@@ -101,8 +128,8 @@ def by_pair(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Live:
-    """Columns of the counted judgments, int64 [n] each. `planned`: see `are_first_labels`."""
+class _Columns:
+    """Columns of judgments, int64 [n] each. `planned`: see `are_first_labels`."""
 
     queries: Int64Array
     videos: Int64Array
@@ -115,20 +142,21 @@ class _Live:
     units: Int64Array
 
 
-def _live_judgments(campaigns: list[Campaign]) -> _Live:
-    """Return the counted judgments. To save time, columns with one value for all are not read."""
+def _columns(campaigns: list[Campaign], judgments: QuerySet[Judgment]) -> _Columns:
+    """Read the judgments of these campaigns.
+
+    To save time, columns with one value for all are not read.
+    """
     if not campaigns:
-        return _Live(*(np.empty(0, np.int64) for _ in range(9)))
+        return _Columns(*(np.empty(0, np.int64) for _ in range(9)))
     imported = [campaign.pk for campaign in campaigns if campaign.is_imported]
     further = ["task__campaign_id"] if len(campaigns) != 1 else []
     further += ["task__labels_planned"] if len(imported) < len(campaigns) else []
     shared = JudgmentTask.objects.filter(campaign__in=campaigns, unit__isnull=False)
     further += ["unit"] if shared.exists() else []
-    live = Judgment.objects.filter(
-        has_begun("task__"), task__campaign__in=campaigns, state=JudgmentState.LIVE
-    )
+    found = judgments.filter(task__campaign__in=campaigns)
     queries, videos, annotators, labels, ids, tasks, *more = read_columns(
-        live.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION))),
+        found.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION))),
         "task__pair__query_id",
         "task__pair__video_id",
         "annotator_id",
@@ -149,7 +177,7 @@ def _live_judgments(campaigns: list[Campaign]) -> _Live:
     units = read.get("unit")
     if units is None:
         units = np.full(len(ids), OWN_CAPTION, np.int64)
-    return _Live(queries, videos, annotators, labels, ids, tasks, of_campaign, planned, units)
+    return _Columns(queries, videos, annotators, labels, ids, tasks, of_campaign, planned, units)
 
 
 Recorded: TypeAlias = tuple[int, datetime.datetime, float | None, int | None, list[str] | None]
@@ -173,28 +201,43 @@ def judgment_details(benchmark: Benchmark) -> Iterator[Recorded]:
 class Rulings:
     """Pairs that a lead has ruled on, in the order of the rulings, [n] each.
 
-    codes, labels (grades) and units are as in `JudgmentArrays`.
+    codes, labels (grades) and units are as in `JudgmentArrays`. ids: primary keys.
     """
 
     codes: Int64Array
     labels: Int64Array
     units: Int64Array
+    ids: Int64Array
 
 
 def adjudicated(benchmark: Benchmark) -> Rulings:
     """Return the rulings of the benchmark that are in force."""
-    rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark, undone_at=None)
+    in_force = Adjudication.objects.filter(undone_at=None)
+    return _rulings(benchmark, in_force, thresholds_of(benchmark))
+
+
+def rulings_of_log(benchmark: Benchmark, ids: Int64Array, thresholds: Mapping[int, int]) -> Rulings:
+    """Return the rulings with these primary keys, whether or not they are in force."""
+    logged = Adjudication.objects.filter(Among("id", ids))
+    return _rulings(benchmark, logged, thresholds)
+
+
+def _rulings(
+    benchmark: Benchmark, found: QuerySet[Adjudication], thresholds: Mapping[int, int]
+) -> Rulings:
+    rulings = found.filter(task__campaign__benchmark=benchmark)
     rulings = rulings.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION)))
-    queries, videos, labels, campaigns, units = read_columns(
+    queries, videos, labels, campaigns, units, ids = read_columns(
         rulings.order_by("pk"),
         "task__pair__query_id",
         "task__pair__video_id",
         "label",
         "task__campaign_id",
         "unit",
+        "pk",
     )
     codes = codes_of(benchmark, queries, videos)
-    return Rulings(codes, _grades(benchmark, labels, campaigns), units)
+    return Rulings(codes, _grades(labels, campaigns, thresholds), units, ids)
 
 
 def _grades_of(campaign: Campaign) -> int:
@@ -202,10 +245,15 @@ def _grades_of(campaign: Campaign) -> int:
     return len(campaign.labels) - campaign.threshold + 1
 
 
-def _grades(benchmark: Benchmark, labels: Int64Array, campaigns: Int64Array) -> Int64Array:
-    """Return the grade of each label, int64 [n]: 0 below the campaign's threshold, 1 at it."""
+def thresholds_of(benchmark: Benchmark) -> dict[int, int]:
+    """Return the lowest relevant step by campaign, for campaigns in which it is above 1."""
     raised = Campaign.objects.filter(benchmark=benchmark, threshold__gt=1)
-    for campaign, threshold in raised.values_list("pk", "threshold"):
+    return dict(raised.values_list("pk", "threshold"))
+
+
+def _grades(labels: Int64Array, campaigns: Int64Array, thresholds: Mapping[int, int]) -> Int64Array:
+    """Return the grade of each label, int64 [n]: 0 below the campaign's threshold, 1 at it."""
+    for campaign, threshold in thresholds.items():
         shifted = np.maximum(labels - (threshold - 1), 0)
         labels = np.where(campaigns == campaign, shifted, labels)
     return labels

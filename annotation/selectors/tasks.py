@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Count, Max, Q, QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask, Withdrawal
-from annotation.selectors.progress import task_groups
-from config.shared.bulk import read_columns
+from annotation.selectors.progress import TaskGroup, task_groups
+from config.shared.bulk import Among, read_columns
 from config.shared.caches import process_cache as cache
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
+from pooling.enums import EqualTexts
 from pooling.models import Benchmark, Pool
-from pooling.selectors import codes_of, first_equal_captions, pair_arrays
+from pooling.selectors.arrays import Captions, video_ids
+from pooling.selectors.captions import caption_parts, first_equal_captions
+from pooling.selectors.pools import pairs_of_captions
 
 Int64Array = npt.NDArray[np.int64]
 
 OWN_CAPTION = -1
 NEW_COUNTS_SECONDS = 24 * 3600
+# A part needs some 150 bytes for each pair.
+PAIRS_PER_PART = 200_000
 
 
 def taken_pairs(benchmark: Benchmark) -> QuerySet[JudgmentTask]:
@@ -38,31 +42,41 @@ def taken_pairs(benchmark: Benchmark) -> QuerySet[JudgmentTask]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewTasks:
-    """The tasks that a campaign would have if it opened now, [n_tasks] each, ascending by `units`.
+    """Tasks that a campaign would have if it opened now, [n_tasks] each, ascending by `units`.
 
-    pair_ids, codes: the pair that represents the task; annotators read its caption. units: the text
-    and the video. n_pairs: the number of pairs that would share a label. pairs: codes of all
-    pooled pairs that would be judged, [n_pairs]. pair_task: the task of each.
+    captions: the captions of all pairs. pair_ids: the pair that represents the task; annotators
+    read its caption. units: the text and the video. n_pairs: the number of pairs that would share a
+    label. pairs: codes of all pooled pairs that would be judged, [n_pairs]. pair_task: the task of
+    each.
     """
 
+    captions: Captions
     pair_ids: Int64Array
-    codes: Int64Array
     units: Int64Array
     n_pairs: Int64Array
     pairs: Int64Array
     pair_task: Int64Array
 
 
-def new_tasks(benchmark: Benchmark) -> NewTasks:
-    """Return one task for each text and video among the pooled pairs that no campaign contains.
+def new_task_parts(benchmark: Benchmark) -> Iterator[NewTasks]:
+    """Yield one task for each text and video among the pooled pairs that no campaign contains.
 
     A campaign contains a pair if it has a task for the pair, or for an equal caption and the same
-    video.
+    video. The units of the parts are ascending. Only one part is in memory.
     """
+    videos = video_ids(benchmark)
+    for captions in caption_parts(benchmark, PAIRS_PER_PART):
+        yield _new_tasks(benchmark, captions, videos)
+
+
+def _new_tasks(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> NewTasks:
     space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
-    pairs = pair_arrays(benchmark)
-    taken = taken_pairs(benchmark).annotate(held=Coalesce("unit", Value(OWN_CAPTION)))
-    taken_ids, taken_units = read_columns(taken, "pair_id", "held")
+    pairs = pairs_of_captions(benchmark, captions, videos)
+    texts = first_equal[captions.numbers]
+    first, end = space.encode(np.array([texts.min(), texts.max() + 1]), 0).tolist()
+    taken = taken_pairs(benchmark)
+    (taken_ids,) = read_columns(taken.filter(Among("pair__query_id", captions.ids)), "pair_id")
+    (taken_units,) = read_columns(taken.filter(unit__gte=first, unit__lt=end), "unit")
     units = text_pair_codes(pairs.codes, first_equal, space)
     is_new = ~(np.isin(pairs.ids, taken_ids) | np.isin(units, taken_units))
     codes, units = pairs.codes[is_new], units[is_new]
@@ -70,27 +84,32 @@ def new_tasks(benchmark: Benchmark) -> NewTasks:
     firsts = np.flatnonzero(np.diff(units[order], prepend=-1))
     chosen = order[firsts]  # the pair of the first pooled caption of each unit
     return NewTasks(
+        captions=captions,
         pair_ids=pairs.ids[is_new][chosen],
-        codes=codes[chosen],
         units=units[chosen],
-        n_pairs=pairs_per_unit(benchmark, units[chosen]),
+        n_pairs=pairs_per_unit(benchmark, units[chosen], captions),
         pairs=codes,
         pair_task=np.searchsorted(units[chosen], units),
     )
 
 
-def pairs_per_unit(benchmark: Benchmark, units: Int64Array) -> Int64Array:
+def pairs_per_unit(
+    benchmark: Benchmark, units: Int64Array, captions: Captions | None = None
+) -> Int64Array:
     """Return the number of pairs that share a label of each text pair, int64 [n].
 
     There is one pair for each caption with the text, except for captions with a task of their own.
 
-    units: int64 [n], as `text_pair_codes` returns them.
+    units: int64 [n], as `text_pair_codes` returns them. captions: all captions with these texts, or
+    None for all captions of the benchmark.
     """
     space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
     sizes = np.bincount(first_equal, minlength=benchmark.n_queries)
     single = taken_pairs(benchmark).filter(unit=None)
-    queries, videos = read_columns(single, "pair__query_id", "pair__video_id")
-    codes = union_codes([codes_of(benchmark, queries, videos)])
+    if captions is not None:
+        single = single.filter(Among("pair__query_id", captions.ids))
+    queries, videos = read_columns(single, "pair__query__number", "pair__video__number")
+    codes = union_codes([space.encode(queries, videos)])
     held = np.sort(text_pair_codes(codes, first_equal, space))
     n_held = np.searchsorted(held, units, "right") - np.searchsorted(held, units)
     return sizes[space.queries(units)] - n_held
@@ -117,10 +136,9 @@ def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
     cached: dict[str, NewCounts] = cache.get_many(keys.values())
     missing = [benchmark for benchmark, key in keys.items() if key not in cached]
     if missing:
-        complete = _benchmarks_without_new_tasks(missing)
+        known = _counts_by_campaigns(missing)
         counted = {
-            keys[benchmark]: NewCounts(0, 0) if benchmark.pk in complete else _counted(benchmark)
-            for benchmark in missing
+            keys[benchmark]: known.get(benchmark.pk) or _counted(benchmark) for benchmark in missing
         }
         cache.set_many(counted, NEW_COUNTS_SECONDS)
         cached |= counted
@@ -128,36 +146,64 @@ def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
 
 
 def _counted(benchmark: Benchmark) -> NewCounts:
-    """Return the numbers of new tasks and pairs. All pairs and tasks are read into memory."""
-    tasks = new_tasks(benchmark)
-    return NewCounts(len(tasks.codes), int(tasks.n_pairs.sum()))
+    """Return the numbers of new tasks and pairs. All pairs and tasks are read."""
+    sizes = [(len(part.units), int(part.n_pairs.sum())) for part in new_task_parts(benchmark)]
+    return NewCounts(sum(tasks for tasks, _ in sizes), sum(pairs for _, pairs in sizes))
 
 
-def _benchmarks_without_new_tasks(benchmarks: Sequence[Benchmark]) -> set[int]:
-    """Return the primary keys of benchmarks whose pooled pairs are certainly all in campaigns.
+def _counts_by_campaigns(benchmarks: Sequence[Benchmark]) -> dict[int, NewCounts]:
+    """Return the counts that follow from the campaigns, without reading pairs.
 
     A new campaign takes all pairs of the newest pool and of earlier pools. Until another pool is
-    built, no task is new, unless a closed campaign has tasks without a label. The pairs of an
-    imported file are in the campaign of that file.
+    built, no task is new, unless a closed campaign has tasks without a label. If this is only the
+    newest campaign, these tasks are the new ones. The pairs of an imported file are in the campaign
+    of that file.
     """
     pools = Pool.objects.filter(benchmark__in=benchmarks, depth__isnull=False).order_by()
-    newest = dict(pools.values_list("benchmark").annotate(Max("pk")))
-    campaigns = list(
-        Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING).order_by()
+    newest_pools = dict(pools.values_list("benchmark").annotate(Max("pk")))
+    found = Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING)
+    found = found.order_by("pk").select_related("benchmark")
+    campaigns: dict[int, list[Campaign]] = {}
+    for campaign in found:
+        campaigns.setdefault(campaign.benchmark_id, []).append(campaign)
+    closed = [campaign for campaign in found if campaign.state == CampaignState.CLOSED]
+    freed = {
+        pk: unlabelled
+        for pk, groups in task_groups(closed).items()
+        if (unlabelled := _unlabelled(groups)).tasks
+    }
+    counts: dict[int, NewCounts] = {}
+    for pk, pool in newest_pools.items():
+        of_benchmark = campaigns.get(pk, [])
+        if pool in {campaign.pool_id for campaign in of_benchmark if _took_all(campaign)}:
+            freeing = [campaign for campaign in of_benchmark if campaign.pk in freed]
+            if not freeing:
+                counts[pk] = NewCounts(0, 0)
+            elif freeing == of_benchmark[-1:] and _keeps_tasks(freeing[0]):
+                counts[pk] = freed[freeing[0].pk]
+    return counts
+
+
+def _unlabelled(groups: Sequence[TaskGroup]) -> NewCounts:
+    found = [group for group in groups if group.is_unlabelled]
+    return NewCounts(sum(group.tasks for group in found), sum(group.pairs for group in found))
+
+
+def _took_all(campaign: Campaign) -> bool:
+    """Return whether the campaign took all pairs that were in no campaign."""
+    return not campaign.is_imported and not campaign.confirms
+
+
+def _keeps_tasks(campaign: Campaign) -> bool:
+    """Return whether a new campaign would have the same tasks for the campaign's pairs.
+
+    The rule for equal captions may have changed since the campaign opened.
+    """
+    if not _took_all(campaign):
+        return False
+    return campaign.benchmark.equal_texts == EqualTexts.OFF or (
+        JudgmentTask.objects.filter(campaign=campaign, unit__isnull=False).exists()
     )
-    opened = {
-        campaign.pool_id
-        for campaign in campaigns
-        if not campaign.is_imported and not campaign.confirms
-    }
-    closed = [campaign for campaign in campaigns if campaign.state == CampaignState.CLOSED]
-    groups = task_groups(closed)
-    freeing = {
-        campaign.benchmark_id
-        for campaign in closed
-        if any(group.is_unlabelled for group in groups[campaign.pk])
-    }
-    return {pk for pk, pool in newest.items() if pool in opened and pk not in freeing}
 
 
 def _keys_of_new_counts(benchmarks: Iterable[Benchmark]) -> dict[Benchmark, str]:

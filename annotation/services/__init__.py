@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.services.campaigns import open_campaign, set_campaign_state, update_recently_closed
+from annotation.services.campaigns import set_campaign_state, update_recently_closed
 from annotation.services.changes import CHANGEABLE, change_policy, policy_of
 from annotation.services.claims import (
     CLAIM_MAX,
@@ -39,6 +39,7 @@ from annotation.services.members import (
     pause_withdrawn_member,
     resume_member,
 )
+from annotation.services.opening import open_campaign
 from annotation.services.people import delete_personal_texts, free_leases_beyond_rights
 from annotation.services.policy import Policy
 from annotation.services.preferences import reset_keys, set_keys, set_working_habits

@@ -23,7 +23,9 @@ from config.shared.limits import check_length, check_seed
 from pooling.core.equal_texts import text_pair_codes
 from pooling.enums import MediaState
 from pooling.models import Benchmark
-from pooling.selectors import codes_of, first_equal_captions, get_latest_pool
+from pooling.selectors.arrays import codes_of
+from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.pools import get_latest_pool
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -75,7 +77,7 @@ def open_confirmation(
             seed=seed,
             guideline=latest_guideline(benchmark),
             n_tasks=len(found.keys),
-            plan=count_plan(np.ones_like(found.n_pairs), found.n_pairs),
+            plan=count_plan([(np.ones_like(found.n_pairs), found.n_pairs)]),
             confirms=True,
             created_by=account_of(by),
             **_scale_of(benchmark, found.campaigns),

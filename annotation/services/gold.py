@@ -26,7 +26,8 @@ from pooling.core.equal_texts import text_pair_codes
 from pooling.core.hashing import mix
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Query, Video
-from pooling.selectors import codes_of, first_equal_captions, query_numbers, video_numbers
+from pooling.selectors.arrays import codes_of, query_numbers, video_numbers
+from pooling.selectors.captions import first_equal_captions
 
 Int64Array = npt.NDArray[np.int64]
 

@@ -26,7 +26,8 @@ from config.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import first_equal_captions, query_numbers, video_numbers
+from pooling.selectors.arrays import query_numbers, video_numbers
+from pooling.selectors.captions import first_equal_captions
 
 # The only service of another app that is called here: only `pooling` writes pairs (DECISIONS 9).
 from pooling.services.pools import add_judged_pairs
@@ -125,7 +126,7 @@ def _store(
         scale=scale,
         labels_max=most,
         n_tasks=len(tasks),
-        plan=count_plan(n_labels, shared["n_pairs"]),
+        plan=count_plan([(n_labels, shared["n_pairs"])]),
         source_sha256=file.sha256,
         closed_at=timezone.now(),
         created_by=account_of(by),

@@ -38,7 +38,7 @@ from config.shared.errors import Conflict, InvalidInput
 from config.shared.filters import filters, requested_filter
 from config.shared.pages import FORM_METHODS, only_for
 from config.shared.tables import csv_text, page_of
-from pooling.selectors import playable_address
+from pooling.selectors.media import playable_address
 
 # The session's key of the ruling that the desk offers to undo.
 LAST_RULING = "last-ruling"

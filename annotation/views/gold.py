@@ -33,7 +33,7 @@ from config.shared.numbers import ratio
 from config.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, only_for
 from config.shared.tables import page_of
 from pooling.models import Benchmark
-from pooling.selectors import playable_address
+from pooling.selectors.media import playable_address
 
 ESCALATIONS_MAX = 20
 SEARCH_LENGTH = 200

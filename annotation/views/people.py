@@ -212,7 +212,7 @@ def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpRespo
             "made_by"
         ),
         "can_deactivate": can_deactivate(request.user, found),
-        "can_administer": administers,
+        "administers": administers,
         "has_second_factor": administers and has_second_factor(found),
         "must_set_up": administers and lacks_second_factor(found),
     }

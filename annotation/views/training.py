@@ -34,7 +34,7 @@ from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.filters import filters, requested_filter
 from config.shared.pages import only_for
-from pooling.selectors import playable_address
+from pooling.selectors.media import playable_address
 
 PEOPLE_PER_PAGE = 50
 ANSWERS_PER_PAGE = 20

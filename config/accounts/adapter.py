@@ -26,6 +26,7 @@ from config.accounts.services import join_by_single_sign_on, leave_only_single_s
 logger = logging.getLogger(__name__)
 
 LOGGED_LENGTH = 150
+PASSKEY_WAY = "mfa_reauthenticate:webauthn"
 
 
 class InvitedOnlyAdapter(DefaultAccountAdapter):
@@ -40,6 +41,12 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
             return render(request, "account/demo_only.html", status=403)
         response: HttpResponse | None = super().pre_login(request, user, **options)
         return response
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """Return the ways to confirm a person, which call a security key a passkey."""
+        ways: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        passkey = {"description": gettext("Use a passkey")}
+        return [way | passkey if way["id"] == PASSKEY_WAY else way for way in ways]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         try:

@@ -15,7 +15,6 @@ TEXTS_OF_ALLAUTH = (
     _("Thank you for using %(site_name)s!\n%(site_domain)s"),
     _("The username and/or password you specified are not correct."),
     _("Too many failed login attempts. Try again later."),
-    _("Use a security key"),
     _("Use authenticator app or code"),
     _("Use your password"),
     _("You cannot add more than %d email addresses."),

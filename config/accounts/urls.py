@@ -9,6 +9,6 @@ urlpatterns = [
     path("invitation/", invitations.invitation, name="invitation"),
     path("consent/", consent.consent, name="consent"),
     path("account/token/", tokens.tokens, name="token"),
-    path("account/token/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
+    path("account/token/<int:public_id>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("people/consent/", consent.consent_write, name="consent-write"),
 ]

@@ -40,9 +40,10 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @xframe_options_deny
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Report every check in words, with status 503 if one fails.
+    """Report whether all checks pass, with status 503 if one fails.
 
-    A load balancer requests `?only=database,migrations`, because judging needs no workers.
+    The result of each check, such as the free disk space, is only for readers of the metrics. A
+    load balancer requests `?only=database,migrations`, because judging needs no workers.
     """
     only = tuple(name for name in request.GET.get("only", "").split(",") if name)
     if unknown := set(only) - set(CHECKS):
@@ -50,7 +51,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
         return HttpResponse(text, content_type=PLAIN, status=400)
     findings = recent_health(only)
     is_ready = all(finding.is_ok for finding in findings)
-    lines = [_line(finding) for finding in findings]
+    lines = [_line(finding) for finding in findings] if may_monitor(request) else []
     return HttpResponse(
         "".join(lines) + ("ready\n" if is_ready else "not ready\n"),
         content_type=PLAIN,
@@ -67,12 +68,12 @@ def _line(finding: Finding) -> str:
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Return the metrics for Prometheus. Without permission, the address does not exist."""
-    if not may_read_metrics(request):
+    if not may_monitor(request):
         raise Http404
     return HttpResponse(render_metrics(), content_type=CONTENT_TYPE_LATEST)
 
 
-def may_read_metrics(request: HttpRequest) -> bool:
+def may_monitor(request: HttpRequest) -> bool:
     """Return whether the request has the token, or comes from this machine if no token is set."""
     if settings.METRICS_TOKEN:
         sent = request.headers.get("Authorization", "")

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -224,16 +225,31 @@ def _fields_to_write(
 def _cells(field: models.Field[Any, Any], columns: Mapping[str, Column], rows: range) -> list[Any]:
     count = len(rows)
     if field.attname not in columns:
-        if callable(field.default) and field.default is not list and field.default is not dict:
+        if _has_default_of_each_row(field):
             return [_prepared(field, field.get_default()) for _ in range(count)]
         return [_prepared(field, field.get_default())] * count
     column = columns[field.attname]
-    if isinstance(column, np.ndarray):
-        cells: list[Any] = column[rows.start : rows.stop].tolist()
+    if not _is_column(column):
+        return [_prepared(field, column)] * count
+    values = column[rows.start : rows.stop]
+    if isinstance(values, np.ndarray):
+        cells: list[Any] = values.tolist()
         return cells
-    if _is_column(column):
-        return [_prepared(field, value) for value in column[rows.start : rows.stop]]
-    return [_prepared(field, column)] * count
+    if _are_prepared(field, values):
+        return list(values)
+    return [_prepared(field, value) for value in values]
+
+
+def _has_default_of_each_row(field: models.Field[Any, Any]) -> bool:
+    """Return whether the default is computed, and may differ between rows."""
+    return field.has_default() and callable(field.default) and field.default not in (list, dict)
+
+
+def _are_prepared(field: models.Field[Any, Any], values: Sequence[Any]) -> bool:
+    """Return whether the database takes all values as they are. This check is fast."""
+    if isinstance(field, models.CharField | models.TextField):
+        return set(map(type, values)) <= {str, NoneType}
+    return isinstance(field, models.IntegerField) and set(map(type, values)) <= {int, NoneType}
 
 
 def _prepared(field: models.Field[Any, Any], value: Any) -> Any:

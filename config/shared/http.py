@@ -96,7 +96,7 @@ def _answer(request: HttpRequest, error: BaseException, status: int) -> HttpResp
 def _error_page(request: HttpRequest, error: BaseException, status: int) -> HttpResponse:
     # Without the database, the role of the person is unknown. These texts are all translated.
     with own_language(request) if status >= 500 else nullcontext():
-        context = {"title": TITLES[status], "reason": text_of(error)}
+        context = {"status": status, "title": TITLES[status], "reason": text_of(error)}
         return render(request, "error.html", context, status=status)
 
 

@@ -1,4 +1,4 @@
-"""Numbers in the API that stand for primary keys.
+"""Numbers in the API and on pages that stand for primary keys.
 
 A primary key counts the rows of all people, so it would reveal how much others have done meanwhile.
 A public id is the key after a permutation that only the site can compute: a Feistel network with
@@ -36,7 +36,12 @@ class PublicIds:
         return (left << HALF_BITS | right) + 1
 
     def key_of(self, public_id: int) -> int:
-        """Return the primary key that a public id stands for. There may be no such row."""
+        """Return the primary key that a public id stands for. There may be no such row.
+
+        No row has the key 0, which is returned for a number that is no public id.
+        """
+        if not 1 <= public_id <= PUBLIC_ID_MAX:
+            return 0
         secret, left, right = self._secret, (public_id - 1) >> HALF_BITS, (public_id - 1) & HALF
         for number in reversed(range(ROUNDS)):
             left, right = right ^ _mixed(secret, number, left), left

@@ -24,9 +24,8 @@ from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import DESCRIPTIONS, caption_as_json
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import begin_analysis, begin_paper
-from evaluation.models import LabelSet
 from evaluation.release.selectors import get_label_set
-from pooling.api import OfBenchmark
+from pooling.api.base import OfBenchmark
 from pooling.models import Benchmark
 
 
@@ -82,7 +81,7 @@ class PaperDetail(OfBenchmark):
     @extend_schema(responses=PaperSerializer)
     def get(self, request: Request, key: str, version: str) -> Response:
         """Return the files, or 404 if their figures have not been computed yet."""
-        plan = plan_paper(self._get_label_set(version))
+        plan = plan_paper(get_label_set(self.benchmark, version))
         stored = plan.stored_results()
         if stored is None:
             raise NotFound("The figures are not computed yet. A POST request computes them.")
@@ -94,13 +93,7 @@ class PaperDetail(OfBenchmark):
     def post(self, request: Request, key: str, version: str) -> Response:
         """Begin a job that computes the figures, or return the unfinished one."""
         by = cast(User, request.user)
-        return accepted(begin_paper(label_set=self._get_label_set(version), by=by))
-
-    def _get_label_set(self, version: str) -> LabelSet:
-        try:
-            return get_label_set(self.benchmark, version)
-        except InvalidInput as error:
-            raise NotFound(str(error)) from None
+        return accepted(begin_paper(label_set=get_label_set(self.benchmark, version), by=by))
 
 
 class FirstRankSerializer(serializers.Serializer[dict[str, Any]]):

@@ -11,7 +11,7 @@ from config.accounts.actors import OPERATOR
 from config.shared.progress import Progress
 from evaluation.release.services import update_requested_draft
 from pooling.models import Benchmark
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 def add_input_options(parser: CommandParser) -> None:

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from config.jobs.api import JobSerializer
 from config.shared.errors import NotFound
 from evaluation.release.selectors import latest_agreement
-from pooling.api import OfBenchmark
+from pooling.api.base import OfBenchmark
 
 
 class Agreement(OfBenchmark):

@@ -112,7 +112,7 @@ def _stored(benchmark: Benchmark, newest: LabelSource) -> AnalysisResult | None:
 
 def _default_options() -> dict[str, Any]:
     """Return the options of the empty form, without labels and runs."""
-    form = get_analysis(OVERVIEW_ANALYSIS).form({}, versions=[1], runs=[])
+    form = get_analysis(OVERVIEW_ANALYSIS).form({}, versions=["1.0.0"], runs=[])
     form.full_clean()
     return {name: value for name, value in form.cleaned_data.items() if name not in COMMON_FIELDS}
 

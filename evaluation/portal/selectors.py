@@ -12,7 +12,7 @@ from annotation.enums import CampaignKind, CampaignState, MembershipState, TaskS
 from annotation.models import IS_AT_DESK, Campaign, JudgmentTask, Membership
 from config.accounts.models import Grant, User
 from config.shared.numbers import Figure, undefined
-from evaluation.models import Evaluation, LabelSet
+from evaluation.models import NEWEST_FIRST, Evaluation, LabelSet
 from evaluation.scores.forms import JUDGED
 from evaluation.scores.tables import value_of
 from pooling.enums import MediaState
@@ -47,7 +47,7 @@ class RunScore:
 
 def newest_label_sets(benchmarks: Iterable[Benchmark]) -> dict[int, LabelSet]:
     """Return the newest label set by the benchmark's primary key, for benchmarks that have one."""
-    of_same = LabelSet.objects.filter(benchmark=OuterRef("benchmark")).order_by("-version")
+    of_same = LabelSet.objects.filter(benchmark=OuterRef("benchmark")).order_by(*NEWEST_FIRST)
     found = LabelSet.objects.filter(
         benchmark__in=benchmarks, pk=Subquery(of_same.values("pk")[:1])
     ).defer("file", "judgments_file", "agreement")

@@ -28,7 +28,7 @@ class Progress:
     unsettled: int
     at_desk: int
     desk_url: str
-    version: int | None
+    version: str | None
     newly_settled: int
     unscored: int
 

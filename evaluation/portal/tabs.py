@@ -54,7 +54,7 @@ TABS = (
             }
         ),
     ),
-    Tab("Labels", "benchmark-labels", frozenset({"labels-publish"})),
+    Tab("Labels", "benchmark-labels", frozenset({"labels-publish", "label-set", "label-set-diff"})),
     Tab("Analyses", "analyses", frozenset({"analysis", "compare"})),
     Tab("People", "benchmark-people", for_leads=True),
     Tab(

@@ -16,14 +16,16 @@ from rest_framework.response import Response
 from config.accounts.models import User
 from config.accounts.permissions import IsLead, IsResearcher
 from config.jobs.api import JobSerializer, accepted
-from config.shared.downloads import attachment
+from config.shared.downloads import CSV, attachment
 from config.shared.errors import NotFound
 from evaluation.models import Draft, LabelSet
+from evaluation.release.enums import Change
 from evaluation.release.exports import FORMATS, file_stem
-from evaluation.release.selectors import benchmark_outcomes, latest_draft
+from evaluation.release.selectors import benchmark_outcomes, get_label_set, latest_draft
+from evaluation.release.selectors.diffs import compare_label_sets
 from evaluation.release.serializers import ExportSerializer, read_options
-from evaluation.release.services import begin_draft, check_settled, export_label_set
-from pooling.api import OfBenchmark
+from evaluation.release.services import NOTES_LENGTH, begin_draft, check_settled, export_label_set
+from pooling.api.base import OfBenchmark
 
 # The media types of the formats, without their encodings.
 CONTENT_TYPES = sorted({kind.content_type.partition(";")[0] for kind in FORMATS.values()})
@@ -43,7 +45,7 @@ SUMMARY = (
 class LabelSetSerializer(serializers.ModelSerializer[LabelSet]):
     class Meta:
         model = LabelSet
-        fields = ("version", "judgments_sha256", *SUMMARY)
+        fields = ("version", "notes", "judgments_sha256", *SUMMARY)
 
 
 class DraftSerializer(serializers.ModelSerializer[Draft]):
@@ -56,6 +58,19 @@ class PublishSerializer(serializers.Serializer[dict[str, Any]]):
     allow_pending = serializers.BooleanField(
         default=False,
         help_text="Publish pairs that are pending or in conflict without a label.",
+    )
+
+    change = serializers.ChoiceField(
+        choices=[("", "By rule"), *Change.choices],
+        default="",
+        help_text="Part of the version number to increase. Empty: `major` for other guidelines or "
+        "rules, `minor` for new pairs, `patch` for changed labels only.",
+    )
+    notes = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=NOTES_LENGTH,
+        help_text="What is new, for readers of the label set.",
     )
 
 
@@ -72,7 +87,7 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
 
     @extend_schema(request=PublishSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Publish the current labels as the next label set.
+        """Publish the current labels as the next label set, numbered MAJOR.MINOR.PATCH.
 
         Only leads and admins may do this. A job writes the label set and then scores all runs by
         it. If pairs are pending or in conflict and `allow_pending` is not set, the response
@@ -85,6 +100,44 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
         if not shape.validated_data["allow_pending"]:
             check_settled(benchmark_outcomes(self.benchmark).counts)
         return self.enqueue(request, "publish_labels", "Publish labels", shape.validated_data)
+
+
+class LabelSetDiff(OfBenchmark):
+    """Count the pairs that differ between two label sets.
+
+    Each version can be `draft`. `counts` has the number of pairs by change: `new`, `removed`,
+    `changed` (another label), `gained` and `lost` (a label), `support` (the same label with other
+    judgments) and `same`.
+    """
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, key: str, version: str, other: str) -> Response:
+        found = compare_label_sets(self.benchmark, other, version)
+        return Response(
+            {"old": found.old.reference, "new": found.new.reference, "counts": found.counts}
+        )
+
+
+class LabelSetDiffFile(OfBenchmark):
+    """Download the pairs that differ between two label sets as CSV."""
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
+    def get(self, request: Request, key: str, version: str, other: str) -> StreamingHttpResponse:
+        found = compare_label_sets(self.benchmark, other, version)
+        name = f"{key}-labels-{found.old.reference}-to-{found.new.reference}.csv"
+        headers = {"Content-Disposition": attachment(name)}
+        return StreamingHttpResponse(found.csv(), content_type=CSV, headers=headers)
+
+
+class LabelSetVerification(OfBenchmark):
+    """Rebuild a label set from the log and compare its bytes."""
+
+    @extend_schema(request=None, responses={202: JobSerializer})
+    def post(self, request: Request, key: str, version: str) -> Response:
+        """Start the job. Its `result` contains `same`, `rebuilt` and `problems`."""
+        found = get_label_set(self.benchmark, version)
+        title = f"Verify label set {found.version}"
+        return self.enqueue(request, "verify_labels", title, {"version": found.version})
 
 
 class DraftOfLabels(OfBenchmark):
@@ -120,10 +173,10 @@ class LabelSetFile(OfBenchmark):
         parameters=[ExportSerializer],
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES},
     )
-    def get(self, request: Request, key: str, version: int, export: str) -> StreamingHttpResponse:
-        label_set = LabelSet.objects.filter(benchmark=self.benchmark, version=version).first()
-        if label_set is None or export not in FORMATS:
-            raise NotFound("There is no such label set or format.")
+    def get(self, request: Request, key: str, version: str, export: str) -> StreamingHttpResponse:
+        label_set = get_label_set(self.benchmark, version)
+        if export not in FORMATS:
+            raise NotFound("There is no such format.")
         kind = FORMATS[export]
         pieces = export_label_set(
             label_set=label_set,

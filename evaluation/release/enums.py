@@ -7,6 +7,14 @@ from django.db import models
 from config.audit.acts import register_acts
 
 
+class Change(models.TextChoices):
+    """The part of the version number that a new label set increases."""
+
+    PATCH = "patch", "Patch: changed labels of the same pairs"
+    MINOR = "minor", "Minor: new pairs"
+    MAJOR = "major", "Major: other guidelines or rules"
+
+
 @register_acts
 class ReleaseAct(models.TextChoices):
     """The administrative acts on label sets."""

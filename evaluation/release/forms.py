@@ -2,15 +2,83 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 
+from annotation.core.consensus import OutcomeCounts
+from config.shared.words import counted
+from evaluation.core.files.versions import full_version
+from evaluation.release.enums import Change
 from evaluation.release.selectors import CUTOFFS
+from evaluation.release.selectors.proposals import Proposal
+from evaluation.release.services import NOTES_LENGTH
+
+
+class LabelsField(forms.ChoiceField):
+    """A choice of labels by version. A shorter number such as 2 means 2.0.0."""
+
+    def to_python(self, value: Any) -> str:
+        return full_version(super().to_python(value))
+
+    def prepare_value(self, value: Any) -> Any:
+        return full_version(value) if isinstance(value, str) else value
 
 
 class PublishForm(forms.Form):
-    allow_pending = forms.BooleanField(
-        label="Publish pairs that are pending or in conflict without a label", required=False
+    """The number of the next label set, its notes, and whether unsettled pairs get no label."""
+
+    change = forms.ChoiceField(
+        label="Version number",
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[("", "By rule"), *Change.choices],
     )
+    notes = forms.CharField(
+        label="Notes",
+        required=False,
+        max_length=NOTES_LENGTH,
+        help_text="What is new, for readers of the label set. Notes cannot be changed later.",
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+    )
+    allow_pending = forms.BooleanField(required=False)
+
+    def __init__(
+        self, *args: Any, counts: OutcomeCounts, proposal: Proposal | None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.unsettled = counts.unsettled
+        if not self.unsettled:
+            del self.fields["allow_pending"]
+        else:
+            self.fields["allow_pending"].label = (
+                f"Publish {counted(counts.unsettled, 'pair')} without a label: {counts.pending:,} "
+                f"pending, {counts.conflicted:,} in conflict"
+            )
+        self._name_versions(proposal)
+
+    def _name_versions(self, proposal: Proposal | None) -> None:
+        """Show the next version of each choice. The first label set has one choice."""
+        if proposal is None:
+            return
+        if proposal.previous is None:
+            del self.fields["change"]
+            return
+        previous = proposal.previous
+        field: forms.ChoiceField = self.fields["change"]  # type: ignore[assignment]
+        field.choices = [
+            ("", f"By rule: {proposal.version}"),
+            *((value, f"{label} ({previous.next(value)})") for value, label in Change.choices),
+        ]
+
+    def clean_allow_pending(self) -> bool:
+        allowed = bool(self.cleaned_data["allow_pending"])
+        if not allowed:
+            raise forms.ValidationError(
+                "Some pairs are not settled. Settle them first, or confirm that they are "
+                "published without a label. Scores count them as unjudged."
+            )
+        return allowed
 
 
 class ConfirmForm(forms.Form):

@@ -14,8 +14,8 @@ from config.jobs.api import JobSerializer
 from evaluation.core.relevance.measures import DEFAULT_MEASURES
 from evaluation.release.selectors import LATEST, find_label_set
 from evaluation.scores.selectors import stored_scores
-from pooling.api import OfBenchmark
-from pooling.selectors import find_runs
+from pooling.api.base import OfBenchmark
+from pooling.selectors.runs import find_runs
 
 LABELS_HELP = (
     "`latest`, a version number, or `original` for the original positives; by default, `latest`."

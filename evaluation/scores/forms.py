@@ -7,7 +7,9 @@ from typing import Any
 
 from django import forms
 
+from evaluation.core.files.versions import full_version
 from evaluation.models import LabelSet
+from evaluation.release.forms import LabelsField
 from evaluation.release.selectors import LATEST, ORIGINAL
 
 # Columns of the results table.
@@ -23,21 +25,21 @@ class ResultsForm(forms.Form):
     `labels`: a version or `original`. `only`: without the original positives.
     """
 
-    labels = forms.ChoiceField(label="Labels", required=False)
+    labels = LabelsField(label="Labels", required=False)
     only = forms.BooleanField(label="Labels only, without the original positives", required=False)
     sort = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, label_sets: Sequence[LabelSet], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         versions = [
-            (str(found.version), f"Label set {found.version}, {found.created_at:%d %b %Y}")
+            (found.version, f"Label set {found.version}, {found.created_at:%d %b %Y}")
             for found in label_sets
         ]
         if not versions:
             del self.fields["only"]
         field: forms.ChoiceField = self.fields["labels"]  # type: ignore[assignment]
         field.choices = [*versions, (ORIGINAL, "Original positives")]
-        self.label_sets = {str(found.version): found for found in label_sets}
+        self.label_sets = {found.version: found for found in label_sets}
 
     def clean_labels(self) -> str:
         return self.cleaned_data["labels"] or self.latest
@@ -61,10 +63,11 @@ class EvaluateForm(forms.Form):
 
     def __init__(self, *args: Any, label_sets: Sequence[LabelSet], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.known = {str(found.version) for found in label_sets}
+        self.known = {found.version for found in label_sets}
 
     def clean_labels(self) -> str:
-        labels: str = self.cleaned_data["labels"] or (LATEST if self.known else ORIGINAL)
+        named = full_version(self.cleaned_data["labels"])
+        labels = named or (LATEST if self.known else ORIGINAL)
         if labels not in self.known | {ORIGINAL, LATEST}:
             raise forms.ValidationError("There is no such label set.")
         return labels

@@ -30,7 +30,7 @@ from evaluation.release.selectors import (
 from pooling.core.equal_texts import OFF
 from pooling.models import Benchmark, Run
 from pooling.policies import POOLED_DEPTH
-from pooling.selectors import find_runs, ranked_matrix
+from pooling.selectors.runs import find_runs, ranked_matrix
 
 JUDGED_DEPTHS = (1, 5, 10)
 # Measures whose bounds take no longer than the scores.

@@ -283,7 +283,7 @@ class Results(TypedDict):
     """The results table as a JSON file. `runs`: by name."""
 
     benchmark: str
-    labels: int | str
+    labels: str
     labels_sha256: str | None
     labels_only: bool
     runs: dict[str, RunResults]

@@ -5,6 +5,8 @@ The streams of numpy's generators may change between versions. This hash never c
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,6 +14,11 @@ from pooling.core.arrays import Bools, Int64s, UInt64s
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
+_TOP_BITS = 16
+_REST_BITS = 64 - _TOP_BITS
+
+Parts = Callable[[], Iterable[Int64s]]
+"""A function that returns the codes in parts. It is called once for each pass."""
 
 
 def mix(codes: Int64s | UInt64s, seed: int) -> UInt64s:
@@ -41,3 +48,28 @@ def lowest(codes: Int64s | UInt64s, count: int, seed: int) -> Bools:
     if count:
         selected[np.argpartition(mix(codes, seed), count - 1)[:count]] = True
     return selected
+
+
+def limit_of_lowest(parts: Parts, count: int, seed: int) -> int | None:
+    """Return the `count`-th smallest hash of distinct codes, or None if `count` is 0.
+
+    The codes with a hash up to the limit are those that `lowest` selects. Memory depends only on
+    the largest part. Raises `ValueError` if there are fewer than `count` codes.
+    """
+    if not count:
+        return None
+    sizes = np.zeros(1 << _TOP_BITS, np.int64)
+    for codes in parts():
+        sizes += np.bincount(_top(mix(codes, seed)), minlength=len(sizes))
+    ends = np.cumsum(sizes)
+    if not 0 < count <= ends[-1]:
+        raise ValueError(f"cannot select {count} of {ends[-1]} codes")
+    # The limit is one of the hashes that begin with these bits.
+    top = int(np.searchsorted(ends, count))
+    hashes = (mix(codes, seed) for codes in parts())
+    candidates = np.concatenate([part[_top(part) == top] for part in hashes])
+    return int(np.sort(candidates)[count - 1 - int(ends[top] - sizes[top])])
+
+
+def _top(hashes: UInt64s) -> Int64s:
+    return (hashes >> np.uint64(_REST_BITS)).astype(np.int64)

@@ -41,12 +41,16 @@ def new_codes(codes: Int64s, existing: Int64s) -> Int64s:
     return fresh
 
 
-def ranks_of_pairs(ranked: Int32s, codes: Int64s, space: PairSpace) -> Int32s:
+def ranks_of_pairs(
+    ranked: Int32s, codes: Int64s, space: PairSpace, queries: Int64s | None = None
+) -> Int32s:
     """Return the rank of each pair in a run, int32 [n], from 0; NOT_RANKED for other pairs.
 
-    `ranked` is int32 [n_queries, depth] as in `pair_codes`. `codes` can be in any order.
+    `ranked` is int32 [n, depth], and `queries` the query of each row, as in `pair_codes`. `codes`
+    can be in any order.
     """
-    listed = space.encode(np.arange(len(ranked))[:, None], ranked)
+    rows = np.arange(len(ranked)) if queries is None else queries
+    listed = space.encode(rows[:, None], ranked)
     columns = np.broadcast_to(np.arange(ranked.shape[1], dtype=np.int32), ranked.shape)
     is_video = ranked >= 0
     order = np.argsort(listed[is_video], kind="stable")

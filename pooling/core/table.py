@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import NoReturn
 
 from config.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
+
+PART_RECORDS = 20_000
 
 
 class CsvTable:
@@ -48,6 +51,13 @@ class CsvTable:
                 self.refuse(reason, line)
             record.append("")
             yield line, pick(record)
+
+    def parts(self) -> Iterator[tuple[tuple[int, ...], tuple[tuple[str, ...], ...]]]:
+        """Yield the line numbers and the columns of some thousand records at a time."""
+        rows = iter(self)
+        while part := list(islice(rows, PART_RECORDS)):
+            lines, records = zip(*part, strict=True)
+            yield lines, tuple(zip(*records, strict=True))
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         line = 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import NoReturn
 
@@ -27,6 +27,7 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 _COLUMNS = 6
 _SCORE = re.compile(NUMBER.pattern.encode())
 _RANK = re.compile(rb"[+-]?[0-9]{1,9}")
+_END_OF_LINE = b" \x00 "
 _ALL_BUT_BLANKS = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
 
 
@@ -115,49 +116,59 @@ class TrecReader:
         for block in blocks:
             if len(block.translate(None, _ALL_BUT_BLANKS)) != len(block):
                 self._refuse_control(blocks, block)
-            texts = block.split(b"\n")
-            rows = [text.split() for text in texts if text]
-            filled = np.fromiter(map(bool, texts), np.bool_, len(texts))
-            lines = (np.flatnonzero(filled) + blocks.lines_before + 1).astype(np.int32)
-            if rows:
-                yield self._predictions(blocks, rows, lines)
+            columns = _columns_of(block)
+            if columns is None:
+                yield from self._uneven_part(blocks, block)
+            else:
+                lines = np.arange(len(columns[0]), dtype=np.int32) + (blocks.lines_before + 1)
+                yield self._predictions(blocks, columns, lines)
 
-    def _predictions(
-        self, blocks: TextBlocks, rows: list[list[bytes]], lines: Int32s
-    ) -> Predictions:
-        """Convert the rows to arrays column by column. Only an error is looked up row by row."""
-        widths = np.fromiter(map(len, rows), np.int32, len(rows))
-        wrong = np.flatnonzero(widths != _COLUMNS)
-        if len(wrong):
-            at = int(wrong[0])
-            if at:  # an error in an earlier line is reported first
-                self._predictions(blocks, rows[:at], lines[:at])
+    def _uneven_part(self, blocks: TextBlocks, block: bytes) -> Iterator[Predictions]:
+        """Convert a block that has empty lines, no newline at its end, or lines of other widths."""
+        texts = block.split(b"\n")
+        rows = [text.split() for text in texts if text]
+        filled = np.fromiter(map(bool, texts), np.bool_, len(texts))
+        lines = (np.flatnonzero(filled) + blocks.lines_before + 1).astype(np.int32)
+        at = next((at for at, row in enumerate(rows) if len(row) != _COLUMNS), len(rows))
+        if at:  # an error in an earlier line is reported first
+            part = self._predictions(blocks, list(zip(*rows[:at], strict=True)), lines[:at])
+        if at < len(rows):
             reason = f"the line has {len(rows[at])} columns instead of {_COLUMNS}"
             raise InvalidInput(reason, source=blocks.source, line=int(lines[at]))
-        queries, _, videos, ranks, scores, tags = zip(*rows, strict=True)
-        query = np.fromiter(map(self._queries.get, queries, repeat(-1)), np.int32, len(rows))
-        video = np.fromiter(map(self._videos.get, videos, repeat(-1)), np.int32, len(rows))
+        if rows:
+            yield part
+
+    def _predictions(
+        self, blocks: TextBlocks, columns: list[Sequence[bytes]], lines: Int32s
+    ) -> Predictions:
+        """Convert columns of texts to arrays. Only an error is looked up row by row."""
+        queries, _, videos, ranks, scores, tags = columns
+        query = np.fromiter(map(self._queries.get, queries, repeat(-1)), np.int32, len(lines))
+        video = np.fromiter(map(self._videos.get, videos, repeat(-1)), np.int32, len(lines))
         numeric = all(map(_RANK.fullmatch, ranks)) and all(map(_SCORE.fullmatch, scores))
         if not numeric or query.min() < 0 or video.min() < 0:
-            self._refuse_first(blocks, rows, lines)
-        score = np.fromiter(map(float, scores), np.float64, len(rows))
+            self._refuse_first(blocks, columns, lines)
+        score = np.fromiter(map(float, scores), np.float64, len(lines))
         if np.abs(score).max() > FLOAT32_MAX:
-            self._refuse_first(blocks, rows, lines)
-        rank = np.fromiter(map(int, ranks), np.int32, len(rows))
+            self._refuse_first(blocks, columns, lines)
+        rank = np.fromiter(map(int, ranks), np.int32, len(lines))
         self._note_tags(tags)
         return Predictions(query=query, video=video, score=score, rank=rank, line=lines)
 
-    def _note_tags(self, tags: tuple[bytes, ...]) -> None:
+    def _note_tags(self, tags: Sequence[bytes]) -> None:
         if self._tag is None:
             self._tag = tags[0]
         self._other_tags = self._other_tags or set(tags) != {self._tag}
 
-    def _refuse_first(self, blocks: TextBlocks, rows: list[list[bytes]], lines: Int32s) -> NoReturn:
+    def _refuse_first(
+        self, blocks: TextBlocks, columns: list[Sequence[bytes]], lines: Int32s
+    ) -> NoReturn:
+        rows = zip(*columns, strict=True)
         faults = ((self._fault(row), int(line)) for row, line in zip(rows, lines, strict=True))
         reason, line = next((reason, line) for reason, line in faults if reason)
         raise InvalidInput(reason, source=blocks.source, line=line)
 
-    def _fault(self, row: list[bytes]) -> str | None:
+    def _fault(self, row: tuple[bytes, ...]) -> str | None:
         query, _, video, rank, score, _ = row
         if query not in self._queries:
             return key_fault(query.decode(), "caption") or f"unknown caption {shown(query)}"
@@ -178,3 +189,16 @@ class TrecReader:
                     "the line has a control character", source=blocks.source, line=line
                 )
         raise AssertionError("a block with a control character has a line with one")
+
+
+def _columns_of(block: bytes) -> list[Sequence[bytes]] | None:
+    """Return the columns of a block, or None unless all its lines are complete and have six.
+
+    The whole block is split at once, with a mark in place of each newline. No line contains the
+    mark, because it is a control character.
+    """
+    texts = block.replace(b"\n", _END_OF_LINE).split()
+    ends = texts[_COLUMNS :: _COLUMNS + 1]
+    if len(ends) * (_COLUMNS + 1) != len(texts) or set(ends) != {_END_OF_LINE.strip()}:
+        return None
+    return [texts[column :: _COLUMNS + 1] for column in range(_COLUMNS)]

@@ -20,7 +20,7 @@ from pooling.core.benchmark_file import CaptionsFile, VideosFile, parse_captions
 from pooling.enums import EqualTexts, PoolingAct
 from pooling.models import BENCHMARK_KEY, Benchmark, OriginalPositive, Query, Video
 from pooling.policies import check_can_import_benchmark, check_can_set_equal_texts
-from pooling.selectors import query_ids, video_ids, video_keys
+from pooling.selectors.arrays import query_ids, video_ids, video_keys
 from pooling.services.pools import recount_tasks
 from pooling.services.videos import attach_videos, prepared_videos
 from pooling.signals import equal_texts_changing

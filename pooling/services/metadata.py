@@ -21,7 +21,7 @@ from pooling.core.train_file import parse_train_captions
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, Tag, TrainSplit
 from pooling.policies import check_can_import_metadata
-from pooling.selectors import original_positives, query_numbers, video_numbers
+from pooling.selectors.arrays import original_positives, query_numbers, video_numbers
 from pooling.services.names import check_name, free_name
 
 TRAIN = "train"

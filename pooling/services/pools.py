@@ -20,14 +20,10 @@ from pooling.core.pool import new_codes, pair_codes, sample_queries, union_codes
 from pooling.enums import PoolingAct, PoolStrategy
 from pooling.models import Benchmark, Pair, Pool, Run
 from pooling.policies import check_can_build_pool, check_can_pool
-from pooling.selectors import (
-    find_runs,
-    first_equal_captions,
-    pair_arrays,
-    query_ids,
-    ranked_matrix,
-    video_ids,
-)
+from pooling.selectors.arrays import query_ids, video_ids
+from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.pools import pair_arrays
+from pooling.selectors.runs import find_runs, ranked_matrix
 
 Int64Array = npt.NDArray[np.int64]
 

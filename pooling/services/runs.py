@@ -21,7 +21,7 @@ from pooling.core.run_file import RunData, read_run
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, RankedList, Run, System
 from pooling.policies import check_can_import_run
-from pooling.selectors import (
+from pooling.selectors.arrays import (
     original_positives,
     query_ids,
     query_numbers,

@@ -15,6 +15,7 @@ from config.accounts.devices import device_name
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
+from config.accounts.views.sign_in import SESSIONS
 from tests import factories
 from tests.accounts.world import JOINING, admin, invited
 
@@ -134,7 +135,7 @@ def test_devices_are_listed_and_ended(anna: User) -> None:
     assert page.index("Firefox on Linux") < page.index("Safari on iPhone")
     assert page.count("This device") == 1
     row = UserSession.objects.get(session_key=key_of(phone))
-    assert client.post(PAGE, {"session": str(row.pk)})["Location"] == PAGE
+    assert client.post(PAGE, {"session": str(SESSIONS.of(row.pk))})["Location"] == PAGE
     assert [is_signed_in(browser) for browser in (client, phone)] == [True, False]
     assert "Safari on iPhone" not in client.get(PAGE).content.decode()
 
@@ -158,7 +159,7 @@ def test_a_new_account_has_a_device() -> None:
 def test_no_one_ends_the_session_of_another(anna: User) -> None:
     client, other = signed_in(anna), signed_in(factories.make_user("ben", Role.ANNOTATOR))
     row = UserSession.objects.get(user=anna)
-    assert other.post(PAGE, {"session": str(row.pk)}).status_code == 404
+    assert other.post(PAGE, {"session": str(SESSIONS.of(row.pk))}).status_code == 404
     for wrong in ("", "x", "9" * 30, "-1"):
         assert other.post(PAGE, {"session": wrong}).status_code == 400
     assert is_signed_in(client)

@@ -193,7 +193,7 @@ def test_an_act_has_its_origin(campaign: Campaign) -> None:
     publish_label_set(benchmark=campaign.benchmark, by=OPERATOR, allow_pending=True)
     assert api.get("/api/v1/benchmarks/tiny/label-sets/1/csv/").status_code == 200
     assert facts("by", "interface", "address__address", "after", act="labels_exported") == [
-        (boss.pk, "api", "2001:db8::1", {"format": "csv", "version": 1})
+        (boss.pk, "api", "2001:db8::1", {"format": "csv", "version": "1.0.0"})
     ]
     call_command("erase_person", "anna")
     assert facts("by", "interface", "address__address", act="person_erased") == [

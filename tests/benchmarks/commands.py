@@ -30,6 +30,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
+from tests.migrated import migrate
+from tests.processes import peak_memory_of
 from tests.services import ensure_postgres
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -109,7 +111,7 @@ class Bench:
             out.seek(0)
             result: dict[str, Any] = json.load(out)
         cpu = usage.ru_utime + usage.ru_stime
-        self.rows.append(Row(name, seconds, limit, cpu, usage.ru_maxrss / 1024))
+        self.rows.append(Row(name, seconds, limit, cpu, peak_memory_of(usage)))
         self.compare(name, result)
         return result
 
@@ -253,13 +255,17 @@ def new_database(home: Path, root: Path = ROOT) -> Iterator[dict[str, str]]:
     connection.close()
 
 
-def migrate(environment: dict[str, str], root: Path) -> None:
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-        cwd=root,
+def run_world(name: str, environment: dict[str, str], *words: Any) -> dict[str, Any]:
+    """Run `tests.benchmarks.<name>_world` in its own process, and return its JSON object."""
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.benchmarks.{name}_world", *map(str, words)],
+        cwd=ROOT,
         env=environment,
         check=True,
+        stdout=subprocess.PIPE,
     )
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 def print_table(bench: Bench, title: str, database: str, data: str) -> None:

@@ -11,27 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.commands import ROOT, choose_database, new_database
+from tests.benchmarks.commands import choose_database, new_database, run_world
 
 PAGE_SECONDS, REOPEN_SECONDS = 1.0, 10.0
-
-
-def run_world(environment: dict[str, str], *words: Any) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks.desk_world", *map(str, words)],
-        cwd=ROOT,
-        env=environment,
-        check=True,
-        stdout=subprocess.PIPE,
-    )
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
 
 
 def missed(result: dict[str, Any]) -> list[str]:
@@ -53,8 +40,8 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder,
         new_database(Path(folder)) as environment,
     ):
-        filled = run_world(environment, "fill", options.pairs, options.annotators)
-        result = filled | run_world(environment, "measure", filled["campaign"])
+        filled = run_world("desk", environment, "fill", options.pairs, options.annotators)
+        result = filled | run_world("desk", environment, "measure", filled["campaign"])
     if options.json:
         print(json.dumps(result))
     else:

@@ -28,7 +28,7 @@ from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from annotation.core.consensus import NO_LABEL, State, resolve  # noqa: E402
-from annotation.core.plan import count_plan, plan_labels  # noqa: E402
+from annotation.core.plan import LabelPlan, count_plan  # noqa: E402
 from annotation.enums import AssignmentState, JudgmentState, TaskState  # noqa: E402
 from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask, Membership  # noqa: E402
 from annotation.services import annotator_for, withdraw_judgments  # noqa: E402
@@ -76,8 +76,9 @@ def make_person(number: int) -> int:
 def judge_all(campaign: Campaign, annotators: list[int], rng: np.random.Generator) -> int:
     pairs = np.array(Pair.objects.order_by("pk").values_list("pk", flat=True))
     n_tasks, n_people = len(pairs), len(annotators)
-    planned = plan_labels(np.arange(n_tasks), DOUBLE_SHARE, 0).astype(np.int64)
-    campaign.plan = count_plan(planned, np.ones_like(planned))
+    codes = np.arange(n_tasks)
+    planned = LabelPlan.of(lambda: [codes], n_tasks, DOUBLE_SHARE, 0).labels(codes).astype(np.int64)
+    campaign.plan = count_plan([(planned, np.ones_like(planned))])
     campaign.save(update_fields=["plan"])
     truth = rng.random(n_tasks) < RELEVANT
     shares = np.full(n_people, (1 - BAD_SHARE) / (n_people - 1))

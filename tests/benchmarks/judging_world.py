@@ -39,7 +39,7 @@ from config.accounts.services import create_user  # noqa: E402
 from config.shared.bulk import copy_columns, long_transaction  # noqa: E402
 from pooling.enums import MediaState, PoolStrategy  # noqa: E402
 from pooling.models import Benchmark, Pair, Pool, Query, Video  # noqa: E402
-from pooling.selectors import query_ids, video_ids  # noqa: E402
+from pooling.selectors.arrays import query_ids, video_ids  # noqa: E402
 
 VIDEOS_MAX = 1000
 PAIRS_PER_COPY = 1_000_000

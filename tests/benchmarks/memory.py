@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tests.benchmarks.commands import ROOT, choose_database, new_database
+from tests.processes import peak_memory_of
 
 KEY = "large"
 LIMIT_MB = 300
@@ -138,7 +139,7 @@ def manage(environment: dict[str, str], *arguments: str) -> tuple[int, float, fl
     code = process.returncode = os.waitstatus_to_exitcode(status)
     if code not in (0, REFUSED):
         raise SystemExit(f"{arguments[0]} ended with {code}:\n{said[-2000:]}")
-    return code, time.perf_counter() - began, usage.ru_maxrss / 1024
+    return code, time.perf_counter() - began, peak_memory_of(usage)
 
 
 def measure(environment: dict[str, str], folder: Path, size: Size) -> list[Row]:

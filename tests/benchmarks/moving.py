@@ -22,6 +22,7 @@ from typing import Any
 
 import psycopg2
 
+from tests.migrated import migrate
 from tests.services import ensure_postgres
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -55,7 +56,7 @@ def rows_of(url: str) -> dict[str, int]:
 
 def measure(pairs: int, people: int, home: Path, targets: tuple[str, str]) -> dict[str, Any]:
     old, dump = f"sqlite:///{home / 'hearth.sqlite3'}", str(home / "dump.json")
-    run(home, old, "manage.py", "migrate", "--verbosity=0")
+    migrate({**os.environ, "HEARTH_HOME": str(home), "DATABASE_URL": old})
     run(home, old, "-m", "tests.benchmarks.desk_world", "fill", str(pairs), str(people))
     for target in targets:
         run(home, target, "manage.py", "migrate", "--verbosity=0")

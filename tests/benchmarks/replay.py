@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import resource
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -45,6 +44,7 @@ from tests.benchmarks.scoring import (
     read_data,
     read_rows,
 )
+from tests.processes import peak_memory
 
 DEPTH, N_TRAINING, ERROR = 10, 48_774, 0.005
 SEEDS = 20
@@ -250,7 +250,7 @@ def measure_all(folder: Path | None, *, tiny: bool = False) -> ReplayReport:
     if folder is not None:
         for strategy, share in KNOWN.items():
             report.check(f"MSVD C@5, {strategy}", report.enough["C@5"][strategy], share, 1e-4)
-    report.peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    report.peak_mb = peak_memory()
     report.notes.append(f"{report.peak_mb:,.0f} MB peak memory, including the input")
     return report
 

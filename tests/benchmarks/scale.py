@@ -18,13 +18,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.commands import ROOT, new_database
+from tests.benchmarks.commands import new_database, run_world
 from tests.services import ensure_postgres
 
 # From this number of pairs, one SQL statement stores the tasks, as with `--generate`.
@@ -33,25 +32,13 @@ STEPS = ("judging", "pages", "figures", "agreement", "draft", "publish", "period
 PAGE_MS = 1000
 
 
-def run_world(environment: dict[str, str], *words: Any) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks.scale_world", *map(str, words)],
-        cwd=ROOT,
-        env=environment,
-        check=True,
-        stdout=subprocess.PIPE,
-    )
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
 def measure(options: argparse.Namespace, environment: dict[str, str]) -> dict[str, Any]:
     judged = min(options.judged, options.pairs // 2)
     count = 2 if options.tiny else options.count
     result: dict[str, Any] = {"options": {"pairs": options.pairs, "judged": judged}}
 
     def step(name: str, *words: Any) -> None:
-        result[name] = run_world(environment, *words)
+        result[name] = run_world("scale", environment, *words)
         if not options.json:
             print(f"{name:12}{json.dumps(result[name])}", flush=True)
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import time
 import uuid
@@ -61,6 +60,7 @@ from evaluation.release.services import (  # noqa: E402
 from pooling.models import Benchmark, Pair, Pool, Query, Video  # noqa: E402
 from tests.benchmarks.desk_world import DOUBLE_SHARE, LEAD, make_person, visit  # noqa: E402
 from tests.benchmarks.judging_world import make_pool  # noqa: E402
+from tests.processes import peak_memory  # noqa: E402
 
 CLAIM = 10
 # A prime, so that `code * PRIME % n_pairs` visits each position once.
@@ -338,14 +338,15 @@ STEPS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 def measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Do the work. Return its result, its seconds, and the memory at its start and at its peak."""
-    start, began = peak(), time.perf_counter()
+    start, began = int(peak_memory()), time.perf_counter()
     result = work()
     seconds = time.perf_counter() - began
-    return {"seconds": round(seconds, 2), "start_mb": start, "peak_mb": peak(), **result}
-
-
-def peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return {
+        "seconds": round(seconds, 2),
+        "start_mb": start,
+        "peak_mb": int(peak_memory()),
+        **result,
+    }
 
 
 def sizes() -> dict[str, Any]:

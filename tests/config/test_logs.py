@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.contrib.auth.tokens import default_token_generator
 from django.core import mail
 from django.test import Client
 
+from config.accounts.models import TokenRight
 from config.accounts.roles import Role
-from config.accounts.services import invite
+from config.accounts.services import create_token, invite
 from config.jobs.models import Job
 from config.jobs.services import run_job
 from config.shared.logs import (
@@ -28,6 +30,7 @@ from config.shared.logs import (
 )
 from tests.accounts.world import token_of
 from tests.factories import PASSWORD, make_user
+from tests.secrets_in_logs import SecretsInLogs
 
 # A newline that forges a line, ANSI colours that hide one, a line end of Unicode, C1 and RTL.
 HOSTILE = "anna\n2026-01-01 ERROR root: forged\r\x1b[2K\x1b[31mred\u2028next\x85\u202egnp\x00\x7f"
@@ -284,3 +287,21 @@ def test_the_settings_write_one_line_for_each_message(capsys: pytest.CaptureFixt
     )
     assert [json.loads(line)["message"] for line in done.stderr.splitlines()] == ["one a\nb"]
     assert logging_settings("line", "INFO")["formatters"]["own"]["()"].endswith("LineFormatter")
+
+
+@pytest.mark.django_db
+def test_every_test_fails_if_a_secret_is_logged(secrets_in_logs: SecretsInLogs) -> None:
+    rita = make_user("rita", Role.RESEARCHER)
+    client = Client()
+    client.force_login(rita)
+    token = create_token(by=rita, name="a", rights=[TokenRight.READ], days=None)
+    link = default_token_generator.make_token(rita)
+    assert secrets_in_logs.leaks == []
+
+    log = logging.getLogger("somewhere.else")
+    for secret in (PASSWORD, str(client.session.session_key), token.key, f"/open/{link}/"):
+        log.warning("Signed in with %s.", secret)
+    # The formatter of the server masks the secret part of this address.
+    log.warning("GET /accounts/password/reset/key/%s/", link)
+    log.warning("Signed in.")
+    assert len(secrets_in_logs.take_leaks()) == 4

@@ -57,10 +57,10 @@ def test_each_call_has_a_process_of_its_own(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("what", "expected"),
     [
-        ("crash", "the decoder crashed (SIGSEGV)"),
-        ("kill", "the decoder crashed (SIGKILL)"),
-        ("kill_server", "the decoder was killed"),
-        ("lambda", "the decoder failed"),
+        ("crash", "the process crashed (SIGSEGV)"),
+        ("kill", "the process crashed (SIGKILL)"),
+        ("kill_server", "the process was killed"),
+        ("lambda", "the process failed"),
     ],
 )
 def test_a_crash_ends_only_the_call(sandbox: Sandbox, what: str, expected: str) -> None:
@@ -70,7 +70,7 @@ def test_a_crash_ends_only_the_call(sandbox: Sandbox, what: str, expected: str) 
 def test_a_call_that_hangs_is_ended(sandbox: Sandbox) -> None:
     began = time.monotonic()
 
-    text = "decoding was stopped, because it takes longer than 1 seconds"
+    text = "processing was stopped, because it takes longer than 1 seconds"
     assert reason(sandbox, "sleep", seconds=1) == text
     assert reason(sandbox, "spin", cpu_seconds=1) == text
     assert time.monotonic() - began < 15
@@ -79,13 +79,13 @@ def test_a_call_that_hangs_is_ended(sandbox: Sandbox) -> None:
 @only_linux
 def test_a_call_gets_no_more_memory_than_its_limit(sandbox: Sandbox) -> None:
     assert sandbox.call(LIMITS, what="allocate", argument=100) == 100 << 20
-    assert reason(sandbox, "allocate", 300) == "decoding needs more than 200 MB of memory"
+    assert reason(sandbox, "allocate", 300) == "processing needs more than 200 MB of memory"
 
 
 def test_a_call_writes_no_file_beyond_its_limit(sandbox: Sandbox, tmp_path: Path) -> None:
     file = tmp_path / "large"
 
-    text = "the playable copy would be larger than 1 MB"
+    text = "the converted file would be larger than 1 MB"
     assert reason(sandbox, "write", str(file)) == text
     assert file.stat().st_size == 1 << 20
 

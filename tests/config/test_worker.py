@@ -21,7 +21,7 @@ from config.jobs.services import enqueue_job, sweep_jobs
 from config.operations.models import WorkerTime
 from config.shared.uploads import store_upload
 from pooling.models import Benchmark, RankedList, Run
-from pooling.selectors import ranked_matrix
+from pooling.selectors.runs import ranked_matrix
 from tests.conftest import Worker
 from tests.factories import make_benchmark, row_counts
 from tests.long_run import CAPTIONS, VIDEOS, long_run

@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = """
-from config.celery import limit_worker
-limit_worker()
+from config.celery import prepare_worker
+prepare_worker()
 bytearray(50 << 20)
 try:
     bytearray(300 << 20)

@@ -37,10 +37,10 @@ def judge_by_key(page: Page, campaign: Campaign, key: str) -> None:
 
 def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
     page.goto(f"/benchmarks/{benchmark.key}/labels/")
-    page.get_by_text("Publish labels", exact=True).click()
-    page.get_by_role("button", name="Publish now").click()
+    page.get_by_role("link", name="Publish labels").click()
     if confirm:
-        page.get_by_role("button", name="Publish anyway").click()
+        page.get_by_label("without a label").check()
+    page.get_by_role("button", name="Publish now").click()
     # A worker process does the job. The label set is on the same tab.
     done = page.get_by_text("is published, and all runs are scored by it")
     done.wait_for(timeout=SECONDS * 1000)

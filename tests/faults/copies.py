@@ -17,7 +17,7 @@ from tests.faults.writers import row_of, writers
 def copy_under_writers(site: Site, rounds: int) -> Row:
     """Copy the files `rounds` times while six people judge. Look for the answers in each copy."""
     lost = broken = 0
-    with site.server() as server, writers(site, pairs=100_000) as group:
+    with site.server() as server, writers(site, rounds) as group:
         for number in range(rounds):
             group.wait_for_more(5)
             before = set(group.acknowledged)

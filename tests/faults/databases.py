@@ -18,7 +18,7 @@ AWAY_SECONDS = 2.0
 def stop_under_writers(site: Site, rounds: int) -> Row:
     """Stop the server `rounds` times in each way while six people judge."""
     assert site.postgres is not None
-    with site.server(), writers(site, pairs=100_000) as group:
+    with site.server(), writers(site, rounds) as group:
         for how in WAYS * rounds:
             group.wait_for_more(50)
             site.postgres.stop(how)

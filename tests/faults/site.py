@@ -17,6 +17,7 @@ from typing import Any
 from config.shared.processes import child
 from tests.benchmarks.commands import ROOT
 from tests.faults.postgres import PrivatePostgres
+from tests.migrated import migrate
 from tests.services import free_port
 from tests.waiting import wait_for
 
@@ -57,7 +58,7 @@ class Site:
         return "PostgreSQL" if self.postgres else "SQLite"
 
     def migrate(self) -> None:
-        self.run("manage.py", "migrate", "--verbosity", "0")
+        migrate(self.environment)
 
     def run(self, *arguments: str) -> bytes:
         done = subprocess.run(

@@ -56,7 +56,7 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
 def kill_under_writers(site: Site, rounds: int) -> Row:
     """Kill one of the web processes `rounds` times at a random moment while people judge."""
     rng = random.Random(rounds)
-    with site.server() as server, writers(site, pairs=100_000, people=PEOPLE) as group:
+    with site.server() as server, writers(site, rounds, people=PEOPLE) as group:
         for _ in range(rounds):
             group.wait_for_more(ANSWERS_PER_KILL)
             time.sleep(rng.uniform(0, LONGEST_DELAY_SECONDS))

@@ -15,6 +15,8 @@ from tests.waiting import wait_for
 
 PEOPLE = 6
 CLAIM = 10
+# More than the people answer in a round, and enough for the long form.
+PAIRS_PER_ROUND, PAIRS_MAX = 5_000, 100_000
 
 
 @dataclass
@@ -46,8 +48,9 @@ class Writers:
 
 
 @contextmanager
-def writers(site: Site, pairs: int, people: int = PEOPLE) -> Iterator[Writers]:
-    """Let annotators judge until the end of the block."""
+def writers(site: Site, rounds: int, people: int = PEOPLE) -> Iterator[Writers]:
+    """Let annotators judge until the end of the block, with enough pairs for `rounds`."""
+    pairs = min(PAIRS_PER_ROUND * rounds, PAIRS_MAX)
     prepared = site.world("campaign", str(people), str(pairs))
     group = Writers(prepared["campaign"], [site.person(key) for key in prepared["sessions"]])
     with ThreadPoolExecutor(people) as pool:

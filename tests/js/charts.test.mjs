@@ -34,7 +34,8 @@ describe("colours", () => {
 
   test("labels and original positives have colours of their own, and other names take turns", () => {
     const names = ["one", "Original positives", "two", "By the labels", "neither", "three"];
-    assert.deepEqual(scaleOf(names).range, ["c0", "grey", "c1", "orange", "grey", "c0"]);
+    const kinds = { "Original positives": "original", neither: "original", "By the labels": "labels" };
+    assert.deepEqual(scaleOf(names, { usermeta: { kinds } }).range, ["c0", "grey", "c1", "orange", "grey", "c0"]);
   });
 
   test("names are coloured once, in the order of the chart", () => {

@@ -18,6 +18,7 @@ import psycopg2
 from django.db import connection
 
 from tests.conftest import ROOT
+from tests.migrated import migrate
 
 # Computes the values that must be equal in two copies of a site.
 DESCRIBE = """
@@ -27,13 +28,13 @@ from annotation.models import Judgment, JudgmentTask
 from config.accounts.actors import OPERATOR
 from django.db.models import Sum
 from evaluation.models import LabelSet
-from evaluation.release.services import _read_labels, render_labels
+from evaluation.core.files.label_file import render_labels
+from evaluation.release.selectors import current_labels
 from pooling.models import Benchmark, Video
-from pooling.selectors import query_keys, video_keys
 
 def label_hash(benchmark):
-    _, labels, _ = _read_labels(benchmark)
-    text = render_labels(labels, query_keys(benchmark), video_keys(benchmark))
+    now = current_labels(benchmark)
+    text = render_labels(now.labels, now.query_keys, now.video_keys)
     return hashlib.sha256(text).hexdigest()
 
 models = apps.get_models(include_auto_created=True)
@@ -71,6 +72,11 @@ print("ACTS" + json.dumps(list(entries.values_list(*names))))
 class Site:
     home: Path
     database_url: str
+
+    def migrate(self) -> None:
+        """Migrate the empty database."""
+        names = {"HEARTH_HOME": str(self.home), "DATABASE_URL": self.database_url}
+        migrate({**os.environ, **names})
 
     def manage(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run manage.py on this site."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from celery.beat import PersistentScheduler
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -18,6 +19,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment
 from config.accounts.roles import Role
+from config.celery import app
 from config.jobs.models import Job, JobState
 from config.operations import health
 from config.operations.health import age_in_words, check_health, size_in_words
@@ -62,6 +64,20 @@ def test_a_working_site_is_ready(alive: None) -> None:
     status, lines = readyz()
     assert (status, lines[-1]) == (200, "ready")
     assert [line.split(":")[0] for line in lines[:-1]] == [f"ok {name}" for name in health.CHECKS]
+
+
+def test_only_monitors_read_the_results_of_checks(alive: None, settings: Any) -> None:
+    through_nginx = {"X-Forwarded-For": "203.0.113.9"}
+    for query in ("", "?only=disk"):
+        answer = Client().get(f"/readyz{query}", headers=through_nginx)
+        assert (answer.status_code, answer.content) == (200, b"ready\n")
+    settings.METRICS_TOKEN = "planted-token"
+    assert readyz() == (200, ["ready"])
+    headers = through_nginx | {"Authorization": "Bearer planted-token"}
+    assert b"ok disk: " in Client().get("/readyz", headers=headers).content
+    Heartbeat.objects.all().delete()
+    answer = Client().get("/readyz", headers=through_nginx)
+    assert (answer.status_code, answer.content) == (503, b"not ready\n")
 
 
 def test_a_fresh_site_names_what_has_never_run(db: None) -> None:
@@ -192,8 +208,14 @@ def test_the_page_shows_failures_first(alive: None) -> None:
     assert "No backup has been made yet." in page
 
 
+def write_schedule(path: str, swept_at: datetime) -> None:
+    """Write the file of a scheduler that sent the last sweep at this time."""
+    scheduler = PersistentScheduler(app=app, schedule_filename=path)
+    scheduler.schedule["sweep-jobs"].last_run_at = swept_at
+    scheduler.close()
+
+
 @pytest.mark.worker
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_site_catches_up_after_an_hour_without_its_sweeper(
     start_worker: Callable[..., Worker], tmp_path: Any
@@ -226,8 +248,9 @@ def test_a_site_catches_up_after_an_hour_without_its_sweeper(
     )
     assert set(failed()) == {"scheduler", "sweeper", "jobs"}
 
-    # The first periodic tasks are sent twenty seconds after the start.
-    start_worker("--beat", "-s", str(tmp_path / "schedule"))
+    schedule = str(tmp_path / "schedule")
+    write_schedule(schedule, swept_at=timezone.now() - HOUR)
+    start_worker("--beat", "-s", schedule)
     ended = Job.objects.filter(pk__in=[waiting.pk, died.pk], state=JobState.DONE)
     assert wait_for(lambda: ended.count() == 2 and not failed())
     assert readyz()[0] == 200

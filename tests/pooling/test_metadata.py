@@ -18,7 +18,7 @@ from config.jobs.services import run_job
 from config.shared.errors import InvalidInput
 from pooling.core import tag_file
 from pooling.models import Benchmark, Tag, TrainSplit
-from pooling.selectors import tagged_queries, tags_sha256, train_texts
+from pooling.selectors.metadata import tagged_queries, tags_sha256, train_texts
 from pooling.services import metadata
 from tests.factories import (
     add_tags,

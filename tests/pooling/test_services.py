@@ -16,7 +16,8 @@ from django.core.files.storage import default_storage
 from config.shared.errors import Conflict, InvalidInput
 from pooling import media, services
 from pooling.models import Benchmark, Pair, Pool, Query, RankedList, Run, Video
-from pooling.selectors import original_positives, ranked_matrix
+from pooling.selectors.arrays import original_positives
+from pooling.selectors.runs import ranked_matrix
 from pooling.services import BuiltPool
 from tests.factories import (
     add_run,
@@ -160,10 +161,10 @@ def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faults = {
-        "crash.mp4": "crash.mp4: the decoder crashed (SIGSEGV)",
-        "kill_server.mp4": "kill_server.mp4: the decoder was killed",
-        "sleep.mp4": "sleep.mp4: decoding was stopped, because it takes longer than 2 seconds",
-        "allocate.mp4": "allocate.mp4: decoding needs more than 4,096 MB of memory",
+        "crash.mp4": "crash.mp4: the process crashed (SIGSEGV)",
+        "kill_server.mp4": "kill_server.mp4: the process was killed",
+        "sleep.mp4": "sleep.mp4: processing was stopped, because it takes longer than 2 seconds",
+        "allocate.mp4": "allocate.mp4: processing needs more than 4,096 MB of memory",
         "sound.mp4": "",
     }
     for name in faults:

@@ -122,7 +122,11 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
             f"{tiny}runs/", {"system": "B", "name": "b", "format": "auto", "depth": 2}, files=run
         ),
         Write(f"{tiny}pools/", {"depth": 1, "runs": [], "seed": 3}, is_json=True),
-        Write(f"{tiny}label-sets/", {"allow_pending": True}, is_json=True),
+        Write(
+            f"{tiny}label-sets/",
+            {"allow_pending": True, "change": "minor", "notes": "first round"},
+            is_json=True,
+        ),
         Write(f"/people/{otto.user_id}/state/", {"state": "deactivated"}),
         Write(
             "/people/invitations/new/",

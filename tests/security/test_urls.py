@@ -8,7 +8,7 @@ exist. Here, the addresses come from the resolver, including those of allauth an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -118,6 +118,13 @@ def test_no_address_fails_for_an_admin(db: None) -> None:
     assert failed == {}
 
 
+def pages(places: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the names and addresses of all pages and downloads in `TABLE`."""
+    for name, method, address, _ in TABLE:
+        if method == "GET":
+            yield name, address.format(**places)
+
+
 # --- Headers ----------------------------------------------------------------------------------
 
 HEADERS = {
@@ -209,7 +216,7 @@ def test_unknown_parameters_reveal_nothing(
     client = visit("lead")
     secrets = list(User.objects.values_list("password", flat=True))
     differ = {}
-    wanted = [address.format(**places) for _, method, address, _ in TABLE if method == "GET"]
+    wanted = [path for _, path in pages(places)]
     wanted += [API + path for path, method, *_ in OPERATIONS if method == "get"]
     for address in wanted:
         plain = client.get(address)
@@ -255,7 +262,7 @@ def test_odd_values_in_every_parameter_are_refused_or_ignored(
     client.raise_request_exception = False
     names = parameters()
     assert {"page", "q", "sort", "person", "runs", "licence"} <= names
-    wanted = [address.format(**places) for _, method, address, _ in TABLE if method == "GET"]
+    wanted = [path for _, path in pages(places)]
     wanted += [API + path for path, method, *_ in OPERATIONS if method == "get"]
     wrong = {}
     for address in wanted:
@@ -313,9 +320,8 @@ def test_reading_changes_nothing(
 ) -> None:
     client = visit("admin")
     before = snapshot()
-    for _, method, address, _ in TABLE:
-        if method == "GET":
-            client.get(address.format(**places))
+    for _, path in pages(places):
+        client.get(path)
     for path, method, *_ in OPERATIONS:
         if method == "get":
             client.get(API + path)
@@ -355,6 +361,7 @@ NOT_RECORDED = {
     "analysis-table",
     "campaign-csv",
     "compare-download",
+    "label-set-diff-csv",
     "results-download",
 }
 
@@ -365,9 +372,9 @@ def test_downloads_of_data_about_people_are_recorded(
 ) -> None:
     """A new download must be listed in one of the two tables."""
     client, downloads = visit("admin"), {}
-    for name, method, address, _ in TABLE:
-        path, before = address.format(**places), AuditEntry.objects.count()
-        if method == "GET" and "attachment" in client.head(path).get("Content-Disposition", ""):
+    for name, path in pages(places):
+        before = AuditEntry.objects.count()
+        if "attachment" in client.head(path).get("Content-Disposition", ""):
             assert AuditEntry.objects.count() == before, f"HEAD {path} is recorded"
             client.get(path)
             added = AuditEntry.objects.order_by("pk")[before:]

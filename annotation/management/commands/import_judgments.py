@@ -11,7 +11,7 @@ from annotation.enums import Scale
 from annotation.services import import_judgments
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):

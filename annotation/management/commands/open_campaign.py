@@ -13,7 +13,7 @@ from annotation.services import Policy, open_campaign
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.enums import MediaState
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):

@@ -17,13 +17,14 @@ from config.accounts.models.people import (
     User,
     in_two_weeks,
 )
-from config.accounts.models.tokens import TOKEN_NAME_LENGTH, ApiToken, TokenRight
+from config.accounts.models.tokens import TOKEN_NAME_LENGTH, TOKENS, ApiToken, TokenRight
 
 __all__ = [
     "CONSENT_LENGTH",
     "INVITATION_DAYS",
     "NOTE_LENGTH",
     "SCOPE_LENGTH",
+    "TOKENS",
     "TOKEN_NAME_LENGTH",
     "ApiToken",
     "CacheEntry",

@@ -8,8 +8,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from config.accounts.models.people import User
+from config.shared.public_ids import PublicIds
 
 TOKEN_NAME_LENGTH = 100
+TOKENS = PublicIds("token")
 
 
 class TokenRight(models.TextChoices):
@@ -46,6 +48,10 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def public_id(self) -> int:
+        return TOKENS.of(self.pk)
 
     @property
     def rights(self) -> list[TokenRight]:

@@ -29,10 +29,12 @@ from config.accounts.policies import is_active, lacks_second_factor
 from config.shared.errors import InvalidInput
 from config.shared.language import translated, translated_for_annotators
 from config.shared.pages import FORM_METHODS, only_for
+from config.shared.public_ids import PublicIds
 
 logger = logging.getLogger(__name__)
 
 OTHERS = "others"
+SESSIONS = PublicIds("session")
 
 
 class SignInView(LoginView):
@@ -110,12 +112,13 @@ def sessions(request: HttpRequest) -> HttpResponse:
     rows = [
         (
             session,
+            SESSIONS.of(session.pk),
             device_name(session.user_agent),
             session.session_key == request.session.session_key,
         )
         for session in UserSession.objects.purge_and_list(person)
     ]
-    rows.sort(key=lambda row: (not row[2], -row[0].pk))
+    rows.sort(key=lambda row: (not row[3], -row[0].pk))
     return render(request, "usersessions/sessions.html", {"rows": rows})
 
 
@@ -125,7 +128,7 @@ def _end(request: HttpRequest, person: User) -> HttpResponse:
         update_session_auth_hash(request, services.end_all_sessions(by=person))
         messages.success(request, _("You are signed out everywhere else."))
     elif what.isdecimal() and len(what) < 19:
-        services.end_session(session_id=int(what), by=person)
+        services.end_session(session_id=SESSIONS.key_of(int(what)), by=person)
         messages.success(request, _("The session has ended."))
     else:
         raise InvalidInput(f"The session must be a number or {OTHERS}.")

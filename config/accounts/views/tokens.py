@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from config.accounts import services
 from config.accounts.forms import TokenForm
-from config.accounts.models import ApiToken, User
+from config.accounts.models import TOKENS, ApiToken, User
 from config.accounts.policies import is_active
 from config.shared.errors import Conflict
 from config.shared.language import translated_for_annotators
@@ -46,8 +46,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
 @translated_for_annotators
 @only_for(is_active)
 @require_POST
-def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    services.revoke_token(token_id=pk, by=cast(User, request.user))
+def token_revoke(request: HttpRequest, public_id: int) -> HttpResponse:
+    services.revoke_token(token_id=TOKENS.key_of(public_id), by=cast(User, request.user))
     messages.success(request, _("The token is revoked and no longer works."))
     return redirect("token")
 

@@ -93,7 +93,7 @@ class Sandbox:
         answer = _read(server)
         if not answer:
             self.close()
-        return answer or {"reason": "the decoder was killed"}
+        return answer or {"reason": "the process was killed"}
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._server is not None:
@@ -126,4 +126,4 @@ def _read(server: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 @cache
 def _warn_once() -> None:
-    logger.warning("Untrusted files are decoded without a filter of system calls.")
+    logger.warning("Untrusted files are processed without a filter of system calls.")

@@ -36,7 +36,7 @@ def serve(name: str) -> None:
     """Answer each call in the input, until the input ends."""
     end_with_parent()
     answers = os.dup(1)
-    os.dup2(2, 1)  # what a decoder prints must not mix with the answers
+    os.dup2(2, 1)  # what the function prints must not mix with the answers
     module, _, attribute = name.partition(":")
     function = getattr(import_module(module), attribute)
     _send(answers, {"is_isolated": refuse_network_and_programs()})
@@ -79,10 +79,10 @@ def _answer(function: Function, limits: Limits, arguments: Arguments, answers: i
 def _reason(status: int, limits: Limits, *, is_late: bool) -> str:
     if is_late or status == -signal.SIGXCPU:
         limit = limits.seconds if is_late else limits.cpu_seconds
-        return f"decoding was stopped, because it takes longer than {limit:,} seconds"
+        return f"processing was stopped, because it takes longer than {limit:,} seconds"
     if status < 0:
-        return f"the decoder crashed ({signal.Signals(-status).name})"
-    return "the decoder failed"
+        return f"the process crashed ({signal.Signals(-status).name})"
+    return "the process failed"
 
 
 def _run(function: Function, limits: Limits, arguments: Arguments, reply: IO[bytes]) -> NoReturn:
@@ -114,10 +114,10 @@ def _called(function: Function, limits: Limits, arguments: Arguments) -> Answer:
     except InvalidInput as error:
         return {"reason": error.reason}
     except MemoryError:
-        return {"reason": f"decoding needs more than {limits.memory_mb:,} MB of memory"}
+        return {"reason": f"processing needs more than {limits.memory_mb:,} MB of memory"}
     except OSError as error:
         if error.errno == errno.EFBIG:
-            return {"reason": f"the playable copy would be larger than {limits.file_mb:,} MB"}
+            return {"reason": f"the converted file would be larger than {limits.file_mb:,} MB"}
         return {"errno": error.errno or errno.EIO, "filename": error.filename}
 
 

@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +57,15 @@ READ_CELLS: tuple[Callable[[str], int], ...] = (
 )
 
 
+class LabelFigures(TypedDict):
+    """Numbers of pairs of a label set, by their outcome."""
+
+    n_pairs: int
+    n_relevant: int
+    n_conflicted: int
+    n_pending: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
     """The outcome of each judged pair, ascending by code.
@@ -80,13 +90,23 @@ class Labels:
     def outcomes(self) -> OutcomeCounts:
         return OutcomeCounts.of(self.states)
 
+    @property
+    def figures(self) -> LabelFigures:
+        outcomes = self.outcomes
+        return {
+            "n_pairs": len(self.codes),
+            "n_relevant": int((self.labels >= 1).sum()),
+            "n_conflicted": outcomes.conflicted,
+            "n_pending": outcomes.pending,
+        }
+
 
 def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequence[str]) -> bytes:
     """Return the label file. A line has two keys, the label, its source and two counts.
 
     A pair that is pending or in conflict has no label, so this cell is empty.
     """
-    queries, videos = _cells(query_keys), _cells(video_keys)
+    queries, videos = csv_cells(query_keys), csv_cells(video_keys)
     query, video = PairSpace(len(query_keys), len(video_keys)).decode(labels.codes)
     rows = zip(
         query.tolist(),
@@ -144,7 +164,7 @@ def render_judgments(
 
     codes, pseudonyms, labels, queues: [n]. Lines are in the order of `order_of_judgments`.
     """
-    queries, videos = _cells(query_keys), _cells(video_keys)
+    queries, videos = csv_cells(query_keys), csv_cells(video_keys)
     order = order_of_judgments(codes, pseudonyms, queues)
     query, video = PairSpace(len(query_keys), len(video_keys)).decode(codes[order])
     rows = zip(
@@ -189,6 +209,66 @@ def render_details(lines: Iterable[str]) -> bytes:
     return (DETAILS_HEADER + "".join(lines)).encode()
 
 
+def parse_judgments_file(
+    text: bytes, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]
+) -> tuple[IntArray, list[str], IntArray, IntArray]:
+    """Read a judgments file. This is the inverse of `render_judgments`.
+
+    Returns the pair codes, pseudonyms, labels and queues, [n] each. Raises KeyError or ValueError
+    as `parse_labels` does.
+    """
+    rows = csv.reader(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline=""))
+    next(rows)
+    cells = list(chain.from_iterable(rows))
+    readers = (query_numbers.__getitem__, video_numbers.__getitem__, None, int, int)
+    query, video, labels, queues = (
+        np.fromiter(map(read, cells[place :: len(readers)]), np.int64)
+        for place, read in enumerate(readers)
+        if read is not None
+    )
+    return query * len(video_numbers) + video, cells[2 :: len(readers)], labels, queues
+
+
+def pseudonyms_by_answers(
+    published: bytes,
+    annotators: IntArray,
+    codes: IntArray,
+    labels: IntArray,
+    queues: IntArray,
+    query_keys: Sequence[str],
+    video_keys: Sequence[str],
+) -> list[str]:
+    """Return for each judgment the pseudonym of its annotator in a published judgments file.
+
+    An annotator has the pseudonym with exactly the same answers. Annotators with the same answers
+    can be exchanged, because the file is the same. An annotator whose answers are not in the file
+    has an empty pseudonym. annotators, codes, labels, queues: int64 [n].
+    """
+    numbers = [{key: n for n, key in enumerate(keys)} for keys in (query_keys, video_keys)]
+    p_codes, pseudonyms, p_labels, p_queues = parse_judgments_file(published, *numbers)
+    names, of_row = np.unique(np.array(pseudonyms), return_inverse=True)
+    free: dict[bytes, list[str]] = {}
+    for person, answers in _answers(of_row, p_codes, p_labels, p_queues).items():
+        free.setdefault(answers, []).append(str(names[person]))
+    found = {
+        person: (free.get(answers) or [""]).pop(0)
+        for person, answers in _answers(annotators, codes, labels, queues).items()
+    }
+    return [found[person] for person in annotators.tolist()]
+
+
+def _answers(people: IntArray, *columns: IntArray) -> dict[int, bytes]:
+    """Return a hash of all answers of each person. Their order does not matter."""
+    order = np.lexsort((*reversed(columns), people))
+    rows = np.stack([column[order] for column in columns], axis=1).astype("<i8")
+    present, starts = np.unique(people[order], return_index=True)
+    parts = np.split(rows, starts[1:])
+    return {
+        person: hashlib.sha256(part.tobytes()).digest()
+        for person, part in zip(present.tolist(), parts, strict=True)
+    }
+
+
 def pseudonyms_of(annotators: Iterable[int], secret: bytes) -> dict[int, str]:
     """Return a pseudonym for each annotator, by id.
 
@@ -212,7 +292,7 @@ def compress(content: bytes) -> bytes:
     return gzip.compress(content, compresslevel=6, mtime=0)
 
 
-def _cells(keys: Sequence[str]) -> list[str]:
+def csv_cells(keys: Sequence[str]) -> list[str]:
     """Return each key as a CSV cell."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")

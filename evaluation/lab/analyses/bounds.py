@@ -36,7 +36,7 @@ from evaluation.lab.analyses.layouts.bounds import (
     JudgedRow,
 )
 from evaluation.release.selectors import highest_grade
-from pooling.selectors import find_runs, ranked_matrix
+from pooling.selectors.runs import find_runs, ranked_matrix
 
 Ranked = npt.NDArray[Any]
 # Measures that have an estimate.

@@ -26,6 +26,18 @@ class Chart:
     narrow: dict[str, Any] | None = field(default=None, repr=False)
 
 
+# Names of series that have the same colour in all charts. The kinds are keys of the colours in
+# static/js/evaluation/lab/chart-specs.js.
+ORIGINAL_POSITIVES, NEITHER_RUN = "Original positives", "neither"
+BY_LABELS, WITH_LABELS, FROM_LABELS = "By the labels", "With the labels", "From the labels"
+SERIES_KINDS = {
+    ORIGINAL_POSITIVES: "original",
+    NEITHER_RUN: "original",
+    BY_LABELS: "labels",
+    WITH_LABELS: "labels",
+    FROM_LABELS: "labels",
+}
+
 BARS = {"type": "bar", "tooltip": True}
 LINES = {"type": "line", "point": True, "tooltip": True}
 DOTS = {"type": "point", "size": 60, "tooltip": True}

@@ -11,6 +11,7 @@ from evaluation.lab.analyses.fields import (
     SPLIT,
 )
 from evaluation.models import DRAFT, Draft
+from evaluation.release.forms import LabelsField
 from evaluation.release.selectors import LATEST, ORIGINAL
 
 # Fields that decide what a page is about.
@@ -27,7 +28,7 @@ class AnalysisForm(forms.Form):
     # Names of fields that the page shows at other places than among the settings.
     elsewhere: tuple[str, ...] = ()
 
-    labels = forms.ChoiceField(label="Labels")
+    labels = LabelsField(label="Labels")
     only = forms.BooleanField(
         label="Labels only, without the original positives", required=False, initial=False
     )
@@ -42,7 +43,7 @@ class AnalysisForm(forms.Form):
         self,
         data: Mapping[str, Any],
         *,
-        versions: Sequence[int],
+        versions: Sequence[str],
         runs: Sequence[str],
         splits: Sequence[str] = (),
         draft: Draft | None = None,
@@ -52,7 +53,7 @@ class AnalysisForm(forms.Form):
         data: texts, or lists of texts, by the names of fields. versions, splits: newest first.
         """
         super().__init__()
-        offered = [(str(version), f"Label set {version}") for version in versions]
+        offered = [(version, f"Label set {version}") for version in versions]
         if draft is not None:
             offered.append((DRAFT, f"{draft.title}, not published"))
         offered.append((ORIGINAL, "Original positives"))

@@ -23,13 +23,9 @@ from evaluation.models import LabelSource
 from evaluation.release.selectors import ORIGINAL, label_set_judged, original_judged
 from evaluation.release.selectors.labels import for_equal_captions
 from pooling.models import Benchmark, Run
-from pooling.selectors import (
-    first_equal_captions,
-    query_keys,
-    query_texts,
-    ranked_matrix,
-    video_keys,
-)
+from pooling.selectors.arrays import query_keys, query_texts, video_keys
+from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.runs import ranked_matrix
 
 
 class Provenance(TypedDict):
@@ -96,7 +92,7 @@ class Inputs:
         """The judgments, repeated for each caption with an equal text."""
         empty = np.empty(0, np.int64)
         equal = first_equal_captions(self.benchmark)
-        rulings = Rulings(empty, empty, empty)
+        rulings = Rulings(empty, empty, empty, empty)
         return for_equal_captions(self.judgments, rulings, equal, self.benchmark.pair_space)[0]
 
     @cached_property

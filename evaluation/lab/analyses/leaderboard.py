@@ -57,7 +57,7 @@ class LeaderboardFields(ResamplingOptions):
 class LeaderboardOptions(LeaderboardFields):
     """releases: version and SHA-256 of each label set, oldest first."""
 
-    releases: list[list[int | str]]
+    releases: list[list[str]]
     highest_grade: int
 
 
@@ -67,27 +67,27 @@ def _fill_defaults(inputs: Inputs, options: LeaderboardFields) -> LeaderboardOpt
     So a new label set makes a new question. A draft is not added: if it is selected, the inputs
     contain it.
     """
-    sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
-    newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
+    newest = LabelSet.objects.filter(benchmark=inputs.benchmark)[:RELEASES_MAX]
     return {
         **options,
-        "releases": [list(release) for release in reversed(newest)],
+        "releases": [[release.version, release.sha256] for release in reversed(newest)],
         "highest_grade": highest_grade(inputs.benchmark),
     }
 
 
 def _releases(inputs: Inputs, options: LeaderboardOptions) -> list[LabelSource]:
     """Return the label sets in the options, and the draft if it is selected."""
-    versions = [version for version, _ in options["releases"]]
-    sets = LabelSet.objects.filter(benchmark=inputs.benchmark, version__in=versions)
+    stored = LabelSet.objects.filter(benchmark=inputs.benchmark)
+    known = {label_set.version: label_set for label_set in stored}
+    sets = [known[version] for version, _ in options["releases"] if version in known]
     draft = [inputs.label_set] if isinstance(inputs.label_set, Draft) else []
-    return [*sets.order_by("version"), *draft]
+    return [*sets, *draft]
 
 
 def _compute(inputs: Inputs, options: LeaderboardOptions, progress: Progress) -> LeaderboardResult:
     releases = _releases(inputs, options)
     steps = len(releases) + 2
-    names: list[str | int] = [ORIGINAL]
+    names = [ORIGINAL]
     values = [_values(inputs, inputs.original, options)]
     for number, release in enumerate(releases, start=1):
         progress(number, steps, "scoring by each label set")
@@ -137,7 +137,7 @@ def _move(found: RankStability) -> MoveFigures:
     }
 
 
-def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[ReleaseRow]:
+def _release_rows(name: str, inputs: Inputs, values: FloatArray) -> list[ReleaseRow]:
     scores = values.mean(axis=1)
     return [
         {"labels": name, "run": run.name, "score": score, "rank": rank}

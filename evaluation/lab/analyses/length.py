@@ -20,13 +20,23 @@ from evaluation.core.relevance.positives import (
     right_by_length,
 )
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import BARS, PERCENT, Chart, name_of, quantity, step
+from evaluation.lab.analyses.charts import (
+    BARS,
+    NEITHER_RUN,
+    ORIGINAL_POSITIVES,
+    PERCENT,
+    WITH_LABELS,
+    Chart,
+    name_of,
+    quantity,
+    step,
+)
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
-BY = {"original": "Original positives", "labelled": "With the labels"}
+BY = {"original": ORIGINAL_POSITIVES, "labelled": WITH_LABELS}
 # Each pair of runs has a chart.
 RUNS_MAX = 6
 
@@ -137,7 +147,7 @@ def _chart(place: int, first: str, second: str, rows: Sequence[Row]) -> Chart:
         "both": "both",
         "only_first": f"only {first}",
         "only_second": f"only {second}",
-        "neither": "neither",
+        "neither": NEITHER_RUN,
     }
     values: list[dict[str, Any]] = [
         {"words": row["words"], "positives": BY[row["by"]], "captions": row[key], "right": name}
@@ -149,7 +159,7 @@ def _chart(place: int, first: str, second: str, rows: Sequence[Row]) -> Chart:
     height = {name: place for place, name in enumerate(names.values())}
     for value in values:
         value["height"] = height[value["right"]]
-    colours = ["neither", *list(names.values())[:-1]]
+    colours = [NEITHER_RUN, *list(names.values())[:-1]]
     bars = {
         "mark": BARS,
         "width": 420,

@@ -19,9 +19,10 @@ from evaluation.lab.analyses.fields import UNIT
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs, Provenance
 from evaluation.models import DRAFT, AnalysisResult, LabelSet, LabelSource
-from evaluation.release.selectors import ORIGINAL, latest_draft
+from evaluation.release.selectors import ORIGINAL, find_label_set, latest_draft
 from pooling.models import Benchmark
-from pooling.selectors import find_runs, train_splits_of
+from pooling.selectors.metadata import train_splits_of
+from pooling.selectors.runs import find_runs
 
 JOB_KIND = "analyse"
 COMMON_FIELDS = ("labels", "only", "runs")
@@ -136,11 +137,11 @@ def build_form(
     """
     if unknown := set(data) - set(form.base_fields):
         raise InvalidInput(f"Unknown option: {', '.join(sorted(unknown))}.")
-    versions = LabelSet.objects.filter(benchmark=benchmark).values_list("version", flat=True)
+    label_sets = LabelSet.objects.filter(benchmark=benchmark).only("major", "minor", "patch")
     splits = train_splits_of(benchmark).order_by("-pk").values_list("name", flat=True)
     return form(
         data,
-        versions=list(versions),
+        versions=[label_set.version for label_set in label_sets],
         runs=[run.name for run in find_runs(benchmark)],
         splits=list(splits),
         draft=latest_draft(benchmark),
@@ -153,7 +154,7 @@ def get_label_source(benchmark: Benchmark, labels: str) -> LabelSource | None:
         return None
     if labels == DRAFT:
         return latest_draft(benchmark)
-    return LabelSet.objects.get(benchmark=benchmark, version=int(labels))
+    return find_label_set(benchmark, labels)
 
 
 def build_question(

@@ -7,14 +7,22 @@ from typing import TypedDict
 from config.shared.progress import Progress
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import BARS, Chart, name_of, quantity, step
+from evaluation.lab.analyses.charts import (
+    BARS,
+    FROM_LABELS,
+    ORIGINAL_POSITIVES,
+    Chart,
+    name_of,
+    quantity,
+    step,
+)
 from evaluation.lab.analyses.fields import depth_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
-SOURCES = {"original": "Original positives", "new": "From the labels"}
+SOURCES = {"original": ORIGINAL_POSITIVES, "new": FROM_LABELS}
 
 
 class RankCounts(TypedDict):

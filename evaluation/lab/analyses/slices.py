@@ -55,7 +55,7 @@ from evaluation.lab.analyses.layouts.slices import (
 from evaluation.lab.analyses.results import RunCorrelation
 from evaluation.release.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
-from pooling.selectors import tagged_queries, tags_sha256
+from pooling.selectors.metadata import tagged_queries, tags_sha256
 
 # Names of AGREE, DIFFER and NO_REPEATED_LABELS, in this order.
 AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")

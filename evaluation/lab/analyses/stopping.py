@@ -29,7 +29,7 @@ from evaluation.lab.analyses.layouts.history import (
     Stopping,
     StopRow,
 )
-from pooling.selectors import first_equal_captions
+from pooling.selectors.captions import first_equal_captions
 
 # Enough points for a smooth band.
 PATH_POINTS = 60

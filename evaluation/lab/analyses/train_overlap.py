@@ -22,7 +22,7 @@ from evaluation.lab.analyses.text_overlap import (
     scores_by_overlap,
     with_phase,
 )
-from pooling.selectors import get_train_split, train_texts
+from pooling.selectors.metadata import get_train_split, train_texts
 
 CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 OTHERS = "train captions"

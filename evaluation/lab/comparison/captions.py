@@ -35,7 +35,8 @@ from evaluation.lab.analyses.question import (
 from evaluation.lab.comparison.form import BY_LABELS, RUNS_MAX, CompareForm
 from evaluation.release.selectors import ORIGINAL
 from pooling.models import Benchmark, Query, Run
-from pooling.selectors import find_runs, query_keys, query_texts, ranked_matrix
+from pooling.selectors.arrays import query_keys, query_texts
+from pooling.selectors.runs import find_runs, ranked_matrix
 
 
 class FirstRank(TypedDict):

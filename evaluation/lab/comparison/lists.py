@@ -13,7 +13,8 @@ from evaluation.lab.analyses.inputs import Inputs, Provenance
 from evaluation.lab.comparison.captions import Comparison, FirstRanks
 from evaluation.release.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video
-from pooling.selectors import playable_address, top_videos
+from pooling.selectors.media import playable_address
+from pooling.selectors.runs import top_videos
 
 POSITIVE, NEW, IRRELEVANT = "original", "relevant", "irrelevant"
 CONFLICT, UNJUDGED = "conflict", "unjudged"

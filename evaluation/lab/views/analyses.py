@@ -17,7 +17,7 @@ from config.shared.downloads import download_csv, download_json
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.lab.analyses import ANALYSES, SECTIONS, Analysis
-from evaluation.lab.analyses.charts import Chart
+from evaluation.lab.analyses.charts import SERIES_KINDS, Chart
 from evaluation.lab.analyses.question import (
     Question,
     build_form,
@@ -109,7 +109,11 @@ def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> Http
     """Download the Vega-Lite specification of a chart, with its data and their inputs."""
     stored = _get_result(request, key, name)
     chart = _part(ANALYSES[name].charts(stored.result), part)
-    usermeta = {"inputs": stored.inputs, "systems": run_numbers(stored.benchmark)}
+    usermeta = {
+        "inputs": stored.inputs,
+        "systems": run_numbers(stored.benchmark),
+        "kinds": SERIES_KINDS,
+    }
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         **chart.spec,

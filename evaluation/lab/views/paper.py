@@ -60,7 +60,4 @@ def paper_download(request: HttpRequest, key: str, version: str) -> HttpResponse
 
 def _get_label_set(request: HttpRequest, key: str, version: str) -> LabelSet:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    try:
-        return get_label_set(benchmark, version)
-    except InvalidInput:
-        raise Http404 from None
+    return get_label_set(benchmark, version)

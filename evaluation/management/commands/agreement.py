@@ -10,7 +10,7 @@ from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.core.people.agreement_figures import RESAMPLES
 from evaluation.monitor.services import compute_agreement
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 COUNTS = (
     "pairs",

@@ -11,7 +11,8 @@ from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
 from evaluation.release.selectors import LATEST, find_label_set, unconfirmed_sole_positives
-from pooling.selectors import get_benchmark, get_run
+from pooling.selectors.benchmarks import get_benchmark
+from pooling.selectors.runs import get_run
 
 
 class Command(HearthCommand):

@@ -46,12 +46,13 @@ from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.management.commands.evaluate import abc
-from evaluation.models import LabelSet
+from evaluation.models import NEWEST_FIRST, LabelSet
 from evaluation.release.selectors import label_set_labels, original_judged
 from evaluation.scores.selectors import stored_scores
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import find_runs, pair_arrays, ranked_matrix
+from pooling.selectors.pools import pair_arrays
+from pooling.selectors.runs import find_runs, ranked_matrix
 from pooling.services import (
     build_pool,
     import_benchmark,
@@ -245,7 +246,7 @@ def wait_for_job(kind: str, title: str, progress: Progress, **params: Any) -> No
 
 
 def summary(benchmark: Benchmark) -> dict[str, Any]:
-    label_set = benchmark.label_sets.latest("version")
+    label_set = benchmark.label_sets.earliest(*NEWEST_FIRST)
     original = stored_scores(benchmark, None)
     labelled = stored_scores(benchmark, label_set)
     return {
@@ -273,9 +274,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
 
 def noise_of(benchmark: Benchmark, label_set: LabelSet) -> DemoNoise:
     """Return error rates, and raw, corrected and true scores of each run."""
-    question = build_question(
-        get_analysis("label-noise"), benchmark, {"labels": str(label_set.version)}
-    )
+    question = build_question(get_analysis("label-noise"), benchmark, {"labels": label_set.version})
     result = analyse(question=question).result
     rates = next((row for row in result["rates"] if row["used"]), None)
     positives, _ = original_judged(benchmark).positives()

@@ -11,7 +11,7 @@ from config.shared.commands import HearthCommand
 from evaluation.release.selectors import LATEST
 from evaluation.scores.services import EvaluatedRuns, evaluate_runs
 from pooling.enums import EqualTexts
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):

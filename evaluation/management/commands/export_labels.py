@@ -11,9 +11,9 @@ from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.files import write_atomically
 from evaluation.release.exports import FORMATS, JUDGMENT_COLUMNS, ExportOptions
-from evaluation.release.selectors import LATEST, get_label_set
+from evaluation.release.selectors import LATEST, get_named_label_set
 from evaluation.release.services import export_label_set
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
@@ -63,7 +63,7 @@ class Command(HearthCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def run(self, **options: Any) -> dict[str, Any]:
-        label_set = get_label_set(get_benchmark(options["key"]), options["label_set"])
+        label_set = get_named_label_set(get_benchmark(options["key"]), options["label_set"])
         chosen = ExportOptions(
             licence=options["licence"],
             texts=options["texts"],

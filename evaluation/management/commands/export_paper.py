@@ -12,8 +12,8 @@ from config.shared.commands import HearthCommand
 from config.shared.files import write_atomically
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import compute_paper
-from evaluation.release.selectors import LATEST, get_label_set
-from pooling.selectors import get_benchmark
+from evaluation.release.selectors import LATEST, get_named_label_set
+from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
@@ -36,7 +36,7 @@ class Command(HearthCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def run(self, **options: Any) -> dict[str, Any]:
-        label_set = get_label_set(get_benchmark(options["key"]), options["label_set"])
+        label_set = get_named_label_set(get_benchmark(options["key"]), options["label_set"])
         stored = compute_paper(label_set=label_set, by=OPERATOR, progress=self.progress)
         plan = plan_paper(label_set)
         with write_atomically(options["output"]) as out:

@@ -8,8 +8,9 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from evaluation.release.enums import Change
 from evaluation.release.services import publish_label_set
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
@@ -22,12 +23,21 @@ class Command(HearthCommand):
             action="store_true",
             help="publish pairs that are pending or in conflict without a label",
         )
+        parser.add_argument(
+            "--change",
+            choices=Change.values,
+            help="part of the version number to increase: patch (changed labels), minor (new "
+            "pairs) or major (other guidelines or rules); default: by this rule",
+        )
+        parser.add_argument("--notes", default="", help="what is new, for readers of the label set")
 
     def run(self, **options: Any) -> dict[str, Any]:
         label_set = publish_label_set(
             benchmark=get_benchmark(options["key"]),
             by=OPERATOR,
             allow_pending=options["allow_pending"],
+            change=Change(options["change"]) if options["change"] else None,
+            notes=options["notes"],
             progress=self.progress,
         )
         return {

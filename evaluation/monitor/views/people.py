@@ -40,7 +40,7 @@ from evaluation.monitor.selectors import (
     measure_person,
 )
 from evaluation.monitor.selectors.people import membership_changes
-from pooling.selectors import playable_address
+from pooling.selectors.media import playable_address
 
 ANSWERS_PER_PAGE = 25
 # The meaning of each flag, as sentences for pages.

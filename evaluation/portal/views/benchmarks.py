@@ -53,7 +53,8 @@ from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import result_rows, value_of
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
-from pooling.selectors import find_runs, tags_of, train_splits_of
+from pooling.selectors.metadata import tags_of, train_splits_of
+from pooling.selectors.runs import find_runs
 
 SEARCH_LENGTH = 100
 

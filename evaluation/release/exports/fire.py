@@ -22,13 +22,8 @@ from pooling.core.equal_texts import EXACT, first_equal, text_pair_codes
 from pooling.core.pool import NOT_RANKED, ranks_of_pairs, sample_queries
 from pooling.enums import PoolStrategy
 from pooling.models import Pool, Run
-from pooling.selectors import (
-    query_numbers,
-    query_texts,
-    ranked_matrix,
-    video_keys,
-    video_numbers,
-)
+from pooling.selectors.arrays import query_numbers, query_texts, video_keys, video_numbers
+from pooling.selectors.runs import ranked_matrix
 
 
 def fire(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:

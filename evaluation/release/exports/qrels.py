@@ -8,7 +8,7 @@ from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSet
 from evaluation.release.exports.options import ExportOptions
 from evaluation.release.selectors import label_set_judged, original_judged
-from pooling.selectors import query_keys, video_keys
+from pooling.selectors.arrays import query_keys, video_keys
 
 LINES_PER_PIECE = 20_000
 

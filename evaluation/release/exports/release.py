@@ -34,7 +34,7 @@ from evaluation.release.exports.options import DEFAULT, ExportOptions
 from evaluation.release.exports.qrels import qrels
 from evaluation.release.selectors import label_set_judged, original_judged
 from pooling.models import Run
-from pooling.selectors import ranked_matrix
+from pooling.selectors.runs import ranked_matrix
 
 MEASURES = ("C@1", "C@5", "C@10", "AP")
 

@@ -13,7 +13,7 @@ from evaluation.core.files.parquet import parquet as write_parquet
 from evaluation.core.files.rows import Block, Column, Rows, csv_lines, read_blocks
 from evaluation.models import LabelSet
 from evaluation.release.exports.options import JUDGMENT_COLUMNS, ExportOptions
-from pooling.selectors import query_keys, query_texts
+from pooling.selectors.arrays import query_keys, query_texts
 
 BYTES_PER_PIECE = 1 << 20
 LABEL_COLUMNS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,8 +21,9 @@ from annotation.selectors.judgments import (
 from annotation.selectors.labels import labels_fingerprint
 from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import snapshot
-from config.shared.errors import InvalidInput
+from config.shared.errors import InvalidInput, NotFound
 from evaluation.core.files.label_file import Labels, parse_labels
+from evaluation.core.files.versions import parse_version
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.texts.equal_captions import share_positives
 from evaluation.models import Draft, LabelSet, LabelSource
@@ -31,28 +31,21 @@ from pooling.core.equal_texts import OFF, expand_text_pairs, first_equal
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import (
-    first_equal_captions,
-    original_positives,
-    query_numbers,
-    query_texts,
-    video_numbers,
-)
+from pooling.selectors.arrays import original_positives, query_numbers, query_texts, video_numbers
+from pooling.selectors.captions import first_equal_captions
 
 Int64Array = npt.NDArray[np.int64]
 
 LATEST, ORIGINAL = "latest", "original"
 # The columns of `JudgmentArrays` that have one value per judgment.
 JUDGMENT_COLUMNS = ("annotators", "labels", "ids", "campaigns", "is_first", "waits", "units")
-# Python raises an error for numbers of several thousand digits.
-_VERSION = re.compile(r"[0-9]{1,18}")
 
 
 def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
     """Return a label set, or None for the original positives.
 
-    which: `latest`, a version number, or `original`. Raises `InvalidInput` if it is another text,
-    or if the label set does not exist.
+    which: `latest`, a version number such as 1.2.0, or `original`. Raises `InvalidInput` if it is
+    another text, or if the label set does not exist.
     """
     if which == ORIGINAL:
         return None
@@ -65,21 +58,32 @@ def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
                 "publish_labels, or choose the original positives with --labels original."
             )
         return found
-    if not _VERSION.fullmatch(which):
+    version = parse_version(which)
+    if version is None:
         raise InvalidInput(
             f"The labels must be latest, original or a version number, not {which!r}."
         )
-    found = sets.filter(version=int(which)).first()
+    found = sets.filter(**version._asdict()).first()
     if found is None:
-        known = ", ".join(str(v) for v in sets.values_list("version", flat=True)) or "none"
+        known = ", ".join(label_set.version for label_set in sets) or "none"
         raise InvalidInput(
             f"The benchmark {benchmark.key} has no label set {which}. Its label sets: {known}."
         )
     return found
 
 
-def get_label_set(benchmark: Benchmark, which: str) -> LabelSet:
-    """Return a label set. Raises `InvalidInput` as `find_label_set`, and for `original`."""
+def get_label_set(benchmark: Benchmark, version: str) -> LabelSet:
+    """Return the label set with this version number. Raises `NotFound`."""
+    number = parse_version(version)
+    sets = LabelSet.objects.select_related("benchmark", "created_by").filter(benchmark=benchmark)
+    found = sets.filter(**number._asdict()).first() if number else None
+    if found is None:
+        raise NotFound(f"The benchmark {benchmark.key} has no such label set.")
+    return found
+
+
+def get_named_label_set(benchmark: Benchmark, which: str) -> LabelSet:
+    """Return a label set as `find_label_set` does. Raises `InvalidInput` for `original`, too."""
     label_set = find_label_set(benchmark, which)
     if label_set is None:
         raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
@@ -94,8 +98,14 @@ def live_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels]:
     with snapshot():
         judgments, rulings = judgment_arrays(benchmark), adjudicated(benchmark)
     first_equal = first_equal_captions(benchmark)
-    everywhere = for_equal_captions(judgments, rulings, first_equal, benchmark.pair_space)
-    return judgments, _resolve(*everywhere)
+    return judgments, resolve_pairs(judgments, rulings, first_equal, benchmark.pair_space)
+
+
+def resolve_pairs(
+    judgments: JudgmentArrays, rulings: Rulings, first_equal: Int64Array, space: PairSpace
+) -> Labels:
+    """Return the outcome of each pair, equal captions included; see `for_equal_captions`."""
+    return _resolve(*for_equal_captions(judgments, rulings, first_equal, space))
 
 
 def judgments_of_captions(benchmark: Benchmark, judgments: JudgmentArrays) -> JudgmentArrays:
@@ -124,7 +134,7 @@ def for_equal_captions(
     ruled_codes, ruled = _repeat(rulings.codes, rulings.units, own, first_equal, space)
     return (
         by_pair(codes, n_grades=judgments.n_grades, **columns),
-        Rulings(ruled_codes, rulings.labels[ruled], rulings.units[ruled]),
+        Rulings(ruled_codes, rulings.labels[ruled], rulings.units[ruled], rulings.ids[ruled]),
     )
 
 

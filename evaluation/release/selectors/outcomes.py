@@ -14,14 +14,15 @@ from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign, JudgmentTask
 from annotation.selectors.progress import TaskGroup, outcomes_of_groups, task_groups
-from annotation.selectors.tasks import new_counts, new_tasks, taken_pairs
+from annotation.selectors.tasks import new_counts, new_task_parts, taken_pairs
 from config.shared.bulk import read_columns
 from config.shared.caches import process_cache as cache
 from evaluation.release.selectors.labels import live_labels
 from pooling.core.equal_texts import expand_text_pairs
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import first_equal_captions, pair_arrays
+from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.pools import pair_arrays
 
 # Counting the pairs of MSVD takes a third of a second, so counts may be half a minute old.
 CACHE_SECONDS = 30
@@ -122,7 +123,7 @@ def _pairs_to_judge(benchmark: Benchmark) -> npt.NDArray[np.int64]:
     """Return the codes of the pooled pairs and of all pairs that share a task, ascending."""
     shared = taken_pairs(benchmark).filter(unit__isnull=False)
     (held,) = read_columns(shared, "unit")
-    text_pairs = union_codes([held, new_tasks(benchmark).units])
+    text_pairs = union_codes([held, *(part.units for part in new_task_parts(benchmark))])
     first_equal = first_equal_captions(benchmark)
     _, codes = expand_text_pairs(text_pairs, first_equal, benchmark.pair_space)
     return union_codes([pair_arrays(benchmark).codes, codes])

@@ -16,7 +16,8 @@ from evaluation.models import LabelSource
 from evaluation.release.selectors.labels import label_set_judged, label_set_labels, original_judged
 from pooling.core.equal_texts import text_pair_codes
 from pooling.models import Run
-from pooling.selectors import first_equal_captions, ranked_matrix
+from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.runs import ranked_matrix
 
 Int64Array = npt.NDArray[np.int64]
 

@@ -7,42 +7,49 @@ from typing import cast
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
 from config.accounts.models import User
 from config.jobs.views import show_job, start_job
 from config.shared.downloads import attachment
 from config.shared.errors import InvalidInput
-from config.shared.pages import only_for
-from evaluation.models import LabelSet
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from evaluation.release.exports import FORMATS, ExportOptions, file_stem
 from evaluation.release.forms import PublishForm
-from evaluation.release.policies import can_evaluate, can_see_scores, check_can_publish_labels
-from evaluation.release.selectors import benchmark_outcomes
+from evaluation.release.policies import (
+    can_evaluate,
+    can_see_scores,
+    check_can_evaluate,
+    check_can_publish_labels,
+)
+from evaluation.release.selectors import benchmark_outcomes, get_label_set
+from evaluation.release.selectors.proposals import propose_from_draft
 from evaluation.release.serializers import read_options
 from evaluation.release.services import begin_draft, export_label_set
 from pooling.policies import benchmarks_seen_by
 
 
 @only_for(can_see_scores)
-@require_POST
+@require_http_methods(FORM_METHODS)
 def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
+    """Show what would be published and under which number, and publish it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_publish_labels(request.user, benchmark)
-    form = PublishForm(request.POST)
-    allow_pending = form.is_valid() and form.cleaned_data["allow_pending"]
-    outcomes = benchmark_outcomes(benchmark)
-    if outcomes.counts.unsettled and not allow_pending:
-        context = {"benchmark": benchmark, "outcomes": outcomes, "counts": outcomes.counts}
-        return render(request, "evaluation/release/publish_confirm.html", context)
-    return start_job(
-        request,
-        kind="publish_labels",
-        title=f"Publish the labels of {benchmark.name}",
-        params={"benchmark": benchmark.key, "allow_pending": allow_pending},
-        benchmark_key=benchmark.key,
-    )
+    counts = benchmark_outcomes(benchmark).counts
+    proposal = propose_from_draft(benchmark)
+    form = PublishForm(**form_data(request), counts=counts, proposal=proposal)
+    if request.method == "POST" and form.is_valid():
+        return start_job(
+            request,
+            kind="publish_labels",
+            title=f"Publish the labels of {benchmark.name}",
+            params={"benchmark": benchmark.key, "allow_pending": False, **form.cleaned_data},
+            benchmark_key=benchmark.key,
+        )
+    context = {"benchmark": benchmark, "form": form, "counts": counts, "proposal": proposal}
+    status = form_status(request)
+    return render(request, "evaluation/release/publish.html", context, status=status)
 
 
 @only_for(can_evaluate)
@@ -54,13 +61,27 @@ def draft_make(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_see_scores)
+@require_POST
+def label_set_verify(request: HttpRequest, key: str, version: str) -> HttpResponse:
+    """Start the job that rebuilds the files of a label set and compares their bytes."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_evaluate(cast(User, request.user), benchmark)
+    found = get_label_set(benchmark, version)
+    return start_job(
+        request,
+        kind="verify_labels",
+        title=f"Verify label set {found.version} of {benchmark.name}",
+        params={"benchmark": benchmark.key, "version": found.version},
+        benchmark_key=benchmark.key,
+    )
+
+
+@only_for(can_see_scores)
 @require_safe
-def label_set_export(request: HttpRequest, key: str, version: int, format: str) -> HttpResponseBase:
+def label_set_export(request: HttpRequest, key: str, version: str, format: str) -> HttpResponseBase:
     """Return a label set as a file. Permission is checked at each download."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    label_set = get_object_or_404(
-        LabelSet.objects.select_related("benchmark"), benchmark=benchmark, version=version
-    )
+    label_set = get_label_set(benchmark, version)
     if format not in FORMATS:
         raise Http404
     kind = FORMATS[format]

@@ -29,7 +29,7 @@ from evaluation.scores.tables import (
 )
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
-from pooling.selectors import find_runs
+from pooling.selectors.runs import find_runs
 
 
 @only_for(can_see_scores)

@@ -23,7 +23,7 @@ from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by
-from pooling.selectors import find_runs
+from pooling.selectors.runs import find_runs
 
 
 @dataclass(frozen=True, slots=True)

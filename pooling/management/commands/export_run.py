@@ -12,7 +12,9 @@ from config.shared.files import write_atomically
 from pooling.core.export import trec_lines
 from pooling.core.packing import unpack_list
 from pooling.models import RankedList
-from pooling.selectors import get_benchmark, get_run, video_keys
+from pooling.selectors.arrays import video_keys
+from pooling.selectors.benchmarks import get_benchmark
+from pooling.selectors.runs import get_run
 
 
 class Command(HearthCommand):

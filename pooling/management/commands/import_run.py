@@ -13,7 +13,7 @@ from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from config.shared.commands import HearthCommand
 from pooling.core.run_file import FORMATS
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_run
 
 

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from pooling.selectors import get_benchmark
+from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_tags
 
 

@@ -26,7 +26,11 @@ def parse(folder: Path, content: str | bytes, labels: tuple[int, ...] = (0, 1)) 
     )
 
 
-def test_judgments_keep_their_order_and_annotators_are_sorted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", [1, 3, 20_000])
+def test_judgments_keep_their_order_and_annotators_are_sorted(
+    tmp_path: Path, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pooling.core.table.PART_RECORDS", part)
     content = (
         "label,annotator,video_id,caption_id\n"
         "1,zoë,v1,q0\nirrelevant,bob b,v1,q0\n0,zoë,v0,q1\nrelevant,Al,v0,q1\n"

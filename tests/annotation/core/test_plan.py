@@ -9,11 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core.plan import RUN_OF_ONE_CAPTION, count_plan, plan_labels, plan_positions
+from annotation.core.plan import RUN_OF_ONE_CAPTION, LabelPlan, Queue, count_plan, plan_positions
+from pooling.core.hashing import lowest
 from pooling.core.pair_space import PairSpace
 
 N_VIDEOS = 70
 SPACE = PairSpace(100, N_VIDEOS)
+
+
+def planned_labels(codes: np.ndarray, share: float, seed: int) -> np.ndarray:
+    return LabelPlan.of(lambda: [codes], len(codes), share, seed).labels(codes)
+
 
 codes_of_pairs = st.sets(st.integers(0, 5 * N_VIDEOS - 1), max_size=250).map(
     lambda codes: np.array(sorted(codes), dtype=np.int64)
@@ -101,7 +107,7 @@ def test_no_pairs_have_no_positions() -> None:
 def test_the_number_of_doubled_pairs_is_the_rounded_share(
     pairs: int, share: float, doubled: int
 ) -> None:
-    labels = plan_labels(np.arange(pairs, dtype=np.int64), share, seed=3)
+    labels = planned_labels(np.arange(pairs, dtype=np.int64), share, seed=3)
 
     assert labels.dtype == np.int16
     counts = np.bincount(labels, minlength=3).tolist()
@@ -114,15 +120,31 @@ def test_doubled_pairs_do_not_depend_on_their_order(
 ) -> None:
     order = np.arange(len(codes))
     random.shuffle(order)  # type: ignore[attr-defined]
-    doubled = set(codes[plan_labels(codes, 0.3, seed) == 2].tolist())
+    doubled = set(codes[planned_labels(codes, 0.3, seed) == 2].tolist())
 
-    assert set(codes[order][plan_labels(codes[order], 0.3, seed) == 2].tolist()) == doubled
+    assert set(codes[order][planned_labels(codes[order], 0.3, seed) == 2].tolist()) == doubled
+
+
+@given(codes_of_pairs, seeds, st.integers(0, 5), st.booleans())
+def test_parts_have_the_plan_of_the_whole(
+    codes: np.ndarray, seed: int, caption: int, grouped: bool
+) -> None:
+    tiers = codes % 3
+    masks = [codes < caption * N_VIDEOS, codes >= caption * N_VIDEOS]
+    parts = [(codes[mask], tiers[mask]) for mask in masks]
+    queue = Queue(parts, SPACE, seed, grouped=grouped)
+    plan = LabelPlan.of(lambda: [part for part, _ in parts], len(codes), 0.3, seed)
+
+    whole = plan_positions(codes, SPACE, seed, grouped=grouped, tiers=tiers)
+    assert np.concatenate([queue.positions(*part) for part in parts]).tolist() == whole.tolist()
+    labels = np.concatenate([plan.labels(part) for part, _ in parts])
+    assert (labels == 2).tolist() == lowest(codes, round(len(codes) * 0.3), seed).tolist()
 
 
 def test_doubled_pairs_never_change() -> None:
     codes = np.arange(20, dtype=np.int64)
-    assert np.flatnonzero(plan_labels(codes, 0.25, seed=1) == 2).tolist() == PINNED_DOUBLED
-    assert np.flatnonzero(plan_labels(codes, 0.25, seed=2) == 2).tolist() != PINNED_DOUBLED
+    assert np.flatnonzero(planned_labels(codes, 0.25, seed=1) == 2).tolist() == PINNED_DOUBLED
+    assert np.flatnonzero(planned_labels(codes, 0.25, seed=2) == 2).tolist() != PINNED_DOUBLED
 
 
 # Fixed values: another result would mean other pairs for the same seed.
@@ -132,5 +154,6 @@ PINNED_DOUBLED = [4, 8, 10, 14, 15]
 
 def test_a_plan_counts_tasks_and_pairs_by_planned_labels() -> None:
     labels, n_pairs = np.array([2, 1, 2, 1, 1]), np.array([1, 4, 3, 1, 1])
-    assert count_plan(labels, n_pairs) == [[1, 3, 6], [2, 2, 4]]
-    assert count_plan(labels[:0], n_pairs[:0]) == []
+    parts = [(labels[:2], n_pairs[:2]), (labels[2:], n_pairs[2:])]
+    assert count_plan(parts) == [[1, 3, 6], [2, 2, 4]]
+    assert count_plan([]) == []

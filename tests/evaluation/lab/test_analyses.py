@@ -554,7 +554,7 @@ def test_an_analysis_is_computed_once(benchmark: Benchmark, tmp_path: Path) -> N
         "analysis": "ranks",
         "benchmark": "tiny",
         "captions_sha256": benchmark.captions_sha256,
-        "labels": 1,
+        "labels": "1.0.0",
         "labels_sha256": benchmark.label_sets.get().sha256,
         "labels_only": False,
         "runs": dict(Run.objects.values_list("name", "sha256")),

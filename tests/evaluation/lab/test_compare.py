@@ -378,7 +378,7 @@ def test_a_count_leads_to_the_captions_that_it_counts(
             query = column.compared(row)  # type: ignore[misc]
             assert len(selected(rita, **query) if query else []) == row[column.key]
     page = rita.get(f"/benchmarks/tiny/analyses/{analysis}/", options).content.decode()
-    assert page.count(f'href="{PAGE}?labels=1&amp;') == sum(
+    assert page.count(f'href="{PAGE}?labels=1.0.0&amp;') == sum(
         bool(row[column.key]) for column in linked for row in table.rows
     )
 
@@ -387,10 +387,10 @@ def test_results_and_examples_link_to_the_comparison(benchmark: Benchmark, rita:
     analyse(question=build_question(get_analysis("positives"), benchmark, {"examples": "1"}))
     page = rita.get("/benchmarks/tiny/analyses/positives/", {"examples": "1"}).content.decode()
     assert [part.split('"')[0] for part in page.split(f'href="{PAGE}')[1:]] == [
-        f"?labels=1&amp;caption=c{number}" for number in range(3)
+        f"?labels=1.0.0&amp;caption=c{number}" for number in range(3)
     ]
     results = rita.get("/benchmarks/tiny/results/", {"only": "on"}).content.decode()
-    assert f'href="{PAGE}?labels=1&amp;only=on">Compare ranked lists</a>' in results
+    assert f'href="{PAGE}?labels=1.0.0&amp;only=on">Compare ranked lists</a>' in results
 
 
 # --- Permissions and refusals ---------------------------------------------------------------------

@@ -229,7 +229,7 @@ def test_tables_and_charts_contain_the_result(tmp_path: Path) -> None:
 def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
     add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0), ("c0", "v2", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    labels = label_set_labels(LabelSet.objects.latest("version"))
+    labels = label_set_labels(LabelSet.objects.latest("pk"))
     judgments, known = judgment_arrays(benchmark), original_judged(benchmark)
     both = noisy_labels(labels, judgments, known)
     assert both.codes.tolist() == list(range(12))
@@ -247,7 +247,7 @@ def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_p
 
 def test_an_older_label_set_keeps_its_own_counts(benchmark: Benchmark, tmp_path: Path) -> None:
     add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
-    labels = label_set_labels(LabelSet.objects.get(version=1))
+    labels = label_set_labels(LabelSet.objects.earliest("pk"))
     found = noisy_labels(labels, judgment_arrays(benchmark), original_judged(benchmark))
     assert found.n_labels.tolist() == [1] * 12
     assert found.relevant[1] == 1

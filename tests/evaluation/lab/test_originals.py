@@ -129,7 +129,7 @@ def test_the_page_shows_rejected_original_positives(benchmark: Benchmark, rita: 
     low, high = (f"{100 * end:.1f}" for end in found.result["interval"])
     text = front(rita)
     assert (
-        "By label set 1, 3 of the 3 original positives are judged and settled. "
+        "By label set 1.0.0, 3 of the 3 original positives are judged and settled. "
         "1 of them is labelled not relevant: 33.3 % " in text
     )
     assert f"(95 % interval {low} to {high} %)" in text
@@ -163,7 +163,7 @@ def test_without_rejections_the_page_has_no_table(tmp_path: Path, rita: Client) 
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     compute_overview_analysis(benchmark=benchmark)
     text = front(rita)
-    assert "By label set 2, 2 of the 3 original positives are judged and settled." in text
+    assert "By label set 1.1.0, 2 of the 3 original positives are judged and settled." in text
     assert "0 of them are labelled not relevant: 0.0 % (95 % interval 0.0 to " in text
     assert "dropped" not in text
 
@@ -178,7 +178,7 @@ def test_earlier_labels_are_named_until_the_newest_are_counted(
     add_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     text = front(rita)
-    assert "By label set 1, 3 of the 3" in text
+    assert "By label set 1.0.0, 3 of the 3" in text
     assert "Newer labels are not counted yet." in text
     assert "RR" not in text
 

@@ -31,7 +31,7 @@ from tests.factories import (
 )
 
 CAPTIONS = [("q0", "a red shape", "v0"), ("q1", "a dog", "v1")]
-PAGE = "/benchmarks/shapes/paper/1/"
+PAGE = "/benchmarks/shapes/paper/1.0.0/"
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_the_methods_state_the_labels_and_the_pools(label_set: LabelSet) -> None
     assert "Pairs were pooled from the top 2 of ranked lists." in paper.methods
     assert "4 pairs with 5 judgments by 2 annotators; 3 pairs are relevant" in paper.methods
     assert f"note = {{SHA-256 {label_set.sha256}}}" in paper.references
-    cited = {"shapes-labels-v1", "fire", "rbo"}
+    cited = {"shapes-labels-v1.0.0", "fire", "rbo"}
     assert {key for key in cited if f"\\cite{{{key}}}" in paper.methods + paper.tables} == cited
     assert {key for key in cited if f"{{{key},\n" in paper.references} == cited
     inputs = json.loads(paper.figures)["scores"]["inputs"]
@@ -93,7 +93,7 @@ def test_page_command_and_api_give_the_same_files(label_set: LabelSet, tmp_path:
     client, api = Client(), APIClient()
     client.force_login(researcher)
     api.force_authenticate(researcher)
-    address = "/api/v1/benchmarks/shapes/paper/1/"
+    address = "/api/v1/benchmarks/shapes/paper/1.0.0/"
     assert "Compute figures" in client.get(PAGE).content.decode()
     assert (client.get(f"{PAGE}zip/").status_code, api.get(address).status_code) == (404, 404)
 
@@ -123,7 +123,7 @@ def test_the_button_begins_one_job(label_set: LabelSet) -> None:
     job = Job.objects.get(kind="paper")
     run_job(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.result) == (JobState.DONE, {"version": "1"})
+    assert (job.state, job.result) == (JobState.DONE, {"version": "1.0.0"})
     assert "Download all files" in client.get(PAGE).content.decode()
     with pytest.raises(NotPermitted):
         begin_paper(label_set=label_set, by=make_user("anna", Role.ANNOTATOR))

@@ -12,6 +12,7 @@ from django.test import Client
 from config.accounts.roles import Role
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_form, build_question
+from evaluation.lab.analyses.ranks import SOURCES
 from evaluation.lab.analyses.tables import ROWS_MAX, Column, Table
 from evaluation.lab.selectors import run_numbers
 from evaluation.lab.services import analyse
@@ -58,7 +59,7 @@ def test_a_page_states_how_many_rows_are_only_in_the_file() -> None:
 def test_settings_are_collapsed_and_summarised(benchmark: Benchmark, rita: Client) -> None:
     form = build_form(get_analysis("scores").form, benchmark, {"resamples": "200", "runs": ["A"]})
     assert form.summary == [
-        ("Labels", "Label set 1"),
+        ("Labels", "Label set 1.0.0"),
         ("Measures", "C@1 C@5 C@10 AP AP(found)"),
         ("Resamples", "200"),
         ("Runs", "A"),
@@ -78,7 +79,12 @@ def test_a_chart_is_a_file(benchmark: Benchmark, rita: Client) -> None:
     assert response["Content-Disposition"] == f'attachment; filename="{name}"'
     spec = json.loads(response.content)
     assert spec["$schema"] == "https://vega.github.io/schema/vega-lite/v6.json"
+    kinds = spec["usermeta"].pop("kinds")
     assert spec["usermeta"] == {"inputs": stored.inputs, "systems": {"A": 0, "B": 1}}
+    assert {name: kinds[name] for name in SOURCES.values()} == {
+        "Original positives": "original",
+        "From the labels": "labels",
+    }
 
 
 def test_a_new_run_keeps_the_colours_of_the_others(benchmark: Benchmark, tmp_path: Path) -> None:

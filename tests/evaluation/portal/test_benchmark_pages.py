@@ -144,7 +144,7 @@ DONE = Progress(
     unsettled=0,
     at_desk=0,
     desk_url="",
-    version=2,
+    version="2.0.0",
     newly_settled=0,
     unscored=0,
 )
@@ -163,7 +163,11 @@ DONE = Progress(
         ({"at_desk": 7, "desk_url": "/d"}, "Settle conflicts", "7 tasks at the desk need a lead"),
         ({"version": None, "settled": 0}, "Publish labels", "The pairs are ready for annotators."),
         ({"version": None}, "Publish labels", "Publish the labels as a numbered label set."),
-        ({"newly_settled": 5}, "Publish labels", "5 pairs have been settled since label set 2."),
+        (
+            {"newly_settled": 5},
+            "Publish labels",
+            "5 pairs have been settled since label set 2.0.0.",
+        ),
         ({"unscored": 1}, "Score runs", "1 run has no scores by the newest labels yet."),
         ({"unscored": 2}, "Score runs", "2 runs have no scores by the newest labels yet."),
     ],
@@ -223,12 +227,12 @@ def test_the_overview_leads_from_labels_to_the_results(
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     assert "Next: score runs 1 run has no scores" in text_of(lead, "/benchmarks/tiny/")
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
-    assert "All steps are done The results show the scores by label set 1 next" in text_of(
+    assert "All steps are done The results show the scores by label set 1.0.0 next" in text_of(
         lead, "/benchmarks/tiny/"
     )
     factories.add_judgments(tmp_path, benchmark, [("c1", "v2", "carl", 1)])
     cache.clear()
-    assert "Next: publish labels 1 pair has been settled since label set 1." in text_of(
+    assert "Next: publish labels 1 pair has been settled since label set 1.0.0." in text_of(
         lead, "/benchmarks/tiny/"
     )
 

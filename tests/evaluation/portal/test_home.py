@@ -200,7 +200,7 @@ def test_researchers_see_runs_unjudged_shares_and_label_sets(tmp_path: Path) -> 
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
     text = home_of(rosa)
     assert "A 50.0 tiny" in text
-    assert "Newest label sets tiny , label set 1 1 pair," in text
+    assert "Newest label sets tiny , label set 1.0.0 1 pair," in text
     assert "To do" not in text
 
 

@@ -86,11 +86,11 @@ def test_a_draft_has_the_labels_of_a_label_set(benchmark: Benchmark, tmp_path: P
     assert by_draft.codes.tolist() == by_set.codes.tolist()
     results = [
         analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": labels}))
-        for labels in ("draft", "2", "1")
+        for labels in ("draft", "1.0.1", "1")
     ]
     assert results[0].result == results[1].result
     assert results[0].result != results[2].result
-    assert [result.inputs["labels"] for result in results] == ["draft", 2, 1]
+    assert [result.inputs["labels"] for result in results] == ["draft", "1.0.1", "1.0.0"]
     assert results[0].inputs["labels_sha256"] == draft.sha256
 
 

@@ -81,7 +81,7 @@ def test_a_label_set_is_its_canonical_text(tmp_path: Path) -> None:
     assert label_set.sha256 == hashlib.sha256(CANONICAL.encode()).hexdigest()
     single = content(label_set.judgments_file)
     assert label_set.judgments_sha256 == hashlib.sha256(single).hexdigest()
-    assert (label_set.version, label_set.n_pairs, label_set.n_judgments) == (1, 4, 8)
+    assert (label_set.version, label_set.n_pairs, label_set.n_judgments) == ("1.0.0", 4, 8)
     assert (label_set.n_relevant, label_set.n_conflicted) == (2, 1)
     assert label_set.code_version == code_version()
 
@@ -108,7 +108,7 @@ def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path
         publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR),
     )
 
-    assert (one.version, two.version) == (1, 2)
+    assert (one.version, two.version) == ("1.0.0", "1.0.1")
     assert one.sha256 == two.sha256
     assert one.file.name != two.file.name
     first, second = (content(each.judgments_file).decode() for each in (one, two))
@@ -204,10 +204,14 @@ def test_the_same_request_is_the_same_label_set(tmp_path: Path) -> None:
         publish_label_set(
             benchmark=benchmark, allow_pending=True, request=uuid.uuid4(), by=OPERATOR
         ).version
-        == 2
+        == "1.0.1"
     )
-    assert publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).version == 3
-    assert publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).version == 4
+    assert (
+        publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).version == "1.0.2"
+    )
+    assert (
+        publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).version == "1.0.3"
+    )
 
 
 def test_publishing_without_judgments_is_refused(tmp_path: Path) -> None:

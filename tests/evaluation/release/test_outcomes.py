@@ -302,11 +302,11 @@ def test_publishing_by_page_requires_confirmation(
     unsettled: Benchmark, client: Client, lead: User
 ) -> None:
     client.force_login(lead)
-    page = client.get("/benchmarks/tiny/labels/").content.decode()
-    assert "1 pair is pending and 1 is in conflict" in page
     question = client.post("/benchmarks/tiny/labels/publish/")
-    assert question.status_code == 200
-    assert "Publish anyway" in question.content.decode()
+    assert question.status_code == 422
+    text = question.content.decode()
+    assert "Publish 2 pairs without a label: 1 pending, 1 in conflict" in text
+    assert "Some pairs are not settled." in text
     assert not Job.objects.exists()
     client.post("/benchmarks/tiny/labels/publish/", {"allow_pending": "on"})
     job = Job.objects.get()

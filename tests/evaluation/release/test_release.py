@@ -28,7 +28,7 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 CAPTIONS = [("q0", "a red shape", "v0"), ("q1", "größer", "v1"), ("q2", "a dog", "v2")]
-FOLDER = "shapes-labels-v1/"
+FOLDER = "shapes-labels-v1.0.0/"
 
 
 @pytest.fixture
@@ -140,6 +140,6 @@ def test_changes_compare_with_the_version_before(label_set: LabelSet, tmp_path: 
     later = publish_label_set(benchmark=label_set.benchmark, allow_pending=True, by=OPERATOR)
     content = b"".join(open_export(later, "release"))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        changes = archive.read("shapes-labels-v2/CHANGES.md").decode()
+        changes = archive.read("shapes-labels-v1.1.0/CHANGES.md").decode()
     assert "- Pairs: 3 (+1)\n- Relevant: 1 (+0)\n- Judgments: 5 (+1)\n" in changes
     assert "- Pairs: 2\n" in changes

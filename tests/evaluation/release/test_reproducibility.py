@@ -22,6 +22,7 @@ from config.accounts.roles import Role
 from config.accounts.services import erase_person
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, open_export
+from evaluation.release.selectors.verification import verify_label_set
 from evaluation.release.services import publish_label_set
 from tests.conftest import database_url_of_tests
 from tests.evaluation.release.test_label_sets import CANONICAL_SHA256, ROWS, odd_benchmark
@@ -46,7 +47,7 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 
 published = publish_label_set(benchmark=Benchmark.objects.get(), allow_pending=True, by=OPERATOR)
-first = LabelSet.objects.get(version=1)
+first = LabelSet.objects.earliest("pk")
 result = {
     "labels": published.sha256,
     "stored": hashlib.sha256(published.file.read()).hexdigest(),
@@ -75,6 +76,9 @@ def test_the_environment_changes_no_byte(tmp_path: Path) -> None:
     one, other = (site.evaluate(PUBLISH, **variables) for variables in ENVIRONMENTS)
     assert one["labels"] == CANONICAL_SHA256
     assert other == one
+    for variables in ENVIRONMENTS:
+        verified = site.result_of("verify", **variables)
+        assert [row["rebuilt"] for row in verified["label_sets"]] == [True, True]
 
 
 def bytes_of(label_set: LabelSet) -> list[bytes]:
@@ -109,9 +113,12 @@ def test_later_events_change_no_byte(tmp_path: Path) -> None:
     later = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     assert later.sha256 != sha256
 
-    first = LabelSet.objects.get(version=1)
+    first = LabelSet.objects.earliest("pk")
     assert bytes_of(first) == before
     assert hashlib.sha256(before[2]).hexdigest() == sha256
+    assert verify_label_set(first).sentence == (
+        "The files rebuilt from the log have the published bytes."
+    )
     # Another benchmark gets the same labels from the published judgments.
     path = tmp_path / "judgments.csv"
     path.write_bytes(b"".join(open_export(first, "judgments")))

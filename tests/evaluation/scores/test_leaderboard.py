@@ -112,7 +112,7 @@ def test_a_rank_is_among_the_scored_runs(
     }
     assert "C@1 100.0 (33.3 + 66.7) 100.0 @1 100.0 to 100.0 1 of 1" in shown("A")
     assert "3 runs are not scored yet and not ranked: score them." in shown("A")
-    unscored = "This run is not scored yet by label set 1, so it has no score and no rank."
+    unscored = "This run is not scored yet by label set 1.0.0, so it has no score and no rank."
     assert unscored in shown("C")
     assert " of 4" not in shown("A") + shown("C")
 
@@ -147,7 +147,7 @@ def test_the_page_of_a_run_shows_its_rank_and_unjudged_pairs(
     run = make_run(tmp_path, benchmark, lists, system="C")
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))
-    assert "This run is not scored yet by label set 2" in client.get(address).content.decode()
+    assert "This run is not scored yet by label set 2.0.0" in client.get(address).content.decode()
 
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
     shown = client.get(address)
@@ -210,7 +210,7 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
     question = build_question(
         get_analysis("leaderboard"), benchmark, {"measure": "C@1", "resamples": "100"}
     )
-    assert [name for name, _ in question.options["releases"]] == [1, 2]
+    assert [name for name, _ in question.options["releases"]] == ["1.0.0", "1.0.1"]
     result = analyse(question=question).result
 
     # At rank 1: A has v0, v0, v3; B has v1, v1, v3; C has v0, v3, v2. Original positives are v0,
@@ -223,12 +223,12 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
         ("original", "A"): (1, 2),
         ("original", "B"): (1, 2),
         ("original", "C"): (2, 1),
-        (1, "A"): (3, 1),
-        (1, "B"): (3, 1),
-        (1, "C"): (2, 3),
-        (2, "A"): (3, 1),
-        (2, "B"): (2, 2),
-        (2, "C"): (2, 2),
+        ("1.0.0", "A"): (3, 1),
+        ("1.0.0", "B"): (3, 1),
+        ("1.0.0", "C"): (2, 3),
+        ("1.0.1", "A"): (3, 1),
+        ("1.0.1", "B"): (2, 2),
+        ("1.0.1", "C"): (2, 2),
     }
     board = [
         (row["run"], row["rank"], row["original_rank"], row["score"], row["bounds"], row["judged"])
@@ -257,8 +257,8 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
     # Ranks 2 2 1 and 1 1 3: two of three pairs of runs are reversed, one is tied in both.
     # Then 1 1 3 and 1 2 2: one pair agrees, and each has a tie in another pair.
     assert [(row["before"], row["after"], row["tau"]) for row in result["moves"]] == [
-        ("original", 1, -1),
-        (1, 2, pytest.approx(1 / 2)),
+        ("original", "1.0.0", -1),
+        ("1.0.0", "1.0.1", pytest.approx(1 / 2)),
     ]
 
 
@@ -276,9 +276,9 @@ def test_a_new_label_set_changes_the_leaderboard(benchmark: Benchmark, tmp_path:
     drafted = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
     first = analyse(question=drafted)
     assert drafted.options["releases"] == question().options["releases"]
-    assert [name for name, _ in question().options["releases"]] == [1, 2]
+    assert [name for name, _ in question().options["releases"]] == ["1.0.0", "1.0.1"]
     names = [row["labels"] for row in first.result["releases"] if row["run"] == "A"]
-    assert names == ["original", 1, 2, "draft"]
+    assert names == ["original", "1.0.0", "1.0.1", "draft"]
     add_judgments(tmp_path, benchmark, [("c0", "v1", "cleo", 0)])
     make_draft(benchmark=benchmark, by=OPERATOR)
     again = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
@@ -292,5 +292,5 @@ def test_a_label_set_published_during_the_computation_is_not_named(
     add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     found = analyse(question=question)
-    assert [name for name, _ in found.inputs["chosen"]["releases"]] == [1]
-    assert {row["labels"] for row in found.result["releases"]} == {"original", 1}
+    assert [name for name, _ in found.inputs["chosen"]["releases"]] == ["1.0.0"]
+    assert {row["labels"] for row in found.result["releases"]} == {"original", "1.0.0"}

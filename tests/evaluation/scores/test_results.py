@@ -179,7 +179,7 @@ def test_bars_are_as_wide_as_the_scores(benchmark: Benchmark, researcher: Client
 
 def test_results_as_csv(benchmark: Benchmark, researcher: Client) -> None:
     answer = researcher.get("/benchmarks/tiny/results/csv/")
-    assert answer["Content-Disposition"] == 'attachment; filename="tiny-results-v1.csv"'
+    assert answer["Content-Disposition"] == 'attachment; filename="tiny-results-v1.0.0.csv"'
     labels = LabelSet.objects.get().sha256
     sha = {run.name: run.sha256 for run in benchmark.runs.all()}
     kinds = [
@@ -209,7 +209,7 @@ def test_results_as_csv(benchmark: Benchmark, researcher: Client) -> None:
     }
     rows = [
         ",".join(
-            [shown, shown, sha[name], "2", "1", labels, "0", "0.1.0+abc" if known[name] else ""]
+            [shown, shown, sha[name], "2", "1.0.0", labels, "0", "0.1.0+abc" if known[name] else ""]
             + [known[name].get(str(measure), ",") for measure in DEFAULT_MEASURES]
             + shares.get(name, [""] * 4)
         )
@@ -237,12 +237,12 @@ def test_results_as_json(benchmark: Benchmark, researcher: Client) -> None:
 
 @pytest.mark.parametrize("format", ["csv", "judgments", "qrels", "fire"])
 def test_label_set_as_a_file(format: str, benchmark: Benchmark, researcher: Client) -> None:
-    address = f"/benchmarks/tiny/labels/1/{format}/"
+    address = f"/benchmarks/tiny/labels/1.0.0/{format}/"
     assert address in researcher.get("/benchmarks/tiny/results/").content.decode()
     answer = researcher.get(address)
     content = b"".join(answer.streaming_content)
     suffix = {"csv": ".csv", "judgments": "-judgments.csv", "qrels": ".qrels", "fire": ".json"}
-    name = f"tiny-labels-v1{suffix[format]}"
+    name = f"tiny-labels-v1.0.0{suffix[format]}"
     assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
     if format == "csv":
         assert hashlib.sha256(content).hexdigest() == LabelSet.objects.get().sha256
@@ -271,7 +271,7 @@ def test_evaluate_button_of_the_page(benchmark: Benchmark, researcher: Client) -
     job = Job.objects.get()
     assert (job.kind, job.params) == (
         "evaluate",
-        {"benchmark": "tiny", "labels": "1", "labels_only": True},
+        {"benchmark": "tiny", "labels": "1.0.0", "labels_only": True},
     )
 
 
@@ -286,6 +286,6 @@ def test_publishing_twice_at_the_same_time_is_one_job(benchmark: Benchmark, clie
     job = Job.objects.get()
     assert (job.kind, job.params) == (
         "publish_labels",
-        {"benchmark": "tiny", "allow_pending": False},
+        {"benchmark": "tiny", "allow_pending": False, "change": "", "notes": ""},
     )
     assert [answer["Location"] for answer in answers] == [f"/jobs/{job.pk}/"] * 2

@@ -7,6 +7,8 @@ from typing import TypedDict
 
 from config.shared.words import counted
 from evaluation.lab.analyses.charts import (
+    BY_LABELS,
+    ORIGINAL_POSITIVES,
     PERCENT,
     Chart,
     dashed_lines,
@@ -20,7 +22,7 @@ from evaluation.lab.analyses.intervals import (
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
-BY = {"labelled": "By the labels", "original": "Original positives"}
+BY = {"labelled": BY_LABELS, "original": ORIGINAL_POSITIVES}
 
 
 class Histogram(TypedDict):

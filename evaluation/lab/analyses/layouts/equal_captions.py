@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TypedDict
 
 from evaluation.lab.analyses.charts import (
+    BY_LABELS,
     DOTS,
+    ORIGINAL_POSITIVES,
     RULES,
     Chart,
     by_measure,
@@ -18,7 +20,7 @@ from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
-BY = {"original": "Original positives", "labelled": "By the labels"}
+BY = {"original": ORIGINAL_POSITIVES, "labelled": BY_LABELS}
 # A text that adds at least this share of the positives may be a careless caption.
 SUSPICIOUS = 0.1
 

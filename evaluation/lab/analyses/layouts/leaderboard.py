@@ -20,6 +20,7 @@ from evaluation.lab.analyses.intervals import (
 )
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
+from evaluation.models import DRAFT
 from evaluation.release.selectors import ORIGINAL
 
 
@@ -45,7 +46,7 @@ class BoardRow(BoundsAndJudged):
 class ReleaseRow(TypedDict):
     """The score of a run by one label set. labels: a version, the draft or `ORIGINAL`."""
 
-    labels: int | str
+    labels: str
     run: str
     score: float
     rank: int
@@ -62,8 +63,8 @@ class MoveFigures(TypedDict):
 class MoveRow(MoveFigures):
     """The rankings by two successive label sets."""
 
-    before: int | str
-    after: int | str
+    before: str
+    after: str
 
 
 class LeaderboardResult(WithIntervals):
@@ -121,11 +122,11 @@ def tables(result: LeaderboardResult) -> list[Table]:
     ]
 
 
-def title(reference: str | int) -> str:
+def title(reference: str) -> str:
     """Return the name of labels in tables."""
     if reference == ORIGINAL:
         return "Original positives"
-    return f"Label set {reference}" if isinstance(reference, int) else "Draft"
+    return "Draft" if reference == DRAFT else f"Label set {reference}"
 
 
 def charts(result: LeaderboardResult) -> list[Chart]:

@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from evaluation.lab.analyses.charts import (
     LINES,
+    ORIGINAL_POSITIVES,
     PERCENT,
     Chart,
     name_of,
@@ -16,7 +17,7 @@ from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
 CURVES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
-BY = {"original": "Original positives", "matched": "Matched captions", "labelled": "Annotators"}
+BY = {"original": ORIGINAL_POSITIVES, "matched": "Matched captions", "labelled": "Annotators"}
 
 
 TOO_FEW = (

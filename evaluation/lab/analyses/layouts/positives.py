@@ -7,6 +7,8 @@ from typing import Any, TypedDict
 from evaluation.lab.analyses.charts import (
     BARS,
     CELLS,
+    ORIGINAL_POSITIVES,
+    WITH_LABELS,
     Chart,
     count,
     name_of,
@@ -19,7 +21,7 @@ from evaluation.lab.analyses.results import Correlation
 from evaluation.lab.analyses.tables import Column, Table
 
 POSITIVES_MAX = 50
-SOURCES = {"original": "Original positives", "labelled": "With the labels"}
+SOURCES = {"original": ORIGINAL_POSITIVES, "labelled": WITH_LABELS}
 
 
 class SourceRow(TypedDict):

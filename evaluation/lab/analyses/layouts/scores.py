@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluation.lab.analyses.charts import (
+    BY_LABELS,
     DOTS,
+    ORIGINAL_POSITIVES,
     PERCENT,
     Chart,
     by_measure,
@@ -24,7 +26,7 @@ from evaluation.lab.analyses.saturation import SaturationFigures, saturation_war
 from evaluation.lab.analyses.tables import Column, Table
 from pooling.enums import EqualTexts
 
-BY = {"labelled": "By the labels", "original": "Original positives"}
+BY = {"labelled": BY_LABELS, "original": ORIGINAL_POSITIVES}
 
 
 class ScoreFigures(SaturationFigures):

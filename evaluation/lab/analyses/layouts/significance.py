@@ -9,7 +9,9 @@ from config.shared.words import counted
 from evaluation.core.relevance.compare import FIRST, SECOND
 from evaluation.core.statistics.saturation import INTERVAL, NOISE
 from evaluation.lab.analyses.charts import (
+    BY_LABELS,
     DOTS,
+    ORIGINAL_POSITIVES,
     RULES,
     Chart,
     low_high,
@@ -218,7 +220,7 @@ def charts(result: SignificanceResult) -> list[Chart]:
     places = [
         {"run": row["run"], "positives": title, "rank": row[by]}
         for row in ranks
-        for by, title in (("original", "Original positives"), ("labelled", "By the labels"))
+        for by, title in (("original", ORIGINAL_POSITIVES), ("labelled", BY_LABELS))
     ]
     downwards = {"scale": {"reverse": True, "zero": False}, "axis": {"tickMinStep": 1}}
     return [

@@ -16,8 +16,6 @@ export const COLOURS = {
     systems: ["#62bfe0", "#e5c36a", "#cf9fdf", "#86cfa4", "#9aa6f5", "#f08a9b", "#5fd1c8", "#c9a27a", "#e59ad2"],
   },
 };
-const ORIGINAL = "Original positives";
-const LABELS = new Set(["By the labels", "With the labels", "From the labels"]);
 // Space for the axis of each chart of a facet, in pixels.
 const AXIS = 130;
 // Charts of a facet shrink to this share of their width before a column is dropped.
@@ -41,8 +39,9 @@ function colourEncodings(spec) {
 }
 
 // A system has the same colour in all charts of a benchmark. `usermeta.systems` has its number.
+// `usermeta.kinds` has the kinds of other names whose colour is the same in all charts.
 function setColours(spec, colours) {
-  const systems = spec.usermeta?.systems ?? {};
+  const { systems = {}, kinds = {} } = spec.usermeta ?? {};
   for (const encoding of colourEncodings(spec)) {
     const values = spec.data.values.map((row) => row[encoding.field]);
     const domain = [...new Set([...(encoding.sort ?? []), ...values])];
@@ -50,8 +49,7 @@ function setColours(spec, colours) {
     const range = domain.map((name) => {
       const number = systems[name] ?? systems[String(name).replace(/^only /, "")];
       if (number !== undefined) return colours.systems[number % colours.systems.length];
-      if (name === ORIGINAL || name === "neither") return colours.original;
-      if (LABELS.has(name)) return colours.labels;
+      if (Object.hasOwn(kinds, name)) return colours[kinds[name]];
       return colours.categories[others++ % colours.categories.length];
     });
     encoding.scale = { domain, range, ...encoding.scale };

@@ -1,0 +1,168 @@
+"""Opening a campaign. Tasks are planned and stored part by part, so that memory stays small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.core.plan import LabelPlan, Queue, count_plan
+from annotation.enums import AnnotationAct, Order, Priority, TaskState
+from annotation.models import Campaign, JudgmentTask
+from annotation.policies import check_can_lead
+from annotation.selectors.guidelines import latest_guideline
+from annotation.selectors.tasks import NewTasks, new_task_parts
+from annotation.services.gold import add_gold_tasks
+from annotation.services.policy import Policy
+from config.accounts.actors import Actor, account_of
+from config.audit.services import record
+from config.shared.bulk import copy_parts, lock_row, long_transaction, read_columns
+from config.shared.errors import InvalidInput
+from config.shared.limits import check_length, check_seed
+from config.shared.spool import Rows, Spool
+from pooling.core.pool import NOT_RANKED, ranks_of_pairs
+from pooling.enums import EqualTexts, MediaState
+from pooling.models import Benchmark, Pool, Video
+from pooling.selectors.pools import get_latest_pool
+from pooling.selectors.runs import ranked_rows
+
+# Ends of the tiers of best ranks. Annotators get pairs of a lower tier first.
+TIER_ENDS = (1, 3, 10)
+# What is stored of each task until its position is known.
+TASK = np.dtype([("pair_id", "i8"), ("unit", "i8"), ("n_pairs", "i4"), ("tier", "i1")])
+
+Int64Array = npt.NDArray[np.int64]
+
+
+def open_campaign(
+    *,
+    benchmark: Benchmark,
+    by: Actor,
+    seed: int = 0,
+    name: str = "",
+    policy: Policy | None = None,
+) -> Campaign:
+    """Open a campaign over all pairs of the benchmark that are not in a campaign yet.
+
+    Pairs that had no label when their campaign was closed are included.
+
+    Captions with equal texts share one task for each video, and its label applies to all of them.
+    A campaign for a later run contains only the new pairs of that run. Raises `InvalidInput` if
+    there is no pool, no pair is left, or the policy is invalid.
+    """
+    check_can_lead(by, benchmark)
+    policy = policy or Policy()
+    policy.check()
+    check_seed(seed)
+    check_length(Campaign, "name", name)
+    pool = get_latest_pool(benchmark)
+    with long_transaction(), Spool(TASK) as tasks:
+        lock_row(benchmark)
+        benchmark.refresh_from_db(fields=["equal_texts"])
+        for part in new_task_parts(benchmark):
+            tasks.add(_rows(part, pool if policy.priority == Priority.RANK else None))
+        if not len(tasks):
+            raise InvalidInput(f"Every pair of {benchmark.key} is already in a campaign.")
+        plan = _plan(tasks, benchmark, policy, seed)
+        campaign = Campaign.objects.create(
+            benchmark=benchmark,
+            pool=pool,
+            name=name or f"{benchmark.key} {Campaign.objects.count() + 1}",
+            seed=seed,
+            guideline=latest_guideline(benchmark),
+            n_tasks=len(tasks),
+            plan=count_plan((plan.labels.labels(part["unit"]), part["n_pairs"]) for part in tasks),
+            created_by=account_of(by),
+            **policy.columns(),
+        )
+        copy_parts(JudgmentTask, _columns(campaign, tasks, plan))
+        if policy.gold_share and not add_gold_tasks(campaign):
+            raise InvalidInput(
+                f"{benchmark.key} has no control pairs. Import gold for control first."
+            )
+        record(AnnotationAct.CAMPAIGN_OPENED, by=by, on=campaign, after={"tasks": campaign.n_tasks})
+    return campaign
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    queue: Queue
+    labels: LabelPlan
+
+
+def _plan(tasks: Spool, benchmark: Benchmark, policy: Policy, seed: int) -> _Plan:
+    def units() -> Iterator[Int64Array]:
+        return (part["unit"] for part in tasks)
+
+    return _Plan(
+        Queue(
+            ((part["unit"], part["tier"]) for part in tasks),
+            benchmark.pair_space,
+            seed,
+            grouped=policy.order == Order.GROUPED,
+        ),
+        LabelPlan.of(units, len(tasks), policy.double_share, seed, policy.labels_each),
+    )
+
+
+def _rows(part: NewTasks, pool: Pool | None) -> Rows:
+    """Return tasks as rows of `TASK`. Without a pool, all are in one tier."""
+    rows = np.zeros(len(part.units), TASK)
+    rows["pair_id"], rows["unit"], rows["n_pairs"] = part.pair_ids, part.units, part.n_pairs
+    if pool is not None:
+        rows["tier"] = _tiers(pool, part)
+    return rows
+
+
+def _tiers(pool: Pool, tasks: NewTasks) -> Int64Array:
+    """Return the tier of each task, int64 [n_tasks].
+
+    It depends on the best rank that any pair of the task has in any run of the pool.
+    """
+    codes, captions = tasks.pairs, tasks.captions
+    best = np.full(len(codes), np.iinfo(np.int32).max, np.int64)
+    for run in pool.runs.all():
+        ranked = ranked_rows(run, pool.depth, captions)
+        ranks = ranks_of_pairs(ranked, codes, pool.benchmark.pair_space, captions.numbers)
+        best = np.where(ranks == NOT_RANKED, best, np.minimum(best, ranks + 1))
+    best_of_task = np.full(len(tasks.units), np.iinfo(np.int32).max, np.int64)
+    np.minimum.at(best_of_task, tasks.pair_task, best)
+    return np.searchsorted(TIER_ENDS, best_of_task).astype(np.int64)
+
+
+def _columns(campaign: Campaign, tasks: Spool, plan: _Plan) -> Iterator[dict[str, Any]]:
+    """Yield the columns of the table of tasks, part by part."""
+    benchmark = campaign.benchmark
+    is_shared = benchmark.equal_texts != EqualTexts.OFF
+    is_broken = _broken_videos(benchmark)
+    for part in tasks:
+        units, labels = part["unit"], plan.labels.labels(part["unit"])
+        broken = is_broken[benchmark.pair_space.videos(units)]
+        yield {
+            "campaign_id": campaign.pk,
+            "pair_id": part["pair_id"],
+            "unit": units if is_shared else None,
+            "n_pairs": part["n_pairs"],
+            "position": plan.queue.positions(units, part["tier"]),
+            "labels_planned": labels,
+            "labels_required": labels,
+            "seats_open": np.where(broken, 0, labels),
+            "state": _states(broken),
+        }
+
+
+def _states(broken: npt.NDArray[np.bool_]) -> list[str]:
+    names = np.array([TaskState.OPEN.value, TaskState.UNPLAYABLE.value])
+    states: list[str] = names[broken.astype(int)].tolist()
+    return states
+
+
+def _broken_videos(benchmark: Benchmark) -> npt.NDArray[np.bool_]:
+    """Return whether each video cannot be played, bool [n_videos]."""
+    is_broken = np.zeros(benchmark.n_videos, np.bool_)
+    videos = Video.objects.filter(benchmark=benchmark, state=MediaState.BROKEN)
+    is_broken[read_columns(videos, "number")[0]] = True
+    return is_broken

@@ -1,0 +1,35 @@
+"""Services that publish, download and draft labels."""
+
+from __future__ import annotations
+
+from evaluation.release.services.drafts import (
+    DRAFT_JOB,
+    MAX_DRAFT_AGE,
+    SETTLED_FOR,
+    begin_draft,
+    make_draft,
+    renew_drafts,
+    update_requested_draft,
+)
+from evaluation.release.services.label_sets import (
+    NOTES_LENGTH,
+    Unsettled,
+    check_settled,
+    export_label_set,
+    publish_label_set,
+)
+
+__all__ = [
+    "DRAFT_JOB",
+    "MAX_DRAFT_AGE",
+    "NOTES_LENGTH",
+    "SETTLED_FOR",
+    "Unsettled",
+    "begin_draft",
+    "check_settled",
+    "export_label_set",
+    "make_draft",
+    "publish_label_set",
+    "renew_drafts",
+    "update_requested_draft",
+]

@@ -1,0 +1,185 @@
+"""Publishing the current labels as label sets, and downloading these."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import uuid
+from collections.abc import Iterator
+
+import numpy as np
+from django.core.files.base import ContentFile
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.core.consensus import OutcomeCounts
+from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.judgments import JudgmentArrays, judgment_details
+from config.accounts.actors import Actor, account_of
+from config.audit.services import record
+from config.shared.bulk import snapshot
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.progress import Progress, no_progress
+from evaluation.core.files.label_file import (
+    NO_DETAILS,
+    compress,
+    detail_line,
+    order_of_judgments,
+    pseudonyms_of,
+    render_details,
+    render_judgments,
+    render_labels,
+)
+from evaluation.models import LabelSet, label_set_storage
+from evaluation.release.enums import Change, ReleaseAct
+from evaluation.release.exports import DEFAULT, ExportOptions, chosen_options, open_export
+from evaluation.release.policies import check_can_export, check_can_publish_labels
+from evaluation.release.selectors import current_labels
+from evaluation.release.selectors.basis import basis_of, queue_numbers
+from evaluation.release.selectors.proposals import next_version
+from evaluation.release.services.summary import summary_of
+from pooling.core.keys import text_fault
+from pooling.models import Benchmark
+
+NOTES_LENGTH = 10_000
+
+
+class Unsettled(Conflict):
+    """Pairs are pending or in conflict, and no one has confirmed that they get no label.
+
+    `counts` has their numbers.
+    """
+
+    def __init__(self, counts: OutcomeCounts) -> None:
+        self.counts = counts
+        super().__init__(
+            f"Not all pairs are settled: {counts.pending:,} pending, {counts.conflicted:,} in "
+            "conflict. They would be published without a label. Settle them first, or confirm this "
+            "(--allow-pending, or allow_pending in the API)."
+        )
+
+
+def check_settled(counts: OutcomeCounts) -> None:
+    """Raise `Unsettled` if a pair is pending or in conflict."""
+    if counts.unsettled:
+        raise Unsettled(counts)
+
+
+def publish_label_set(
+    *,
+    benchmark: Benchmark,
+    by: Actor,
+    allow_pending: bool = False,
+    change: Change | None = None,
+    notes: str = "",
+    request: uuid.UUID | None = None,
+    progress: Progress = no_progress,
+) -> LabelSet:
+    """Freeze the benchmark's labels as its next version.
+
+    allow_pending: publish pairs that are pending or in conflict without a label. change: the part
+    of the version number to increase; None for the one that `propose_version` returns. request: the
+    id of a job; a second call with the same id returns the label set of the first.
+
+    The labels are read in one snapshot. The files are written before the row, so that every row has
+    its files.
+
+    Raises `NotPermitted` if `by` may not publish labels. Raises `InvalidInput` if there are no
+    labels, or if the notes cannot be stored. Raises `Unsettled` if pairs are not settled and
+    `allow_pending` is False. Raises `Conflict` if another label set was published at the same time.
+    """
+    check_can_publish_labels(by, benchmark)
+    notes = notes.strip()
+    if notes and (fault := text_fault(notes, "notes", longest=NOTES_LENGTH)):
+        raise InvalidInput(f"{fault[0].upper()}{fault[1:]}.")
+    done = LabelSet.objects.filter(request=request, request__isnull=False).first()
+    if done is not None:
+        return done
+    progress(0, 3, "reading judgments")
+    with snapshot():
+        frozen_at = timezone.now()
+        current = current_labels(benchmark)
+        basis = basis_of(benchmark, current)
+    if not allow_pending:
+        check_settled(current.labels.outcomes)
+    progress(1, 3, "writing the label set")
+    text = render_labels(current.labels, current.query_keys, current.video_keys)
+    single, details = _judgment_texts(
+        benchmark, current.judgments, current.query_keys, current.video_keys
+    )
+    version = next_version(benchmark, current.labels, basis.rules, change)
+    stem = f"{benchmark.key}-v{version}"
+    progress(2, 3, "writing the label set")
+    label_set = LabelSet(
+        benchmark=benchmark,
+        **version._asdict(),
+        notes=notes,
+        judgments_sha256=hashlib.sha256(single).hexdigest(),
+        file=_save(f"{stem}-labels.csv.gz", text),
+        judgments_file=_save(f"{stem}-judgments.csv.gz", single),
+        details_file=_save(f"{stem}-details.csv.gz", details) if details else "",
+        **summary_of(current, text),
+        created_by=account_of(by),
+        created_at=frozen_at,
+        request=request,
+    )
+    try:
+        with transaction.atomic():
+            label_set.save()
+            basis.label_set = label_set
+            basis.save()
+            after = {"version": str(version), "sha256": label_set.sha256}
+            record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
+    except IntegrityError:
+        for file in (label_set.file, label_set.judgments_file, label_set.details_file):
+            if file:
+                file.delete(save=False)
+        raise Conflict("Another label set was published at the same time. Try again.") from None
+    return label_set
+
+
+@transaction.atomic
+def export_label_set(
+    *, label_set: LabelSet, format: str, by: Actor, options: ExportOptions = DEFAULT
+) -> Iterator[bytes]:
+    """Return a label set in a format of `exports.FORMATS`, as pieces of bytes.
+
+    Raises `NotPermitted` if `by` may not export the labels. Raises `InvalidInput` if
+    `exports.open_export` does.
+    """
+    check_can_export(by, label_set.benchmark)
+    pieces = open_export(label_set, format, options)
+    after = {"format": format, "version": label_set.reference, **chosen_options(options)}
+    record(ReleaseAct.LABELS_EXPORTED, by=by, on=label_set, after=after)
+    return pieces
+
+
+def _judgment_texts(
+    benchmark: Benchmark, judgments: JudgmentArrays, queries: list[str], videos: list[str]
+) -> tuple[bytes, bytes]:
+    """Return the judgments file and the details file, which is empty without any details."""
+    people, person_of = np.unique(judgments.annotators, return_inverse=True)
+    # The secret is not stored, so that no one can link the annotators of two releases.
+    names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
+    names_of_people = [names[person] for person in people.tolist()]
+    pseudonyms = [names_of_people[index] for index in person_of.tolist()]
+    codes, queues = judgments.codes[judgments.pair_of], queue_numbers(judgments)
+    text = render_judgments(codes, pseudonyms, judgments.labels, queues, queries, videos)
+    ids = judgments.ids[order_of_judgments(codes, pseudonyms, queues)]
+    return text, _details_text(benchmark, ids.tolist())
+
+
+def _details_text(benchmark: Benchmark, ids: list[int]) -> bytes:
+    """Return the details file of these judgments, or nothing if all of them are imported."""
+    if all(campaign.is_imported for campaign in campaigns_of(benchmark)):
+        return b""
+    lines = [NO_DETAILS] * len(ids)
+    place = dict(zip(ids, range(len(ids)), strict=True))
+    for pk, judged_at, seconds, guideline, missing in judgment_details(benchmark):
+        if pk in place:
+            lines[place[pk]] = detail_line(judged_at, seconds, guideline, missing)
+    return render_details(lines)
+
+
+def _save(name: str, text: bytes) -> str:
+    return label_set_storage().save(name, ContentFile(compress(text)))

@@ -1,0 +1,41 @@
+"""The base of API views of one benchmark."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from rest_framework import generics
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.accounts.models import User
+from config.accounts.permissions import IsResearcher
+from config.jobs.api import accepted
+from config.jobs.services import enqueue_job
+from config.shared.errors import NotFound
+from pooling.models import Benchmark
+
+
+# The base of views below /benchmarks/KEY/. It has no docstring, because the schema would use it as
+# the description of views that have none.
+class OfBenchmark(generics.GenericAPIView[Any]):
+    permission_classes: list[type[BasePermission]] = [IsResearcher]
+
+    @property
+    def benchmark(self) -> Benchmark:
+        found = Benchmark.objects.filter(key=self.kwargs["key"]).first()
+        if found is None:
+            raise NotFound("There is no such benchmark.")
+        return found
+
+    def enqueue(self, request: Request, kind: str, title: str, params: dict[str, Any]) -> Response:
+        benchmark = self.benchmark
+        job = enqueue_job(
+            kind=kind,
+            title=f"{title} ({benchmark.key})",
+            params={"benchmark": benchmark.key, **params},
+            benchmark_key=benchmark.key,
+            by=cast(User, request.user),
+        )
+        return accepted(job)

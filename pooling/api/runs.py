@@ -1,0 +1,110 @@
+"""The API of runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.accounts.roles import is_researcher
+from config.jobs.api import JobSerializer
+from config.requests.files import receives_files
+from config.shared.limits import DEPTH_MAX
+from config.shared.uploads import stored_upload
+from pooling.api.base import OfBenchmark
+from pooling.core.run_file import FORMATS
+from pooling.models import Run
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    system = serializers.CharField(
+        source="system.key", help_text="The key of the retrieval model that produced the run."
+    )
+
+    class Meta:
+        model = Run
+        fields = [
+            "name",
+            "system",
+            "sha256",
+            "format",
+            "depth",
+            "n_queries",
+            "warnings",
+            "created_at",
+        ]
+        extra_kwargs = {
+            "name": {"help_text": "The name, unique in the benchmark."},
+            "sha256": {"help_text": "The SHA-256 of the content of the file."},
+            "format": {"help_text": "The format of the file: `trec`, `json` or `npy`."},
+            "depth": {"help_text": "The length of the longest ranked list."},
+            "n_queries": {"help_text": "The number of captions with a ranked list."},
+            "warnings": {
+                "help_text": "Problems of the file that did not prevent the import, one sentence "
+                "each."
+            },
+        }
+
+
+class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
+    file = serializers.FileField(
+        help_text="A run in TREC or JSON format, plain or gzip, or a .npy matrix of captions x "
+        "videos."
+    )
+    system = serializers.CharField(
+        max_length=100, help_text="The retrieval model that produced the run."
+    )
+    name = serializers.CharField(
+        max_length=100,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="The name of the run; by default, the name of the system.",
+    )
+    format = serializers.ChoiceField(
+        choices=["auto", *FORMATS],
+        default="auto",
+        help_text="The format of the file; by default, it is detected from the content.",
+    )
+    depth = serializers.IntegerField(
+        min_value=1,
+        max_value=DEPTH_MAX,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The number of videos to keep per caption; by default, the whole list or the "
+        "top 100 of a matrix.",
+    )
+
+
+@receives_files(is_researcher)
+class Runs(OfBenchmark, generics.ListAPIView[Run]):
+    """List the runs of a benchmark, by name."""
+
+    serializer_class = RunSerializer
+
+    def get_queryset(self) -> QuerySet[Run]:
+        return Run.objects.filter(benchmark=self.benchmark).select_related("system")
+
+    @extend_schema(request=RunUploadSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Upload a run.
+
+        A job checks the whole file, stores the ranked lists, and starts their scoring. If the file
+        has an error, the job fails with the line and the reason, and nothing is stored. The same
+        content is stored once. If the name is in use for other content, the run is called `NAME@2`.
+
+        The `result` of the job has `run` (the name), `queries` (captions with a list), `depth`,
+        `sha256`, `created` (false if the content was already stored) and `warnings`.
+        """
+        shape = RunUploadSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        values = dict(shape.validated_data)
+        file = values.pop("file")
+        _ = self.benchmark
+        with stored_upload(file) as stored:
+            return self.enqueue(request, "import_run", f"Run {file.name}", {**stored, **values})

@@ -1,0 +1,46 @@
+"""The form that uploads a run."""
+
+from __future__ import annotations
+
+from django import forms
+
+from config.shared.limits import DEPTH_MAX
+from pooling.core.run_file import FORMATS
+from pooling.forms.fields import check_printable
+from pooling.services.names import NAME_LENGTH
+
+FORMAT_CHOICES = [("auto", "Detect from the content")] + [
+    (name, {"trec": "TREC run", "json": "JSON", "npy": "NumPy matrix (.npy)"}.get(name, name))
+    for name in FORMATS
+]
+
+
+class RunUploadForm(forms.Form):
+    file = forms.FileField(label="File", help_text="A text file can be compressed with gzip.")
+    system = forms.CharField(
+        label="System",
+        max_length=NAME_LENGTH,
+        help_text="The retrieval model that produced the run.",
+        widget=forms.TextInput(attrs={"list": "known-systems", "autocomplete": "off"}),
+    )
+    name = forms.CharField(
+        label="Name of the run",
+        max_length=NAME_LENGTH,
+        required=False,
+        help_text="Needed only if the system has several runs; by default, the name of the system.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, initial="auto")
+    depth = forms.IntegerField(
+        label="Maximum depth",
+        min_value=1,
+        max_value=DEPTH_MAX,
+        required=False,
+        help_text="Videos kept per caption; by default, the whole list or the top 100 of a matrix.",
+    )
+
+    def clean_system(self) -> str:
+        return check_printable(self.cleaned_data["system"])
+
+    def clean_name(self) -> str:
+        return check_printable(self.cleaned_data["name"])

@@ -1,0 +1,14 @@
+"""Reading benchmarks."""
+
+from __future__ import annotations
+
+from config.shared.errors import InvalidInput
+from pooling.models import Benchmark
+
+
+def get_benchmark(key: str) -> Benchmark:
+    try:
+        return Benchmark.objects.get(key=key)
+    except Benchmark.DoesNotExist:
+        known = ", ".join(Benchmark.objects.values_list("key", flat=True)) or "none"
+        raise InvalidInput(f"There is no benchmark {key!r}. The benchmarks are: {known}.") from None

@@ -1,0 +1,14 @@
+"""Reading where a video can be played."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from pooling.models import Video
+
+
+def playable_address(video: Video) -> str | None:
+    """Return the address of the stored file, or the URL of the video, or None without either."""
+    if video.file:
+        return reverse("video-file", args=[video.public_id])
+    return video.url or None

@@ -1,0 +1,47 @@
+"""Reading pools and their pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from config.shared.bulk import Among, read_columns
+from config.shared.errors import InvalidInput
+from pooling.models import Benchmark, Pair, Pool
+from pooling.selectors.arrays import Captions, Int64Array, codes_of, numbers_of
+
+
+def get_latest_pool(benchmark: Benchmark) -> Pool:
+    pool = benchmark.pools.filter(depth__isnull=False).first()
+    if pool is None:
+        raise InvalidInput(f"{benchmark.key} has no pool yet. Build one with build_pool.")
+    return pool
+
+
+@dataclass(frozen=True, slots=True)
+class PairArrays:
+    """The primary keys and codes of pairs of a benchmark, int64 [n] each, ascending by code."""
+
+    ids: Int64Array
+    codes: Int64Array
+
+
+def pair_arrays(benchmark: Benchmark) -> PairArrays:
+    """Return the pairs of all pools of the benchmark. The time is linear in their number."""
+    ids, queries, videos = read_columns(
+        Pair.objects.filter(query__benchmark=benchmark), "pk", "query_id", "video_id"
+    )
+    codes = codes_of(benchmark, queries, videos)
+    order = np.argsort(codes, kind="stable")
+    return PairArrays(ids=ids[order], codes=codes[order])
+
+
+def pairs_of_captions(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> PairArrays:
+    """Return the pairs of all pools with these captions. videos: the result of `video_ids`."""
+    pairs = Pair.objects.filter(Among("query_id", captions.ids))
+    ids, of_query, of_video = read_columns(pairs, "pk", "query_id", "video_id")
+    queries = captions.numbers[numbers_of(captions.ids, of_query)]
+    codes = benchmark.pair_space.encode(queries, numbers_of(videos, of_video))
+    order = np.argsort(codes, kind="stable")
+    return PairArrays(ids=ids[order], codes=codes[order])

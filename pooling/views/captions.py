@@ -1,0 +1,50 @@
+"""The page that counts captions with equal texts."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from config.accounts.models import User
+from config.shared.errors import Conflict
+from config.shared.pages import CONFLICT, FORM_METHODS, form_status, only_for
+from pooling import services
+from pooling.enums import EqualTexts
+from pooling.forms.captions import EqualTextsForm
+from pooling.policies import (
+    benchmarks_seen_by,
+    can_see_benchmarks,
+    can_set_equal_texts,
+)
+from pooling.selectors.captions import equal_text_counts
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the benchmark's rule for equal texts and the effect of each rule; change the rule."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    may_change = can_set_equal_texts(request.user, benchmark)
+    form = EqualTextsForm(request.POST or None, initial={"rule": benchmark.equal_texts})
+    status = form_status(request)
+    if request.method == "POST" and form.is_valid():
+        rule = EqualTexts(form.cleaned_data["rule"])
+        try:
+            services.set_equal_texts(benchmark=benchmark, rule=rule, by=cast(User, request.user))
+        except Conflict as error:
+            form.add_error(None, str(error))
+            status = CONFLICT
+        else:
+            messages.success(request, f"The rule is now: {rule.label}.")
+            return redirect("equal-captions", benchmark.key)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "rows": equal_text_counts(benchmark),
+        "may_change": may_change,
+    }
+    return render(request, "pooling/equal_captions.html", context, status=status)

@@ -1,0 +1,57 @@
+"""Pages that import train captions and tags."""
+
+from __future__ import annotations
+
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from config.accounts.roles import is_lead
+from config.jobs.views import upload_page
+from config.requests.files import receives_files
+from config.shared.pages import FORM_METHODS, form_data, only_for
+from pooling.forms.metadata import TagsForm, TrainCaptionsForm
+from pooling.policies import (
+    benchmarks_seen_by,
+    can_see_benchmarks,
+    check_can_import_metadata,
+)
+
+
+@receives_files(is_lead)
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
+    form = TrainCaptionsForm(**form_data(request))
+    return _metadata_upload(request, key, "train captions", form, "import_train_captions")
+
+
+@receives_files(is_lead)
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
+    form = TagsForm(**form_data(request))
+    return _metadata_upload(request, key, "tags", form, "import_tags")
+
+
+def _metadata_upload(
+    request: HttpRequest, key: str, noun: str, form: Form, kind: str
+) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_import_metadata(request.user, benchmark)
+    return upload_page(
+        request,
+        f"pooling/{noun.replace(' ', '_')}_upload.html",
+        {
+            "benchmark": benchmark,
+            "heading": f"Import {noun}",
+            "back": reverse("benchmark-captions", args=[benchmark.key]),
+            "back_name": "Back to the captions",
+        },
+        form=form,
+        kind=kind,
+        title=f"Import {noun} into {benchmark.name}",
+        benchmark_key=benchmark.key,
+    )

@@ -1,0 +1,50 @@
+"""The page that uploads a run."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from config.accounts.roles import is_researcher
+from config.jobs.views import upload_page
+from config.requests.files import receives_files
+from config.shared.pages import FORM_METHODS, form_data, only_for
+from pooling.forms.runs import RunUploadForm
+from pooling.policies import (
+    benchmarks_seen_by,
+    can_upload_run,
+    systems_seen_by,
+)
+
+SYSTEMS_OFFERED = 200
+
+
+@receives_files(is_researcher)
+@only_for(can_upload_run)
+@require_http_methods(FORM_METHODS)
+def run_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    name = request.POST.get("name", "").strip() or request.POST.get("system", "").strip()
+    return upload_page(
+        request,
+        "pooling/run_upload.html",
+        {
+            "benchmark": benchmark,
+            "heading": "Upload a run",
+            "systems": _known_systems(request),
+            "back": reverse("benchmark-runs", args=[benchmark.key]),
+            "back_name": "Back to the runs",
+        },
+        form=RunUploadForm(**form_data(request)),
+        kind="import_run",
+        expected="A run in TREC, JSON or .npy format",
+        title=f"Import run {name} into {benchmark.name}",
+        benchmark_key=benchmark.key,
+    )
+
+
+def _known_systems(request: HttpRequest) -> list[str]:
+    """Return the suggestions for the name of the system."""
+    return list(systems_seen_by(request.user).values_list("key", flat=True)[:SYSTEMS_OFFERED])

@@ -1,0 +1,122 @@
+"""Version numbers of label sets: the rule that proposes them, notes, and the publish page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from annotation.enums import Scale
+from annotation.services import write_guideline
+from config.accounts.actors import OPERATOR
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from config.shared.errors import InvalidInput
+from evaluation.core.files.versions import Version, full_version, parse_version
+from evaluation.models import LabelSet, LabelSetBasis
+from evaluation.release.enums import Change
+from evaluation.release.selectors import find_label_set
+from evaluation.release.services import make_draft, publish_label_set
+from pooling.models import Benchmark
+from tests.factories import add_judgments, judge, make_annotator, make_campaign, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def publish(benchmark: Benchmark, change: Change | None = None, notes: str = "") -> str:
+    return publish_label_set(
+        benchmark=benchmark, allow_pending=True, by=OPERATOR, change=change, notes=notes
+    ).version
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("2", (2, 0, 0)),
+        ("2.1", (2, 1, 0)),
+        ("02.1.3", (2, 1, 3)),
+        *((text, None) for text in ("", "1.", "1.2.3.4", "v1", "-1", "1e3", "²", "1" * 10)),
+    ],
+)
+def test_versions_are_read(text: str, version: tuple[int, int, int] | None) -> None:
+    assert parse_version(text) == version
+    assert full_version(text) == (text if version is None else ".".join(map(str, version)))
+
+
+def test_each_part_starts_the_following_ones_again() -> None:
+    version = Version(2, 3, 4)
+    assert [str(version.next(part)) for part in Change.values] == ["2.3.5", "2.4.0", "3.0.0"]
+
+
+def test_the_rule_for_new_pairs_changed_labels_and_other_rules(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=5)
+    benchmark = campaign.benchmark
+    anna = make_annotator("anna")
+    judge(campaign, anna, {"v0": 1})
+    assert publish(benchmark) == "1.0.0"
+    assert publish(benchmark) == "1.0.1"
+    judge(campaign, anna, {"v1": 1})
+    assert publish(benchmark) == "1.1.0"
+    # The labels of a judged pair change: two of three are now against it.
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "x", 0), ("c0", "v0", "y", 0)])
+    assert publish(benchmark) == "1.1.1"
+    write_guideline(benchmark=benchmark, text="Another rule.", by=make_user("lena", Role.LEAD))
+    judge(campaign, anna, {"v2": 1})
+    assert publish(benchmark) == "2.0.0"
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "z", 3)], scale=Scale.GRADED)
+    assert publish(benchmark) == "3.0.0"
+    # A set of an older version has no basis, so only the pairs are compared.
+    LabelSetBasis.objects.all().delete()
+    assert publish(benchmark) == "3.0.1"
+    # The lead decides.
+    assert publish(benchmark, Change.MAJOR, "  Checked again.\n") == "4.0.0"
+    newest = find_label_set(benchmark, "4")
+    assert newest is not None
+    assert (newest.version, newest.notes) == ("4.0.0", "Checked again.")
+
+
+def test_notes_that_cannot_be_stored_are_refused(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path)
+    judge(campaign, make_annotator("anna"), {"v0": 1})
+    for notes, problem in (("a\0b", "The notes has a NUL character."), ("x" * 10_001, "10,001")):
+        with pytest.raises(InvalidInput, match=problem):
+            publish(campaign.benchmark, notes=notes)
+    assert not LabelSet.objects.exists()
+
+
+def test_a_version_is_used_once(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path)
+    judge(campaign, make_annotator("anna"), {"v0": 1})
+    publish(campaign.benchmark)
+    copy = LabelSet.objects.get()
+    copy.pk = None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        copy.save()
+
+
+def test_the_page_proposes_a_number_and_stores_notes(tmp_path: Path, client: Client) -> None:
+    campaign = make_campaign(tmp_path, videos=2)
+    anna = make_annotator("anna")
+    judge(campaign, anna, {"v0": 1})
+    client.force_login(make_user("lena", Role.LEAD))
+    address = "/benchmarks/tiny/labels/publish/"
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
+    assert "Version number" not in client.get(address).content.decode()
+    publish(campaign.benchmark)
+    judge(campaign, anna, {"v1": 0})
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
+    text = client.get(address).content.decode()
+    assert "By rule: 1.1.0" in text
+    assert "Patch: changed labels of the same pairs (1.0.1)" in text
+    assert "1.1.0 after 1.0.0: 1 new pair." in " ".join(text.split())
+
+    client.post(address, {"change": "major", "notes": "Second round."})
+    assert Job.objects.get().params | {"job": ""} == {
+        "benchmark": "tiny",
+        "allow_pending": False,
+        "change": "major",
+        "notes": "Second round.",
+        "job": "",
+    }
