@@ -18,6 +18,11 @@ urlpatterns = [
     path(
         "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"
     ),
+    path(
+        "benchmarks/<str:key>/judgments/plan/<uuid:pk>/",
+        judgments.judgments_plan,
+        name="judgments-plan",
+    ),
     # Guidelines
     path("benchmarks/<str:key>/guidelines/", guidelines.guidelines, name="guidelines"),
     path(

@@ -41,6 +41,11 @@ urlpatterns = [
         lab.CompareCaption.as_view(),
         name="api-compare-caption",
     ),
+    path(
+        "benchmarks/<str:key>/judgment-imports/",
+        annotation.JudgmentImports.as_view(),
+        name="api-judgment-imports",
+    ),
     path("benchmarks/<str:key>/label-sets/", release.LabelSets.as_view(), name="api-label-sets"),
     path(
         "benchmarks/<str:key>/label-sets/<str:version>/since/<str:other>/",

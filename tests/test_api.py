@@ -79,6 +79,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/train-splits/", "post", LEADS, 400),
     ("benchmarks/tiny/tags/", "get", RESEARCH, 200),
     ("benchmarks/tiny/tags/", "post", LEADS, 400),
+    ("benchmarks/tiny/judgment-imports/", "post", LEADS, 400),
     ("benchmarks/tiny/pools/", "get", RESEARCH, 200),
     ("benchmarks/tiny/pools/", "post", RESEARCH, 400),
     ("benchmarks/tiny/agreement/", "get", RESEARCH, 404),

@@ -1,16 +1,18 @@
-"""Files of judgments, with the columns `caption_id,video_id,annotator,label`."""
+"""Files of judgments, with the columns `caption_id,video_id,annotator,label[,judged_at]`."""
 
 from __future__ import annotations
 
+import datetime
 from array import array
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
+from config.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.keys import key_fault, name_fault, shown
 from pooling.core.lines import Progress, TextBlocks
@@ -20,6 +22,12 @@ from pooling.core.table import CsvTable
 MAX_JUDGMENTS = 20_000_000
 MAX_ANNOTATORS = 10_000
 
+# Formats, as `annotation.core.label_formats` recognises them.
+CSV, QRELS, FIRE = "csv", "qrels", "fire"
+NO_TIME = -1
+# Earlier times are mistakes, and PostgreSQL and SQLite store later ones.
+EARLIEST = datetime.datetime(1990, 1, 1, tzinfo=datetime.UTC)
+
 _WORDS = {"irrelevant": 0, "relevant": 1}
 
 
@@ -28,7 +36,9 @@ class JudgmentsFile:
     """The judgments of a file, in its order.
 
     queries, videos: int32 [n], numbers of the benchmark. annotators: int32 [n], indices into
-    `annotator_keys`, which ascend. labels: int8 [n].
+    `annotator_keys`, which ascend. labels: int8 [n]. times: int64 [n], when each was judged, in
+    seconds since 1970 (UTC), or `NO_TIME`. licences: the licences that the file states, unchanged.
+    has_annotators: False if the file does not name them.
     """
 
     queries: Int32s
@@ -38,6 +48,10 @@ class JudgmentsFile:
     annotator_keys: tuple[str, ...]
     sha256: str
     notes: tuple[str, ...]
+    times: Int64s
+    format: str = CSV
+    licences: tuple[str, ...] = ()
+    has_annotators: bool = True
 
 
 def parse_judgments(
@@ -51,31 +65,37 @@ def parse_judgments(
 ) -> JudgmentsFile:
     """Read judgments, plain or gzipped. Labels are numbers of the scale, or relevant/irrelevant.
 
-    Raises `InvalidInput` for an unknown caption or video, an invalid annotator key or label, or an
+    The optional column `judged_at` has ISO 8601 times; without an offset they are UTC. Raises
+    `InvalidInput` for an unknown caption or video, an invalid annotator key, label or time, or an
     annotator who judges a pair twice.
     """
-    table = CsvTable(
-        TextBlocks(path, source=source, progress=progress),
-        ("caption_id", "video_id", "annotator", "label"),
-    )
-    rows = _Rows(table, query_numbers, video_numbers, labels)
-    rows.read()
+    blocks = TextBlocks(path, source=source, progress=progress)
+    table = CsvTable(blocks, ("caption_id", "video_id", "annotator", "label"), ("judged_at",))
+    rows = JudgmentRows(blocks, query_numbers, video_numbers, labels)
+    for line, (query, video, annotator, label, judged_at) in table:
+        rows.add(line, query, video, annotator, label, judged_at)
     if not rows.lines:
         table.refuse("the file has a header but no judgments", 1)
-    return rows.finish()
+    return replace(rows.finish(), notes=table.notes)
 
 
-class _Rows:
-    """The judgments read so far, stored in arrays of 17 bytes per judgment."""
+class JudgmentRows:
+    """The judgments read so far, stored in arrays of 25 bytes per judgment.
+
+    noun: what `query_numbers` maps to numbers, for messages.
+    """
 
     def __init__(
         self,
-        table: CsvTable,
+        blocks: TextBlocks,
         query_numbers: Mapping[str, int],
         video_numbers: Mapping[str, int],
         labels: Collection[int],
+        *,
+        noun: str = "caption",
     ) -> None:
-        self.table = table
+        self.blocks = blocks
+        self.noun = noun
         self.query_numbers = query_numbers
         self.video_numbers = video_numbers
         self.label_values = {str(label): label for label in labels}
@@ -83,45 +103,76 @@ class _Rows:
             self.label_values |= _WORDS
         self.annotator_numbers: dict[str, int] = {}
         self.queries, self.videos, self.annotators = array("i"), array("i"), array("i")
-        self.labels, self.lines = array("b"), array("i")
+        self.labels, self.lines, self.times = array("b"), array("i"), array("q")
 
-    def read(self) -> None:
-        for line, (query_key, video_key, annotator_key, label_text) in self.table:
-            query = self.query_numbers.get(query_key)
-            video = self.video_numbers.get(video_key)
-            annotator = self.annotator_numbers.get(annotator_key)
-            label = self.label_values.get(label_text)
-            if query is None or video is None or label is None:
-                self.refuse(line, query_key, video_key, label_text)
-            if len(self.lines) == MAX_JUDGMENTS:
-                self.table.refuse(f"more than {MAX_JUDGMENTS:,} judgments", line)
-            if annotator is None:
-                annotator = self.add_annotator(line, annotator_key)
-            self.queries.append(query)
-            self.videos.append(video)
-            self.annotators.append(annotator)
-            self.labels.append(label)
-            self.lines.append(line)
+    def add(
+        self,
+        line: int,
+        query_key: str,
+        video_key: str,
+        annotator_key: str,
+        label_text: str,
+        judged_at: str = "",
+    ) -> None:
+        """Add a judgment. Raises `InvalidInput` with the line if it is invalid."""
+        query = self.query_numbers.get(query_key)
+        video = self.video_numbers.get(video_key)
+        annotator = self.annotator_numbers.get(annotator_key)
+        label = self.label_values.get(label_text)
+        if query is None or video is None or label is None:
+            self.refuse(line, query_key, video_key, label_text)
+        if len(self.lines) == MAX_JUDGMENTS:
+            self.stop(line, f"more than {MAX_JUDGMENTS:,} judgments")
+        if annotator is None:
+            annotator = self.add_annotator(line, annotator_key)
+        self.queries.append(query)
+        self.videos.append(video)
+        self.annotators.append(annotator)
+        self.labels.append(label)
+        self.lines.append(line)
+        self.times.append(self.seconds(line, judged_at) if judged_at else NO_TIME)
+
+    def seconds(self, line: int, judged_at: str) -> int:
+        try:
+            time = datetime.datetime.fromisoformat(judged_at)
+            time = time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
+            if time < EARLIEST:
+                raise ValueError
+            return int(time.timestamp())
+        except (ValueError, OverflowError):
+            self.stop(
+                line,
+                f"the time must be like 2026-01-31T12:00:00+00:00, from 1990 on, not "
+                f"{shown(judged_at)}",
+            )
+
+    def stop(self, line: int, reason: str) -> NoReturn:
+        raise InvalidInput(reason, source=self.blocks.source, line=line)
 
     def add_annotator(self, line: int, key: str) -> int:
         if fault := name_fault(key, "annotator"):
-            self.table.refuse(fault, line)
+            self.stop(line, fault)
         if len(self.annotator_numbers) == MAX_ANNOTATORS:
-            self.table.refuse(f"more than {MAX_ANNOTATORS:,} annotators", line)
+            self.stop(line, f"more than {MAX_ANNOTATORS:,} annotators")
         return self.annotator_numbers.setdefault(key, len(self.annotator_numbers))
 
     def refuse(self, line: int, query_key: str, video_key: str, label_text: str) -> NoReturn:
         """Refuse an invalid row. Raises `InvalidInput` with the reason."""
         if query_key not in self.query_numbers:
-            fault = key_fault(query_key, "caption") or f"unknown caption {shown(query_key)}"
+            fault = f"unknown {self.noun} {shown(query_key)}"
+            if self.noun == "caption":
+                fault = key_fault(query_key, "caption") or fault
         elif video_key not in self.video_numbers:
             fault = key_fault(video_key, "video") or f"unknown video {shown(video_key)}"
         else:
             allowed = ", ".join(self.label_values)
             fault = f"the label must be one of {allowed}, not {shown(label_text)}"
-        self.table.refuse(fault, line)
+        self.stop(line, fault)
 
-    def finish(self) -> JudgmentsFile:
+    def finish(self, *, may_repeat: bool = False) -> JudgmentsFile:
+        """Return the judgments. may_repeat: an annotator may judge a pair several times."""
+        if not self.lines:
+            self.stop(1, "the file has no judgments")
         keys = sorted(self.annotator_numbers)
         places = np.empty(len(keys), dtype=np.int32)
         places[[self.annotator_numbers[key] for key in keys]] = np.arange(len(keys))
@@ -131,10 +182,12 @@ class _Rows:
             annotators=places[np.array(self.annotators, dtype=np.int32)],
             labels=np.array(self.labels, dtype=np.int8),
             annotator_keys=tuple(keys),
-            sha256=self.table.blocks.sha256,
-            notes=self.table.notes,
+            sha256=self.blocks.sha256,
+            notes=(),
+            times=np.array(self.times, dtype=np.int64),
         )
-        self.refuse_repeated(result)
+        if not may_repeat:
+            self.refuse_repeated(result)
         return result
 
     def refuse_repeated(self, result: JudgmentsFile) -> None:
@@ -148,4 +201,4 @@ class _Rows:
         first, second = int(order[at]), int(order[at + 1])
         annotator = shown(result.annotator_keys[result.annotators[first]])
         reason = f"annotator {annotator} already judged this pair in line {self.lines[first]}"
-        self.table.refuse(reason, self.lines[second])
+        self.stop(self.lines[second], reason)

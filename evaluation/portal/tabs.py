@@ -42,6 +42,7 @@ TABS = (
                 "pool-build",
                 "campaign-open",
                 "judgments-upload",
+                "judgments-plan",
                 "campaign",
                 "campaign-people",
                 "campaign-person",
