@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import services
-from annotation.enums import EscalationKind
+from annotation.enums import EscalationKind, Scale
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, check_can_lead, scopes_known
 from annotation.selectors.campaigns import get_campaign, open_campaigns
@@ -39,12 +39,16 @@ from annotation.serializers import (
 from annotation.targets import target_of_campaign
 from config.accounts.authentication import EndedSessionAuthentication, PersonTokenAuthentication
 from config.accounts.models import TokenRight, User
-from config.accounts.roles import Role, annotates_somewhere, scopes_of
+from config.accounts.permissions import IsLead
+from config.accounts.roles import Role, annotates_somewhere, is_lead, scopes_of
 from config.accounts.selectors import needs_consent
 from config.jobs.api import JobSerializer, accepted
 from config.jobs.deleting import delete_or_enqueue
+from config.requests.files import receives_files
 from config.shared.errors import NotPermitted
 from config.shared.language import translated
+from config.shared.uploads import stored_upload
+from pooling.api.base import OfBenchmark
 
 HISTORY = 10
 # The response also contains `kept`, so that the browser deletes the answer from the unsent ones.
@@ -308,3 +312,57 @@ def _person(request: Request) -> Any:
     if not annotates_somewhere(request.user):
         raise NotPermitted(gettext("Only annotators can judge."))
     return request.user
+
+
+class JudgmentsUploadSerializer(serializers.Serializer[dict[str, Any]]):
+    file = serializers.FileField(
+        help_text="CSV (`caption_id,video_id,annotator,label` and optionally `judged_at`), TREC "
+        "qrels or FIRE JSON, plain or gzip."
+    )
+    scale = serializers.ChoiceField(choices=Scale.choices, default=Scale.BINARY)
+    pool_equal = serializers.BooleanField(
+        default=False,
+        help_text="Share labels among captions with equal texts; always so for FIRE JSON.",
+    )
+    data_set = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=100,
+        help_text="The data set to import from a FIRE file with several.",
+    )
+    licence = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=300,
+        help_text="Licence that is stated outside the file. Those in the file are stored, too.",
+    )
+    plan_only = serializers.BooleanField(
+        default=False, help_text="Only check the file and return what would be stored."
+    )
+
+
+@receives_files(is_lead)
+class JudgmentImports(OfBenchmark):
+    """Import judgments made elsewhere."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [IsLead()]
+
+    @extend_schema(request=JudgmentsUploadSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Import judgments as a closed campaign, or only plan the import.
+
+        Only leads and admins may do this. A job checks the whole file. If it has an error, the job
+        fails with the line and the reason, and nothing is stored.
+
+        The `result` has `judgments`, `pairs` and `campaign`. With `plan_only`, nothing is stored,
+        and the `result` has the numbers of new pairs, annotators and judgments by label, the
+        licences in the file, and the campaign if the file was imported before.
+        """
+        shape = JudgmentsUploadSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        values = dict(shape.validated_data)
+        file, plan_only = values.pop("file"), values.pop("plan_only")
+        kind = "plan_judgments" if plan_only else "import_judgments"
+        with stored_upload(file) as stored:
+            return self.enqueue(request, kind, f"Judgments {file.name}", {**stored, **values})

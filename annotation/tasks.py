@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
 from config.shared.progress import Progress
-from config.shared.uploads import uploaded_file
+from config.shared.uploads import keep_upload, uploaded_file
 from config.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
@@ -40,20 +41,47 @@ def judgments_imported(job: Job, made: dict[str, Any]) -> Outcome:
     return _to_campaign(made, f"{judgments} of {pairs} {verb} stored.")
 
 
+def judgments_planned(job: Job, made: dict[str, Any]) -> Outcome:
+    judgments, pairs = counted(made["judgments"], "judgment"), counted(made["pairs"], "pair")
+    return Outcome(
+        text=f"The file has {judgments} of {pairs}. Nothing is stored yet.",
+        url=reverse("judgments-plan", args=[job.benchmark_key, job.pk]),
+        link="To the plan",
+    )
+
+
+@job_kind("plan_judgments", outcome=judgments_planned, retry="judgments-upload")
+def plan_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Check a file of judgments and keep it for the import. params: as `import_judgments_job`.
+
+    The result has the fields of `ImportPlan`, and `kept`, the name of the kept upload.
+    """
+    plan = services.plan_judgments(**_file_of(params), progress=progress)
+    return {**asdict(plan), "kept": keep_upload(params["upload"])}
+
+
+def _file_of(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that a plan and an import share."""
+    return {
+        "benchmark": get_benchmark(params["benchmark"]),
+        "path": uploaded_file(params["upload"]),
+        "source": params["source"],
+        "by": actor_of_job(params),
+        "scale": Scale(params.get("scale", Scale.BINARY)),
+        "pool_equal": params.get("pool_equal") or None,
+        "data_set": params.get("data_set", ""),
+    }
+
+
 @job_kind("import_judgments", outcome=judgments_imported, retry="judgments-upload")
 def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Import judgments.
 
-    params: benchmark (key), upload and source (see `uploaded_file`), scale, pool_equal.
+    params: benchmark (key), upload and source (see `uploaded_file`), scale, pool_equal, data_set,
+    licence.
     """
     done = services.import_judgments(
-        benchmark=get_benchmark(params["benchmark"]),
-        path=uploaded_file(params["upload"]),
-        source=params["source"],
-        by=actor_of_job(params),
-        scale=Scale(params.get("scale", Scale.BINARY)),
-        pool_equal=params.get("pool_equal", False),
-        progress=progress,
+        **_file_of(params), licence=params.get("licence", ""), progress=progress
     )
     return {"judgments": done.judgments, "pairs": done.pairs, "campaign": done.campaign.pk}
 

@@ -20,6 +20,11 @@ urlpatterns = [
         "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"
     ),
     path("campaigns/<int:pk>/delete/", deleting.campaign_delete, name="campaign-delete"),
+    path(
+        "benchmarks/<str:key>/judgments/plan/<uuid:pk>/",
+        judgments.judgments_plan,
+        name="judgments-plan",
+    ),
     # Guidelines
     path("benchmarks/<str:key>/guidelines/", guidelines.guidelines, name="guidelines"),
     path(

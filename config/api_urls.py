@@ -48,6 +48,11 @@ urlpatterns = [
         name="api-compare-caption",
     ),
     path("benchmarks/<str:key>/paper/<str:version>/", lab.PaperDetail.as_view(), name="api-paper"),
+    path(
+        "benchmarks/<str:key>/judgment-imports/",
+        annotation.JudgmentImports.as_view(),
+        name="api-judgment-imports",
+    ),
     path("benchmarks/<str:key>/label-sets/", release.LabelSets.as_view(), name="api-label-sets"),
     path(
         "benchmarks/<str:key>/label-sets/<str:version>/since/<str:other>/",

@@ -89,6 +89,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/queries/", "get", RESEARCH, 200),
     ("benchmarks/tiny/videos/", "get", RESEARCH, 200),
     ("benchmarks/tiny/pairs/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/judgment-imports/", "post", LEADS, 400),
     ("benchmarks/tiny/pools/", "get", RESEARCH, 200),
     ("benchmarks/tiny/pools/", "post", RESEARCH, 400),
     ("benchmarks/tiny/agreement/", "get", RESEARCH, 404),

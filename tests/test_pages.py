@@ -146,6 +146,18 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("campaign-open", "POST", "/benchmarks/tiny/campaigns/new/", (OUT, NONE, 403, 422, 422)),
     ("judgments-upload", "GET", "/benchmarks/tiny/judgments/new/", (OUT, NONE, 403, IN, IN)),
     ("judgments-upload", "POST", "/benchmarks/tiny/judgments/new/", (OUT, NONE, 403, 422, 422)),
+    (
+        "judgments-plan",
+        "GET",
+        "/benchmarks/tiny/judgments/plan/00000000-0000-0000-0000-000000000000/",
+        (OUT, NONE, 403, NONE, NONE),
+    ),
+    (
+        "judgments-plan",
+        "POST",
+        "/benchmarks/tiny/judgments/plan/00000000-0000-0000-0000-000000000000/",
+        (OUT, NONE, 403, NONE, NONE),
+    ),
     ("results", "GET", "/benchmarks/tiny/results/", (OUT, NONE, IN, IN, IN)),
     ("results", "GET", "/benchmarks/tiny/results/?labels=9", (OUT, NONE, 400, 400, 400)),
     ("results", "GET", "/benchmarks/tiny/results/?sort=run__id", (OUT, NONE, 400, 400, 400)),

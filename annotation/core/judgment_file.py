@@ -1,9 +1,10 @@
-"""Files of judgments, with the columns `caption_id,video_id,annotator,label`."""
+"""Files of judgments, with the columns `caption_id,video_id,annotator,label[,judged_at]`."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
 from typing import NoReturn
@@ -11,6 +12,7 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from config.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.keys import key_fault, name_fault, shown
 from pooling.core.lines import Progress, TextBlocks
@@ -20,6 +22,13 @@ from pooling.core.table import CsvTable
 MAX_JUDGMENTS = 20_000_000
 MAX_ANNOTATORS = 10_000
 
+# Formats, as `annotation.core.label_formats` recognises them.
+CSV, QRELS, FIRE = "csv", "qrels", "fire"
+NO_TIME = -1
+ROWS_PER_PART = 20_000
+# Earlier times are mistakes, and PostgreSQL and SQLite store later ones.
+EARLIEST = datetime.datetime(1990, 1, 1, tzinfo=datetime.UTC)
+
 _WORDS = {"irrelevant": 0, "relevant": 1}
 
 
@@ -28,7 +37,9 @@ class JudgmentsFile:
     """The judgments of a file, in its order.
 
     queries, videos: int32 [n], numbers of the benchmark. annotators: int32 [n], indices into
-    `annotator_keys`, which ascend. labels: int8 [n].
+    `annotator_keys`, which ascend. labels: int8 [n]. times: int64 [n], when each was judged, in
+    seconds since 1970 (UTC), or `NO_TIME`. licences: the licences that the file states, unchanged.
+    has_annotators: False if the file does not name them.
     """
 
     queries: Int32s
@@ -38,6 +49,10 @@ class JudgmentsFile:
     annotator_keys: tuple[str, ...]
     sha256: str
     notes: tuple[str, ...]
+    times: Int64s
+    format: str = CSV
+    licences: tuple[str, ...] = ()
+    has_annotators: bool = True
 
 
 def parse_judgments(
@@ -51,94 +66,134 @@ def parse_judgments(
 ) -> JudgmentsFile:
     """Read judgments, plain or gzipped. Labels are numbers of the scale, or relevant/irrelevant.
 
-    Raises `InvalidInput` for an unknown caption or video, an invalid annotator key or label, or an
+    The optional column `judged_at` has ISO 8601 times; without an offset they are UTC. Raises
+    `InvalidInput` for an unknown caption or video, an invalid annotator key, label or time, or an
     annotator who judges a pair twice.
     """
-    table = CsvTable(
-        TextBlocks(path, source=source, progress=progress),
-        ("caption_id", "video_id", "annotator", "label"),
-    )
-    rows = _Rows(table, query_numbers, video_numbers, labels)
-    rows.read()
+    blocks = TextBlocks(path, source=source, progress=progress)
+    table = CsvTable(blocks, ("caption_id", "video_id", "annotator", "label"), ("judged_at",))
+    rows = JudgmentRows(blocks, query_numbers, video_numbers, labels)
+    for line, (query, video, annotator, label, judged_at) in table:
+        rows.add(line, query, video, annotator, label, judged_at)
     if not rows.count:
         table.refuse("the file has a header but no judgments", 1)
-    return rows.finish()
+    return replace(rows.finish(), notes=table.notes)
 
 
-class _Rows:
-    """The judgments read so far, stored in arrays of 17 bytes per judgment."""
+class JudgmentRows:
+    """The judgments read so far, stored in arrays of 25 bytes per judgment.
+
+    noun: what `query_numbers` maps to numbers, for messages.
+    """
 
     def __init__(
         self,
-        table: CsvTable,
+        blocks: TextBlocks,
         query_numbers: Mapping[str, int],
         video_numbers: Mapping[str, int],
         labels: Collection[int],
+        *,
+        noun: str = "caption",
     ) -> None:
-        self.table = table
+        self.blocks = blocks
+        self.noun = noun
         self.query_numbers = query_numbers
         self.video_numbers = video_numbers
         self.label_values = {str(label): label for label in labels}
         if set(labels) == set(_WORDS.values()):  # on a graded scale, the words are ambiguous
             self.label_values |= _WORDS
         self.annotator_numbers: dict[str, int] = {}
-        # For each part: queries, videos, annotators, labels and line numbers.
-        self.parts: list[tuple[Int32s, Int32s, Int32s, npt.NDArray[np.int8], Int32s]] = []
+        # For each part: queries, videos, annotators, labels, line numbers and times.
+        self.parts: list[tuple[Int32s, Int32s, Int32s, npt.NDArray[np.int8], Int32s, Int64s]] = []
+        self.waiting: list[tuple[int, str, str, str, str, str]] = []
         self.count = 0
-
-    def read(self) -> None:
-        for lines, columns in self.table.parts():
-            if self.count + len(lines) > MAX_JUDGMENTS:
-                line = lines[MAX_JUDGMENTS - self.count]
-                self.table.refuse(f"more than {MAX_JUDGMENTS:,} judgments", line)
-            self.add(lines, *columns)
 
     def add(
         self,
-        lines: Sequence[int],
-        query_keys: Sequence[str],
-        video_keys: Sequence[str],
-        annotator_keys: Sequence[str],
-        label_texts: Sequence[str],
+        line: int,
+        query_key: str,
+        video_key: str,
+        annotator_key: str,
+        label_text: str,
+        judged_at: str = "",
     ) -> None:
-        queries = _numbers_of(query_keys, self.query_numbers)
-        videos = _numbers_of(video_keys, self.video_numbers)
-        labels = _numbers_of(label_texts, self.label_values)
-        unknown = np.flatnonzero((queries < 0) | (videos < 0) | (labels < 0))
+        """Add a judgment. Raises `InvalidInput` if it, or one before it, is invalid."""
+        if self.count == MAX_JUDGMENTS:
+            self.stop(line, f"more than {MAX_JUDGMENTS:,} judgments")
+        self.count += 1
+        self.waiting.append((line, query_key, video_key, annotator_key, label_text, judged_at))
+        if len(self.waiting) == ROWS_PER_PART:
+            self.convert()
+
+    def convert(self) -> None:
+        """Convert the rows that wait to arrays, column by column."""
+        if not self.waiting:
+            return
+        lines, queries, videos, annotators, labels, times = zip(*self.waiting, strict=True)
+        self.waiting.clear()
+        query = _numbers_of(queries, self.query_numbers)
+        video = _numbers_of(videos, self.video_numbers)
+        label = _numbers_of(labels, self.label_values)
+        unknown = np.flatnonzero((query < 0) | (video < 0) | (label < 0))
         if len(unknown):
             at = int(unknown[0])
-            self.refuse(lines[at], query_keys[at], video_keys[at], label_texts[at])
-        for key in dict.fromkeys(annotator_keys):
+            self.refuse(lines[at], queries[at], videos[at], labels[at])
+        for key in dict.fromkeys(annotators):
             if key not in self.annotator_numbers:
-                self.add_annotator(lines[annotator_keys.index(key)], key)
-        annotators = _numbers_of(annotator_keys, self.annotator_numbers)
-        part = (queries, videos, annotators, labels.astype(np.int8), np.array(lines, np.int32))
-        self.parts.append(part)
-        self.count += len(lines)
+                self.add_annotator(lines[annotators.index(key)], key)
+        annotator = _numbers_of(annotators, self.annotator_numbers)
+        seconds = np.full(len(lines), NO_TIME, np.int64)
+        for at in np.flatnonzero(np.fromiter(map(bool, times), np.bool_, len(times))).tolist():
+            seconds[at] = self.seconds(lines[at], times[at])
+        line = np.array(lines, np.int32)
+        self.parts.append((query, video, annotator, label.astype(np.int8), line, seconds))
+
+    def seconds(self, line: int, judged_at: str) -> int:
+        try:
+            time = datetime.datetime.fromisoformat(judged_at)
+            time = time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
+            if time < EARLIEST:
+                raise ValueError
+            return int(time.timestamp())
+        except (ValueError, OverflowError):
+            self.stop(
+                line,
+                f"the time must be like 2026-01-31T12:00:00+00:00, from 1990 on, not "
+                f"{shown(judged_at)}",
+            )
+
+    def stop(self, line: int, reason: str) -> NoReturn:
+        raise InvalidInput(reason, source=self.blocks.source, line=line)
 
     def add_annotator(self, line: int, key: str) -> None:
         if fault := name_fault(key, "annotator"):
-            self.table.refuse(fault, line)
+            self.stop(line, fault)
         if len(self.annotator_numbers) == MAX_ANNOTATORS:
-            self.table.refuse(f"more than {MAX_ANNOTATORS:,} annotators", line)
+            self.stop(line, f"more than {MAX_ANNOTATORS:,} annotators")
         self.annotator_numbers[key] = len(self.annotator_numbers)
 
     def refuse(self, line: int, query_key: str, video_key: str, label_text: str) -> NoReturn:
         """Refuse an invalid row. Raises `InvalidInput` with the reason."""
         if query_key not in self.query_numbers:
-            fault = key_fault(query_key, "caption") or f"unknown caption {shown(query_key)}"
+            fault = f"unknown {self.noun} {shown(query_key)}"
+            if self.noun == "caption":
+                fault = key_fault(query_key, "caption") or fault
         elif video_key not in self.video_numbers:
             fault = key_fault(video_key, "video") or f"unknown video {shown(video_key)}"
         else:
             allowed = ", ".join(self.label_values)
             fault = f"the label must be one of {allowed}, not {shown(label_text)}"
-        self.table.refuse(fault, line)
+        self.stop(line, fault)
 
-    def finish(self) -> JudgmentsFile:
+    def finish(self, *, may_repeat: bool = False) -> JudgmentsFile:
+        """Return the judgments. may_repeat: an annotator may judge a pair several times."""
+        self.convert()
+        if not self.count:
+            self.stop(1, "the file has no judgments")
         keys = sorted(self.annotator_numbers)
         places = np.empty(len(keys), dtype=np.int32)
         places[[self.annotator_numbers[key] for key in keys]] = np.arange(len(keys))
-        queries, videos, annotators, labels, lines = map(
+        queries, videos, annotators, labels, lines, times = map(
             np.concatenate, zip(*self.parts, strict=True)
         )
         result = JudgmentsFile(
@@ -147,10 +202,12 @@ class _Rows:
             annotators=places[annotators],
             labels=labels,
             annotator_keys=tuple(keys),
-            sha256=self.table.blocks.sha256,
-            notes=self.table.notes,
+            sha256=self.blocks.sha256,
+            notes=(),
+            times=times,
         )
-        self.refuse_repeated(result, lines)
+        if not may_repeat:
+            self.refuse_repeated(result, lines)
         return result
 
     def refuse_repeated(self, result: JudgmentsFile, lines: Int32s) -> None:
@@ -164,7 +221,7 @@ class _Rows:
         first, second = int(order[at]), int(order[at + 1])
         annotator = shown(result.annotator_keys[result.annotators[first]])
         reason = f"annotator {annotator} already judged this pair in line {lines[first]}"
-        self.table.refuse(reason, int(lines[second]))
+        self.stop(int(lines[second]), reason)
 
 
 def _numbers_of(keys: Sequence[str], numbers: Mapping[str, int]) -> Int32s:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from django import forms
 
-from annotation.enums import PauseCause
+from annotation.enums import PauseCause, Scale
 from annotation.models.people import PAUSE_MESSAGES
 from annotation.services.members import REASON_LENGTH as MEMBER_REASON_LENGTH
+
+LICENCE_LENGTH = 300
 
 
 class WithdrawForm(forms.Form):
@@ -33,11 +35,33 @@ class WithdrawForm(forms.Form):
 
 
 class JudgmentsUploadForm(forms.Form):
-    """A file of judgments."""
+    """A file of judgments made elsewhere."""
 
-    file = forms.FileField(label="File", help_text="CSV in UTF-8, optionally gzipped.")
+    file = forms.FileField(
+        label="File", help_text="CSV, TREC qrels or FIRE JSON in UTF-8, optionally gzipped."
+    )
+    scale = forms.ChoiceField(
+        label="Scale", choices=Scale.choices, initial=Scale.BINARY, required=False
+    )
     pool_equal = forms.BooleanField(
         label="Share labels among captions with equal texts",
         required=False,
-        help_text="If not selected, each label applies only to its own caption.",
+        help_text="If not selected, each label applies only to its own caption. Labels of FIRE "
+        "JSON are always shared, because they name texts.",
     )
+    data_set = forms.CharField(
+        label="Data set",
+        required=False,
+        max_length=100,
+        help_text="Only for a FIRE file with several data sets, such as MSVD.",
+    )
+    licence = forms.CharField(
+        label="Licence stated elsewhere",
+        required=False,
+        max_length=LICENCE_LENGTH,
+        help_text="For example in the repository of the file. The licence in the file is stored, "
+        "too, even if the two contradict each other.",
+    )
+
+    def clean_scale(self) -> str:
+        return self.cleaned_data["scale"] or Scale.BINARY.value

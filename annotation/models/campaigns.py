@@ -127,6 +127,11 @@ class Campaign(models.Model):
         help_text="numbers of tasks and pairs for each planned number of labels, without gold",
     )
     source_sha256 = models.CharField(max_length=64, blank=True, help_text="of the imported file")
+    source = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="of an import: format, file name, licences, whether it has annotators and times",
+    )
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -28,6 +28,7 @@ from annotation.services.guidelines import (
     Example,
     write_guideline,
 )
+from annotation.services.import_plans import ImportPlan, plan_judgments
 from annotation.services.imports import ImportedJudgments, import_judgments
 from annotation.services.judging import Answer, Submitted, escalate_task, submit_judgment
 from annotation.services.members import (
@@ -60,6 +61,7 @@ __all__ = [
     "Answer",
     "Example",
     "Gold",
+    "ImportPlan",
     "ImportedJudgments",
     "Policy",
     "Submitted",
@@ -89,6 +91,7 @@ __all__ = [
     "open_training",
     "pause_member",
     "pause_withdrawn_member",
+    "plan_judgments",
     "policy_of",
     "release_assignments",
     "reopen_task",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import numpy.typing as npt
 from django.utils import timezone
 
 from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, places_within
-from annotation.core.judgment_file import JudgmentsFile, parse_judgments
+from annotation.core.judgment_file import FIRE, NO_TIME, JudgmentsFile
+from annotation.core.label_formats import parse_labels_of_others
 from annotation.core.plan import count_plan
 from annotation.enums import LABELS, AnnotationAct, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
@@ -26,7 +28,7 @@ from config.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors.arrays import query_numbers, video_numbers
+from pooling.selectors.arrays import query_numbers, query_texts, video_numbers
 from pooling.selectors.captions import first_equal_captions
 
 # The only service of another app that is called here: only `pooling` writes pairs (DECISIONS 9).
@@ -52,28 +54,31 @@ def import_judgments(
     by: Actor,
     source: str | None = None,
     scale: Scale = Scale.BINARY,
-    pool_equal: bool = False,
+    pool_equal: bool | None = None,
+    data_set: str = "",
+    licence: str = "",
     progress: Progress = no_progress,
 ) -> ImportedJudgments:
     """Store a file of judgments as a closed campaign, with any number of labels for a pair.
 
+    The format is recognised (`annotation.core.label_formats`). The campaign stores it, with each
+    licence that the file states and `licence`, which is stated elsewhere. They may contradict each
+    other, and none replaces another. data_set: the entries of a FIRE file to import. A judgment has
+    the time at which it was made, if the file contains it.
+
     Pairs that are not in any pool are added in a new pool. The labels of the file decide
     each pair, and no further label is requested. A label applies to its own caption. With
     `pool_equal`, captions with equal texts share a task, and its label applies to all of them. A
-    further label by the same annotator is then stored as surplus.
+    further label by the same annotator is then stored as surplus. By default, only the labels of
+    FIRE files are shared, because these name texts and not captions.
 
     Raises `InvalidInput`, or `Conflict` if the file was imported with another `pool_equal`. Then
     nothing is stored. A file that was imported before returns its campaign.
     """
     check_can_lead(by, benchmark)
-    file = parse_judgments(
-        path,
-        query_numbers=query_numbers(benchmark),
-        video_numbers=video_numbers(benchmark),
-        labels=LABELS[scale],
-        progress=lambda done, total: progress(done, total, "reading judgments"),
-        source=source,
-    )
+    file = read_file(benchmark, path, scale, data_set, source, progress)
+    pool_equal = file.format == FIRE if pool_equal is None else pool_equal
+    origin = _origin(file, source or path.name, licence, data_set)
     progress(0, None, "storing judgments")
     with long_transaction():
         lock_row(benchmark)
@@ -82,12 +87,45 @@ def import_judgments(
         stored = earlier.first()
         if stored is not None:
             _check_same_way(stored, pool_equal)
-        campaign = stored or _store(benchmark, file, scale, pool_equal, by)
+        campaign = stored or _store(benchmark, file, scale, pool_equal, origin, by)
         if stored is None:
-            after = {"judgments": len(file.labels), "sha256": file.sha256}
+            after = {"judgments": len(file.labels), "sha256": file.sha256, "format": file.format}
             record(AnnotationAct.JUDGMENTS_IMPORTED, by=by, on=campaign, after=after)
-    n_pairs = len(union_codes([_codes(benchmark, file)]))
+    n_pairs = len(union_codes([codes_of_file(benchmark, file)]))
     return ImportedJudgments(campaign, len(file.labels), n_pairs, created=stored is None)
+
+
+def read_file(
+    benchmark: Benchmark,
+    path: Path,
+    scale: Scale,
+    data_set: str,
+    source: str | None,
+    progress: Progress,
+) -> JudgmentsFile:
+    return parse_labels_of_others(
+        path,
+        query_numbers=query_numbers(benchmark),
+        video_numbers=video_numbers(benchmark),
+        query_texts=query_texts(benchmark),
+        labels=LABELS[scale],
+        data_set=data_set,
+        progress=lambda done, total: progress(done, total, "reading judgments"),
+        source=source,
+    )
+
+
+def _origin(file: JudgmentsFile, name: str, licence: str, data_set: str) -> dict[str, Any]:
+    """Return what a campaign stores about the file it was imported from."""
+    return {
+        "format": file.format,
+        "name": Path(name).name,
+        "data_set": data_set,
+        "licences_in_file": list(file.licences),
+        "licence_stated_elsewhere": licence.strip(),
+        "has_annotators": file.has_annotators,
+        "has_times": bool((file.times != NO_TIME).any()),
+    }
 
 
 def _check_same_way(stored: Campaign, pool_equal: bool) -> None:
@@ -98,19 +136,24 @@ def _check_same_way(stored: Campaign, pool_equal: bool) -> None:
         )
 
 
-def _codes(benchmark: Benchmark, file: JudgmentsFile) -> Int64Array:
+def codes_of_file(benchmark: Benchmark, file: JudgmentsFile) -> Int64Array:
     return benchmark.pair_space.encode(file.queries, file.videos)
 
 
 def _store(
-    benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: bool, by: Actor
+    benchmark: Benchmark,
+    file: JudgmentsFile,
+    scale: Scale,
+    pool_equal: bool,
+    origin: dict[str, Any],
+    by: Actor,
 ) -> Campaign:
-    codes = _codes(benchmark, file)
+    codes = codes_of_file(benchmark, file)
     pairs = union_codes([codes])
-    keys = _keys(benchmark, codes, pool_equal)
+    keys = task_keys(benchmark, codes, pool_equal)
     tasks = union_codes([keys])
     task_of = np.searchsorted(tasks, keys)
-    is_live = ~_repeats(task_of, file.annotators)
+    is_live = ~repeats(task_of, file.annotators)
     counts = count_values(task_of[is_live], file.labels[is_live], len(tasks), len(LABELS[scale]))
     n_labels = counts.sum(axis=1)
     most = int(n_labels.max(initial=1))
@@ -128,10 +171,11 @@ def _store(
         n_tasks=len(tasks),
         plan=count_plan([(n_labels, shared["n_pairs"])]),
         source_sha256=file.sha256,
+        source=origin,
         closed_at=timezone.now(),
         created_by=account_of(by),
     )
-    pair_keys = _keys(benchmark, pairs, pool_equal)
+    pair_keys = task_keys(benchmark, pairs, pool_equal)
     by_key = np.argsort(pair_keys, kind="stable")
     shown = by_key[np.searchsorted(pair_keys[by_key], tasks)]  # the first pair of each task
     task_ids = _copy_tasks(
@@ -146,21 +190,32 @@ def _store(
             "task_id": task_ids[task_of],
             "annotator_id": _annotator_ids(benchmark, file)[file.annotators],
             "label": file.labels,
-            "created_at": timezone.now(),
+            "created_at": _times(file),
             **_slots(task_of, is_live),
         },
     )
     return campaign
 
 
-def _keys(benchmark: Benchmark, codes: Int64Array, pool_equal: bool) -> Int64Array:
+def _times(file: JudgmentsFile) -> Any:
+    """Return when each judgment was made; if the file has no time, that of the import."""
+    now = timezone.now()
+    if (file.times == NO_TIME).all():
+        return now
+    return [
+        now if seconds == NO_TIME else datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+        for seconds in file.times.tolist()
+    ]
+
+
+def task_keys(benchmark: Benchmark, codes: Int64Array, pool_equal: bool) -> Int64Array:
     """Return an identifier of each pair's task, int64 [n]: the text pair, or the pair itself."""
     if not pool_equal:
         return codes
     return text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
 
 
-def _repeats(task_of: Int64Array, annotators: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+def repeats(task_of: Int64Array, annotators: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
     """Return the rows of an annotator who judged the same task in an earlier row, bool [n]."""
     order = np.lexsort((np.arange(len(task_of)), annotators, task_of))
     same = (np.diff(task_of[order], prepend=-1) == 0) & (

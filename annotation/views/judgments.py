@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
 from contextlib import suppress
-from typing import cast
+from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
@@ -18,6 +19,8 @@ from annotation.policies import can_lead_somewhere, check_can_lead
 from annotation.selectors.campaigns import get_campaign
 from config.accounts.models import User
 from config.accounts.roles import Role, is_lead, scopes_of
+from config.jobs.models import Job, JobState
+from config.jobs.policies import jobs_seen_by
 from config.jobs.views import start_job, upload_page
 from config.requests.files import receives_files
 from config.shared.errors import Conflict
@@ -41,10 +44,49 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
             "back_name": "Back to the campaigns",
         },
         form=JudgmentsUploadForm(**form_data(request)),
-        kind="import_judgments",
-        title=f"Import judgments of {benchmark.name}",
+        kind="plan_judgments",
+        title=f"Check judgments of {benchmark.name}",
         benchmark_key=benchmark.key,
+        expected="CSV, TREC qrels or JSON",
     )
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def judgments_plan(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
+    """Show what a checked file would store, and start the job that stores it."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
+    checked = get_object_or_404(
+        jobs_seen_by(request.user), pk=pk, kind="plan_judgments", benchmark_key=benchmark.key
+    )
+    plan = checked.result if checked.state == JobState.DONE else None
+    if plan is None:
+        return redirect("job", checked.pk)
+    if request.method == "POST":
+        return start_job(
+            request,
+            kind="import_judgments",
+            title=f"Import judgments of {benchmark.name}",
+            params={**_options_of(checked), "upload": plan["kept"]},
+            benchmark_key=benchmark.key,
+        )
+    imported = Campaign.objects.filter(benchmark=benchmark, source_sha256=plan["sha256"])
+    context = {
+        "benchmark": benchmark,
+        "plan": plan,
+        "imported": imported.first(),
+        "options": checked.params,
+        "source": checked.params["source"],
+        "above": reverse("judgments-upload", args=[benchmark.key]),
+        "above_name": "Import judgments",
+    }
+    return render(request, "annotation/judgments/plan.html", context)
+
+
+def _options_of(checked: Job) -> dict[str, Any]:
+    names = ("benchmark", "source", "scale", "pool_equal", "data_set", "licence")
+    return {name: checked.params[name] for name in names if name in checked.params}
 
 
 @only_for(can_lead_somewhere)

@@ -48,6 +48,15 @@ def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
         raise
 
 
+def keep_upload(name: str) -> str:
+    """Copy a stored upload, so that it stays after its job; return the name of the copy.
+
+    Housekeeping deletes the copy after a day, unless another job reads it.
+    """
+    with storages["uploads"].open(name) as file:
+        return storages["uploads"].save(uuid.uuid4().hex, file)
+
+
 def uploaded_file(name: str) -> Path:
     """Return the path of a stored upload. Raises `Cancelled` if the file no longer exists.
 

@@ -18,7 +18,7 @@ def drop(apps, schema_editor):
 class Migration(migrations.Migration):
     dependencies = [
         ("evaluation", "0010_label_set_details"),
-        ("annotation", "0010_counts_of_large_campaigns"),
+        ("annotation", "0011_imported_labels"),
         ("pooling", "0007_run_metadata_and_archive"),
     ]
     operations = [migrations.RunPython(create, drop)]

@@ -34,9 +34,25 @@ def percent(share: Any) -> str:
     return f"{exact_percent(float(share))} %"
 
 
+def _source_rows(source: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what is stored about an imported file. Older imports stored nothing."""
+    if not source:
+        return []
+    return [
+        ("Judged", "elsewhere"),
+        ("File", f"{source['name']}, {source['format']}"),
+        ("Licence in the file", " · ".join(source["licences_in_file"]) or "none"),
+        ("Licence stated elsewhere", source["licence_stated_elsewhere"] or "none"),
+        ("Annotators", "named in the file" if source["has_annotators"] else "not named"),
+        ("Times", "from the file" if source["has_times"] else "not in the file"),
+    ]
+
+
 def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
     """Return the names and values of the settings that the campaign uses."""
-    if campaign.is_imported or campaign.is_training:
+    if campaign.is_imported:
+        return _source_rows(campaign.source)
+    if campaign.is_training:
         return []
     doubled = round(campaign.n_tasks * float(campaign.double_share))
     rows = [

@@ -59,6 +59,7 @@ TABS = (
                 "campaign-delete",
                 "campaign-open",
                 "judgments-upload",
+                "judgments-plan",
                 "campaign",
                 "campaign-people",
                 "campaign-person",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from operator import itemgetter
 from typing import NoReturn
 
@@ -12,8 +11,6 @@ from config.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 from pooling.core.refusals import Refusals
-
-PART_RECORDS = 20_000
 
 
 class CsvTable:
@@ -64,13 +61,6 @@ class CsvTable:
                 continue
             record.append("")
             yield line, pick(record)
-
-    def parts(self) -> Iterator[tuple[tuple[int, ...], tuple[tuple[str, ...], ...]]]:
-        """Yield the line numbers and the columns of some thousand records at a time."""
-        rows = iter(self)
-        while part := list(islice(rows, PART_RECORDS)):
-            lines, records = zip(*part, strict=True)
-            yield lines, tuple(zip(*records, strict=True))
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         line = 1

@@ -61,8 +61,10 @@ def test_every_kind_of_job_has_a_result_line(benchmark: Benchmark) -> None:
         "import_train_captions",
         "open_campaign",
         "open_confirmation",
+        "plan_judgments",
         "publish_labels",
         "reopen_judgments",
+        "verify_labels",
     ]
 
 

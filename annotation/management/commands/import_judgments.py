@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from annotation.enums import Scale
-from annotation.services import import_judgments
+from annotation.services import import_judgments, plan_judgments
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Import judgments (caption_id,video_id,annotator,label) as a closed campaign."
+    help = (
+        "Import judgments made elsewhere as a closed campaign: CSV "
+        "(caption_id,video_id,annotator,label and optionally judged_at), TREC qrels or FIRE JSON."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
@@ -24,18 +28,31 @@ class Command(HearthCommand):
         parser.add_argument(
             "--pool-equal",
             action="store_true",
-            help="share labels among captions with equal texts",
+            help="share labels among captions with equal texts; always so for FIRE JSON",
         )
+        parser.add_argument(
+            "--data-set", default="", help="data set to import from a FIRE file with several"
+        )
+        parser.add_argument(
+            "--licence",
+            default="",
+            help="licence that is stated outside the file; those in the file are stored, too",
+        )
+        parser.add_argument("--plan", action="store_true", help="only show what would be stored")
 
     def run(self, **options: Any) -> dict[str, Any]:
-        done = import_judgments(
-            benchmark=get_benchmark(options["key"]),
-            by=OPERATOR,
-            path=options["file"],
-            scale=Scale(options["scale"]),
-            pool_equal=options["pool_equal"],
-            progress=self.progress,
-        )
+        file: dict[str, Any] = {
+            "benchmark": get_benchmark(options["key"]),
+            "by": OPERATOR,
+            "path": options["file"],
+            "scale": Scale(options["scale"]),
+            "pool_equal": options["pool_equal"] or None,
+            "data_set": options["data_set"],
+            "progress": self.progress,
+        }
+        if options["plan"]:
+            return {"plan": asdict(plan_judgments(**file))}
+        done = import_judgments(**file, licence=options["licence"])
         return {
             "judgments": done.judgments,
             "pairs": done.pairs,
@@ -45,6 +62,10 @@ class Command(HearthCommand):
         }
 
     def report(self, result: dict[str, Any]) -> None:
+        if "plan" in result:
+            for name, value in result["plan"].items():
+                self.stdout.write(f"{name}: {value}")
+            return
         self.stdout.write(
             "campaign {campaign}: {judgments:,} judgments of {pairs:,} pairs{already}".format(
                 already="" if result["created"] else " (already imported)", **result

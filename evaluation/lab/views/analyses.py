@@ -29,9 +29,9 @@ from evaluation.lab.analyses.question import (
 from evaluation.lab.analyses.tables import Table
 from evaluation.lab.selectors import run_numbers
 from evaluation.lab.services import begin_analysis
-from evaluation.models import AnalysisResult
+from evaluation.models import DRAFT, AnalysisResult
 from evaluation.release.policies import can_evaluate, can_see_scores
-from evaluation.release.selectors import draft_state
+from evaluation.release.selectors import ORIGINAL, draft_state
 from evaluation.release.services import SETTLED_FOR
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
@@ -184,7 +184,7 @@ def _get_result(request: HttpRequest, key: str, name: str) -> AnalysisResult:
 def _file_stem(stored: AnalysisResult) -> str:
     """Return a file name with the labels and the first digits of the result's key."""
     labels = stored.inputs["labels"]
-    by = f"labels{labels}" if isinstance(labels, int) else labels
+    by = labels if labels in (ORIGINAL, DRAFT) else f"labels{labels}"
     return f"{stored.benchmark.key}-{stored.kind}-{by}-{stored.key[:12]}"
 
 

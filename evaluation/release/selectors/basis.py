@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,8 @@ Int64Array = npt.NDArray[np.int64]
 class CampaignRules(TypedDict):
     """The policy of a campaign when a label set was published.
 
-    campaign: primary key. labels: names of the steps. judgments: its counted judgments.
+    campaign: primary key. labels: names of the steps. judgments: its counted judgments. source:
+    of an imported file, see `Campaign.source`.
     """
 
     campaign: int
@@ -49,6 +50,7 @@ class CampaignRules(TypedDict):
     labels_max: int
     double_share: str
     judgments: int
+    source: dict[str, Any]
 
 
 class Rules(TypedDict):
@@ -105,6 +107,7 @@ def current_rules(benchmark: Benchmark, of_judgments: Int64Array | None = None) 
                 "labels_max": campaign.labels_max,
                 "double_share": str(campaign.double_share.normalize()),
                 "judgments": counts.get(campaign.pk, 0),
+                "source": campaign.source,
             }
             for campaign in campaigns
         ],

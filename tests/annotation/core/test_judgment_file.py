@@ -30,7 +30,7 @@ def parse(folder: Path, content: str | bytes, labels: tuple[int, ...] = (0, 1)) 
 def test_judgments_keep_their_order_and_annotators_are_sorted(
     tmp_path: Path, part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pooling.core.table.PART_RECORDS", part)
+    monkeypatch.setattr("annotation.core.judgment_file.ROWS_PER_PART", part)
     content = (
         "label,annotator,video_id,caption_id\n"
         "1,zoë,v1,q0\nirrelevant,bob b,v1,q0\n0,zoë,v0,q1\nrelevant,Al,v0,q1\n"

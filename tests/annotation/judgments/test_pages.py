@@ -33,8 +33,15 @@ def test_importing_judgments_starts_a_job_with_the_file(campaign: Campaign, lead
     job = Job.objects.get()
     kept = job.params.pop("upload")
     assert (job.kind, job.params) == (
-        "import_judgments",
-        {"benchmark": "tiny", "source": "judged.csv", "pool_equal": False},
+        "plan_judgments",
+        {
+            "benchmark": "tiny",
+            "source": "judged.csv",
+            "scale": "binary",
+            "pool_equal": False,
+            "data_set": "",
+            "licence": "",
+        },
     )
     with storages["uploads"].open(kept) as stored:
         assert stored.read() == content

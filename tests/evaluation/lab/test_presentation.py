@@ -75,7 +75,7 @@ def test_settings_are_collapsed_and_summarised(benchmark: Benchmark, rita: Clien
 def test_a_chart_is_a_file(benchmark: Benchmark, rita: Client) -> None:
     stored = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     response = rita.get(f"{PAGE}charts/ranks/")
-    name = f"tiny-ranks-labels1-{stored.key[:12]}-ranks.vl.json"
+    name = f"tiny-ranks-labels1.0.0-{stored.key[:12]}-ranks.vl.json"
     assert response["Content-Disposition"] == f'attachment; filename="{name}"'
     spec = json.loads(response.content)
     assert spec["$schema"] == "https://vega.github.io/schema/vega-lite/v6.json"

@@ -1,0 +1,128 @@
+"""Files of labels that were judged elsewhere: CSV, TREC qrels and FIRE JSON.
+
+The format is recognised by the content. CSV starts with a header, FIRE JSON with a brace, and qrels
+have four columns that spaces or tabs separate: caption, iteration, video, label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from annotation.core.fire_labels import FireEntries, label_of, responses_of
+from annotation.core.judgment_file import (
+    CSV,
+    FIRE,
+    QRELS,
+    JudgmentRows,
+    JudgmentsFile,
+    parse_judgments,
+)
+from pooling.core.keys import shown
+from pooling.core.lines import Progress, TextBlocks
+
+# The annotator of qrels, which do not name any.
+UNNAMED = "unnamed"
+MAX_FIRE_BYTES = 1 << 30
+_QRELS_LINE = re.compile(r"[^ \t,]+[ \t]+[^ \t]+[ \t]+[^ \t]+[ \t]+-?[0-9]+\s*")
+
+
+def parse_labels_of_others(
+    path: Path,
+    *,
+    query_numbers: Mapping[str, int],
+    video_numbers: Mapping[str, int],
+    query_texts: Sequence[str],
+    labels: Collection[int] = (0, 1),
+    data_set: str = "",
+    progress: Progress | None = None,
+    source: str | None = None,
+) -> JudgmentsFile:
+    """Read a file of judgments in the format that its first line shows, plain or gzipped.
+
+    query_texts: by number, for FIRE JSON. data_set: the entries of a FIRE file to read; empty for
+    all, if the file has one data set. Raises `InvalidInput` as `parse_judgments` does.
+    """
+    found = detect_format(path, source)
+    if found == CSV:
+        return parse_judgments(
+            path,
+            query_numbers=query_numbers,
+            video_numbers=video_numbers,
+            labels=labels,
+            progress=progress,
+            source=source,
+        )
+    longest = None if found == FIRE else 1 << 20
+    blocks = TextBlocks(
+        path, source=source, progress=progress, max_line=longest, max_bytes=MAX_FIRE_BYTES
+    )
+    if found == QRELS:
+        return _read_qrels(blocks, JudgmentRows(blocks, query_numbers, video_numbers, labels))
+    by_text: dict[str, int] = {}
+    for number, text in enumerate(query_texts):
+        by_text.setdefault(text, number)
+    rows = JudgmentRows(blocks, by_text, video_numbers, labels, noun="caption text")
+    return _read_fire(blocks, rows, data_set)
+
+
+def detect_format(path: Path, source: str | None = None) -> str:
+    """Return `CSV`, `QRELS` or `FIRE` for a file. Raises `InvalidInput` for an unreadable one."""
+    blocks = TextBlocks(path, source=source, max_line=None)
+    first = next(iter(blocks)).decode(errors="replace").lstrip()
+    if first.startswith(("{", "[")):
+        return FIRE
+    line = next(islice(first.splitlines(), 1), "")
+    return QRELS if _QRELS_LINE.fullmatch(line) else CSV
+
+
+def _read_qrels(blocks: TextBlocks, rows: JudgmentRows) -> JudgmentsFile:
+    """Read qrels. A pair has one label, by an annotator who is not named."""
+    for line, text in enumerate(blocks.text_lines(), start=1):
+        cells = text.split()
+        if not cells:
+            continue
+        if len(cells) != 4:
+            rows.stop(line, f"the line has {len(cells)} columns, not the 4 of qrels")
+        query, _, video, label = cells
+        rows.add(line, query, video, UNNAMED, label)
+    note = "qrels do not name their annotators, and contain one label for each pair"
+    return replace(rows.finish(), format=QRELS, notes=(note,), has_annotators=False)
+
+
+def _read_fire(blocks: TextBlocks, rows: JudgmentRows, data_set: str) -> JudgmentsFile:
+    entries = FireEntries(b"".join(blocks).decode(), blocks.source)
+    data_sets: dict[str, int] = {}
+    others = 0
+    for line, entry in entries:
+        name = str(entry.get("dataset", ""))
+        data_sets[name] = data_sets.get(name, 0) + 1
+        if data_set and name != data_set:
+            continue
+        try:
+            query, video, responses = responses_of(entry)
+        except ValueError as error:
+            rows.stop(line, str(error))
+        for annotator, label in responses:
+            rows.add(line, query, video, annotator, label)
+        others += _differs(label_of(entry), [label for _, label in responses])
+    if len(data_sets) > 1 and not data_set:
+        rows.stop(1, f"the file has several data sets: {', '.join(map(shown, sorted(data_sets)))}")
+    notes = []
+    if others:
+        notes.append(
+            f"labels that are not the majority of their responses: {others:,}; only the responses "
+            "are imported"
+        )
+    file = rows.finish(may_repeat=True)
+    return replace(file, format=FIRE, licences=entries.licences, notes=tuple(notes))
+
+
+def _differs(label: str, responses: list[str]) -> bool:
+    """Return whether a label is not the majority of its responses."""
+    relevant = 2 * sum(response == "relevant" for response in responses) - len(responses)
+    majority = "" if relevant == 0 else "relevant" if relevant > 0 else "irrelevant"
+    return label != majority

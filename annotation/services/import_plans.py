@@ -1,0 +1,102 @@
+"""What importing a file of judgments would store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from annotation.core.judgment_file import FIRE, NO_TIME, JudgmentsFile
+from annotation.enums import LABELS, Scale
+from annotation.models import Campaign
+from annotation.policies import check_can_lead
+from annotation.services.imports import codes_of_file, read_file, repeats, task_keys
+from config.accounts.actors import Actor
+from config.shared.progress import Progress, no_progress
+from pooling.core.pool import union_codes
+from pooling.models import Benchmark
+from pooling.selectors.arrays import query_keys, video_keys
+from pooling.selectors.pools import pair_arrays
+
+# The rows that a plan shows.
+ROWS_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """What importing a file of judgments would store.
+
+    new_pairs: pairs that no pool contains. repeated: further labels by the same annotator, which
+    would not count. labels: number of judgments by label. licences: those that the file states.
+    first_rows: caption, video, annotator (numbered, because researchers see jobs) and label of the
+    first judgments. campaign: the primary key of the campaign if the file was imported before.
+    """
+
+    format: str
+    sha256: str
+    judgments: int
+    pairs: int
+    new_pairs: int
+    annotators: int
+    has_annotators: bool
+    has_times: bool
+    pool_equal: bool
+    repeated: int
+    labels: dict[str, int]
+    licences: tuple[str, ...]
+    notes: tuple[str, ...]
+    first_rows: tuple[tuple[str, str, str, str], ...]
+    campaign: int | None
+
+
+def plan_judgments(
+    *,
+    benchmark: Benchmark,
+    path: Path,
+    by: Actor,
+    source: str | None = None,
+    scale: Scale = Scale.BINARY,
+    pool_equal: bool | None = None,
+    data_set: str = "",
+    progress: Progress = no_progress,
+) -> ImportPlan:
+    """Check a file as `import_judgments` does, and return what it would store."""
+    check_can_lead(by, benchmark)
+    file = read_file(benchmark, path, scale, data_set, source, progress)
+    shared = file.format == FIRE if pool_equal is None else pool_equal
+    codes = codes_of_file(benchmark, file)
+    pairs = union_codes([codes])
+    task_of = np.unique(task_keys(benchmark, codes, shared), return_inverse=True)[1].reshape(-1)
+    earlier = Campaign.objects.filter(benchmark=benchmark, source_sha256=file.sha256)
+    names = LABELS[scale]
+    values, counts = np.unique(file.labels, return_counts=True)
+    return ImportPlan(
+        format=file.format,
+        sha256=file.sha256,
+        judgments=len(file.labels),
+        pairs=len(pairs),
+        new_pairs=len(np.setdiff1d(pairs, pair_arrays(benchmark).codes)),
+        annotators=len(file.annotator_keys),
+        has_annotators=file.has_annotators,
+        has_times=bool((file.times != NO_TIME).any()),
+        pool_equal=shared,
+        repeated=int(repeats(task_of, file.annotators).sum()),
+        labels={names[v]: n for v, n in zip(values.tolist(), counts.tolist(), strict=True)},
+        licences=file.licences,
+        notes=file.notes,
+        first_rows=_first_rows(benchmark, file),
+        campaign=earlier.values_list("pk", flat=True).first(),
+    )
+
+
+def _first_rows(benchmark: Benchmark, file: JudgmentsFile) -> tuple[tuple[str, str, str, str], ...]:
+    queries, videos = query_keys(benchmark), video_keys(benchmark)
+    rows = zip(
+        file.queries[:ROWS_SHOWN].tolist(),
+        file.videos[:ROWS_SHOWN].tolist(),
+        file.annotators[:ROWS_SHOWN].tolist(),
+        file.labels[:ROWS_SHOWN].tolist(),
+        strict=True,
+    )
+    return tuple((queries[q], videos[v], f"annotator {a + 1}", str(la)) for q, v, a, la in rows)
