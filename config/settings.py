@@ -222,6 +222,7 @@ CELERY_BEAT_SCHEDULE = {
         "task": "config.jobs.tasks.sweep_incoming_files_task",
         "schedule": 600.0,
     },
+    "queue-uploads": {"task": "pooling.tasks.queue_uploads_task", "schedule": 20.0},
     "delete-addresses": {
         "task": "config.audit.tasks.delete_old_addresses_task",
         "schedule": 86_400.0,
@@ -397,6 +398,13 @@ UPLOAD_ROOT = HEARTH_HOME / "uploads"
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT / "incoming")
 Path(FILE_UPLOAD_TEMP_DIR).mkdir(parents=True, exist_ok=True)
 FILE_UPLOAD_HANDLERS = ["config.requests.files.NoFiles"]
+# The size of one video or archive, which arrives in parts, and of all files that one person has
+# sent and that are not prepared yet. Housekeeping deletes them after a week without change.
+VIDEO_BYTES_MAX = env.int("VIDEO_MAX_MB", 16_384) << 20
+VIDEO_BYTES_PER_PERSON = env.int("VIDEOS_PER_PERSON_MB", 262_144) << 20
+VIDEO_UPLOAD_ROOT = HEARTH_HOME / "video-uploads"
+# A folder of the server. Leads can add the videos below it without sending them.
+VIDEO_FOLDER = env.str("VIDEO_FOLDER", "")
 # The number of proxies in front of Hearth that set X-Forwarded-For. With 0 it is ignored.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES

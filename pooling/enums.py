@@ -13,6 +13,20 @@ class MediaState(models.TextChoices):
     BROKEN = "broken", "Cannot play"
 
 
+class UploadState(models.TextChoices):
+    """The states of a file that is added to a benchmark."""
+
+    ARRIVING = "arriving", "Uploading"
+    WAITING = "waiting", "Waiting"
+    PROCESSING = "processing", "Processing"
+    PLAYABLE = "playable", "Playable"
+    UNPACKED = "unpacked", "Unpacked"
+    REFUSED = "refused", "Refused"
+
+
+UNPREPARED = (UploadState.WAITING, UploadState.PROCESSING)
+
+
 class PoolStrategy(models.TextChoices):
     DEPTH_K = "depth-k", "Top k of each run"
     JUDGED = "judged", "Pairs of imported judgments"
@@ -39,3 +53,6 @@ class PoolingAct(models.TextChoices):
     POOL_BUILT = "pool_built", "Pool built"
     TRAIN_CAPTIONS_IMPORTED = "train_captions_imported", "Train captions imported"
     TAGS_IMPORTED = "tags_imported", "Tags imported"
+    VIDEO_ADDED = "video_added", "Video file added"
+    VIDEO_UPLOADS_CANCELLED = "video_uploads_cancelled", "Uploads of videos cancelled"
+    VIDEO_UPLOADS_RETRIED = "video_uploads_retried", "Uploads of videos retried"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
+from celery import shared_task
 from django.urls import reverse
 from django.utils.html import format_html
 
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
+from config.operations.housekeeping import Removed, housekeeping_step, remove_files
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted, short_sha
 from pooling import services
 from pooling.selectors.benchmarks import get_benchmark
+from pooling.services.queueing import KIND
 
 
 def _url_of_run(job: Job, made: dict[str, Any]) -> str:
@@ -140,3 +144,33 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         progress=progress,
     )
     return {**built.report()}
+
+
+def videos_prepared(job: Job, made: dict[str, Any]) -> Outcome:
+    text = f"{counted(made['playable'], 'video')} can be played, {made['refused']:,} refused."
+    url = reverse("videos-add", args=[job.benchmark_key])
+    return Outcome(text=text, url=url, link="To the files of the videos")
+
+
+@job_kind(KIND, outcome=videos_prepared, retry="videos-add", keeps_parts=True)
+def prepare_videos_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Prepare the files that were added to a benchmark. params: benchmark (key)."""
+    done = services.prepare_uploads(
+        benchmark=get_benchmark(params["benchmark"]),
+        job=uuid.UUID(params["job"]),
+        progress=progress,
+    )
+    return {**done}
+
+
+@shared_task
+def queue_uploads_task() -> None:
+    services.queue_uploads()
+
+
+@housekeeping_step("video-uploads", "Files of videos that were not completed or prepared")
+def remove_video_uploads(dry_run: bool) -> Removed:
+    removed = remove_files(services.expired_files(), dry_run)
+    if not dry_run:
+        services.forget_expired_uploads()
+    return removed

@@ -31,7 +31,7 @@ TABS = (
     Tab(
         "Captions and videos",
         "benchmark-captions",
-        frozenset({"equal-captions", "train-captions-upload", "tags-upload"}),
+        frozenset({"equal-captions", "train-captions-upload", "tags-upload", "videos-add"}),
     ),
     Tab("Runs", "benchmark-runs", frozenset({"run-upload", "run", "results"})),
     Tab(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,7 @@ def test_nginx_takes_large_files_exactly_where_hearth_does() -> None:
     (pattern,) = re.findall(r"location ~ (\S+) \{", text)
     pages = [reverse(f"{name}-upload", args=["msvd"]) for name in UPLOADS]
     pages.append(reverse("guideline-write", args=["msvd"]))
+    pages.append(reverse("video-upload", args=["msvd", uuid.UUID(int=1)]))
     api = [reverse(f"api-{name}", args=["msvd"]) for name in ("runs", "train-splits", "tags")]
     assert [address for address in pages + api if not re.search(pattern, address)] == []
     others = [
@@ -114,6 +116,8 @@ def test_nginx_takes_large_files_exactly_where_hearth_does() -> None:
         "/api/v1/benchmarks/",
         "/x/benchmarks/msvd/runs/new/",
         "/benchmarks/a/b/runs/new/",
+        "/benchmarks/msvd/videos/new/",
+        "/benchmarks/msvd/videos/uploads/",
     ]
     assert [address for address in others if re.search(pattern, address)] == []
 
