@@ -6,6 +6,7 @@ A production site sets DATABASE_URL, REDIS_URL, SECRET_KEY and ALLOWED_HOSTS.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -370,6 +371,10 @@ SESSION_ENGINE = "config.accounts.sessions"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_SECURE = HTTPS
 X_FRAME_OPTIONS = "DENY"
+# The hosts whose addresses can be videos, such as videos.example:8443. Without any, all hosts can.
+VIDEO_HOSTS = [host.lower() for host in env.list("VIDEO_HOSTS", default=[])]
+if not all(re.fullmatch(r"[a-z0-9.-]+(:\d+)?", host) for host in VIDEO_HOSTS):
+    raise ImproperlyConfigured("VIDEO_HOSTS must list names of hosts, separated by commas.")
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -379,8 +384,8 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:"],
         "font-src": [SELF],
         "connect-src": [SELF],
-        # blob: for clips loaded in advance, https: for videos that a URL refers to.
-        "media-src": [SELF, "blob:", "https:"],
+        # blob: for clips loaded in advance, and the hosts of videos that a URL refers to.
+        "media-src": [SELF, "blob:", *(f"https://{host}" for host in VIDEO_HOSTS or ["*"])],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
         "base-uri": [NONE],

@@ -54,5 +54,6 @@ class PoolingAct(models.TextChoices):
     TRAIN_CAPTIONS_IMPORTED = "train_captions_imported", "Train captions imported"
     TAGS_IMPORTED = "tags_imported", "Tags imported"
     VIDEO_ADDED = "video_added", "Video file added"
+    VIDEO_ADDRESSES_SET = "video_addresses_set", "Addresses of videos set"
     VIDEO_UPLOADS_CANCELLED = "video_uploads_cancelled", "Uploads of videos cancelled"
     VIDEO_UPLOADS_RETRIED = "video_uploads_retried", "Uploads of videos retried"

@@ -163,6 +163,30 @@ def prepare_videos_job(params: dict[str, Any], progress: Progress) -> dict[str, 
     return {**done}
 
 
+def addresses_set(job: Job, made: dict[str, Any]) -> Outcome:
+    text = f"{counted(made['videos'], 'video')} got an address."
+    if made["with_file"]:
+        text += f" {made['with_file']:,} keep their file."
+    url = reverse("benchmark-captions", args=[job.benchmark_key])
+    return Outcome(text=text, url=url, link="To the captions and videos")
+
+
+@job_kind("set_addresses", outcome=addresses_set, retry="video-addresses-upload")
+def set_addresses_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Set the addresses of an uploaded file.
+
+    params: benchmark (key), upload and source (see `uploaded_file`).
+    """
+    done = services.set_addresses(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
+    return {**done}
+
+
 @shared_task
 def queue_uploads_task() -> None:
     services.queue_uploads()

@@ -23,6 +23,11 @@ urlpatterns = [
     path("benchmarks/<str:key>/videos/new/folder/", uploads.videos_folder, name="videos-folder"),
     path("benchmarks/<str:key>/videos/new/retry/", uploads.videos_retry, name="videos-retry"),
     path("benchmarks/<str:key>/videos/new/cancel/", uploads.videos_cancel, name="videos-cancel"),
+    path(
+        "benchmarks/<str:key>/video-addresses/new/",
+        uploads.video_addresses,
+        name="video-addresses-upload",
+    ),
     path("benchmarks/<str:key>/videos/uploads/", tus.video_uploads, name="video-uploads"),
     path("benchmarks/<str:key>/videos/uploads/<uuid:pk>/", tus.video_upload, name="video-upload"),
     path("media/videos/<uuid:public_id>/", media.video_file, name="video-file"),

@@ -96,6 +96,18 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("videos-add", "POST", "/benchmarks/tiny/videos/new/", (OUT, NONE, 405, 405, 405)),
     ("videos-plan", "POST", "/benchmarks/tiny/videos/new/plan/", (OUT, NONE, 403, 400, 400)),
     ("videos-folder", "POST", "/benchmarks/tiny/videos/new/folder/", (OUT, NONE, 403, 400, 400)),
+    (
+        "video-addresses-upload",
+        "GET",
+        "/benchmarks/tiny/video-addresses/new/",
+        (OUT, NONE, 403, IN, IN),
+    ),
+    (
+        "video-addresses-upload",
+        "POST",
+        "/benchmarks/tiny/video-addresses/new/",
+        (OUT, NONE, 403, 422, 422),
+    ),
     ("videos-retry", "POST", "/benchmarks/tiny/videos/new/retry/", (OUT, NONE, 403, OUT, OUT)),
     ("videos-cancel", "POST", "/benchmarks/tiny/videos/new/cancel/", (OUT, NONE, 403, OUT, OUT)),
     ("video-uploads", "POST", "/benchmarks/tiny/videos/uploads/", (OUT, NONE, 403, 412, 412)),

@@ -31,7 +31,15 @@ TABS = (
     Tab(
         "Captions and videos",
         "benchmark-captions",
-        frozenset({"equal-captions", "train-captions-upload", "tags-upload", "videos-add"}),
+        frozenset(
+            {
+                "equal-captions",
+                "train-captions-upload",
+                "tags-upload",
+                "videos-add",
+                "video-addresses-upload",
+            }
+        ),
     ),
     Tab("Runs", "benchmark-runs", frozenset({"run-upload", "run", "results"})),
     Tab(

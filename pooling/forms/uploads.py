@@ -8,14 +8,21 @@ import json
 import re
 from typing import Any, TypeGuard
 
+from django import forms
+
 from config.requests.text import check_json
 from config.shared.errors import InvalidInput
 from pooling.selectors.uploads import FileFacts
 from pooling.services.uploads import ALGORITHMS, Checksum
 
+CSV_HELP = "A CSV file with the columns video_id and url."
 FILES_MAX = 2000
 COUNT_MAX = 1 << 50
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
+
+
+class AddressesForm(forms.Form):
+    file = forms.FileField(label="File", help_text=CSV_HELP)
 
 
 def parse_files(body: bytes) -> list[FileFacts]:

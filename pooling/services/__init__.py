@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pooling.services.addresses import set_addresses
 from pooling.services.benchmarks import (
     ImportedBenchmark,
     import_benchmark,
@@ -53,5 +54,6 @@ __all__ = [
     "queue_uploads",
     "receive_part",
     "retry_uploads",
+    "set_addresses",
     "set_equal_texts",
 ]

@@ -5,20 +5,24 @@ from __future__ import annotations
 import uuid
 from typing import cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from config.accounts.models import User
+from config.accounts.roles import is_lead
+from config.jobs.views import upload_page
+from config.requests.files import receives_files
 from config.shared.errors import InvalidInput
-from config.shared.pages import only_for
+from config.shared.pages import FORM_METHODS, form_data, only_for
 from config.shared.words import counted
 from pooling import services
 from pooling.enums import MediaState, UploadState
-from pooling.forms.uploads import FILES_MAX, parse_files
+from pooling.forms.uploads import FILES_MAX, AddressesForm, parse_files
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, check_can_add_videos
 from pooling.selectors.folders import shown_folders
@@ -89,6 +93,29 @@ def videos_folder(request: HttpRequest, key: str) -> HttpResponse:
     summary = services.add_folder(benchmark=benchmark, folder=folder, by=cast(User, request.user))
     messages.info(request, summary)
     return redirect("videos-add", benchmark.key)
+
+
+@receives_files(is_lead)
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def video_addresses(request: HttpRequest, key: str) -> HttpResponse:
+    """Set the addresses of videos that only the browser plays."""
+    benchmark = _benchmark(request, key)
+    return upload_page(
+        request,
+        "pooling/video_addresses.html",
+        {
+            "benchmark": benchmark,
+            "heading": "Set addresses of videos",
+            "hosts": settings.VIDEO_HOSTS,
+            "back": reverse("videos-add", args=[benchmark.key]),
+            "back_name": "Back to adding videos",
+        },
+        form=AddressesForm(**form_data(request)),
+        kind="set_addresses",
+        title=f"Set addresses of videos of {benchmark.name}",
+        benchmark_key=benchmark.key,
+    )
 
 
 @only_for(can_see_benchmarks)

@@ -19,7 +19,7 @@ from pooling.models import VideoUpload
 from pooling.selectors.uploads import upload_path
 from tests.e2e import rooms
 from tests.factories import make_benchmark, make_user
-from tests.waiting import wait_for
+from tests.waiting import SECONDS, wait_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -54,8 +54,8 @@ def test_a_file_continues_after_the_browser_was_closed(
 
     page = open_and_choose()
     items = page.locator("[data-plan] > li")
-    expect(items.nth(0)).to_have_text("1 belong to a video and will be sent")
-    expect(items.nth(1)).to_contain_text("1 have no video of this name in the benchmark")
+    expect(items.nth(0)).to_have_text("Files of videos, to be sent: 1")
+    expect(items.nth(1)).to_contain_text("Files without a video of this name: 1")
     page.get_by_role("button", name="Send 1 file").click()
     assert wait_for(lambda: VideoUpload.objects.filter(offset__gt=SIZE // 4).exists())
     page.context.close()
@@ -70,9 +70,11 @@ def test_a_file_continues_after_the_browser_was_closed(
             request.method == "PATCH" and parts.append(int(request.headers["upload-offset"]))
         ),
     )
-    expect(page.locator("[data-plan] > li").first).to_contain_text("1 were begun before")
+    expect(page.locator("[data-plan] > li").first).to_contain_text("(begun before: 1)")
     page.get_by_role("button", name="Send 1 file").click()
-    expect(page.locator("[data-text]")).to_have_text(re.compile("^All files have been sent"))
+    expect(page.locator("[data-text]")).to_have_text(
+        re.compile("^All files have been sent"), timeout=SECONDS * 1000
+    )
     kept.refresh_from_db()
     assert (parts[0] >= SIZE // 4, parts == sorted(set(parts))) == (True, True)
     assert (VideoUpload.objects.count(), kept.state, kept.offset) == (1, "waiting", SIZE)

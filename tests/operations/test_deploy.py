@@ -24,7 +24,7 @@ from tests.operations.sites import Site
 DEPLOY = ROOT / "config" / "deploy"
 GUIDE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-UPLOADS = ["run", "train-captions", "tags", "judgments", "gold"]
+UPLOADS = ["run", "train-captions", "tags", "judgments", "gold", "video-addresses"]
 # Variables of development, tests and the image.
 NOT_FOR_OPERATORS = {"HEARTH_DEMO", "PROMETHEUS_MULTIPROC_DIR"}
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from django.conf import settings as site
 from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from config.accounts.actors import OPERATOR
@@ -395,3 +396,46 @@ def test_a_file_that_becomes_a_link_is_not_read(
     (root / "v0.mp4").symlink_to(make_video(tmp_path / "outside.mp4"))
     run_jobs()
     assert ended()["v0.mp4"][0] == "refused"
+
+
+# --- Addresses ------------------------------------------------------------------------------------
+
+
+def send_addresses(client: Client, content: str) -> Job:
+    file = SimpleUploadedFile("a.csv", content.encode())
+    client.post("/benchmarks/tiny/video-addresses/new/", {"file": file})
+    return run_jobs()
+
+
+def test_addresses_are_stored_for_videos_without_a_file(tus: TusClient, settings: Any) -> None:
+    settings.VIDEO_HOSTS = ["videos.example"]
+    Video.objects.filter(key="v1").update(file="tiny/a.mp4", state="playable")
+    content = "video_id,url,duration\n" + "".join(
+        f"v{n},https://videos.example/{n}.mp4,{n + 1}.5\n" for n in range(2)
+    )
+    assert send_addresses(tus.client, content).result == {"videos": 1, "with_file": 1}
+    found = Video.objects.filter(key__in=["v0", "v1"]).values_list("url", "state", "duration")
+    assert set(found) == {
+        ("https://videos.example/0.mp4", "playable", 1.5),
+        ("", "playable", None),
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("v9x,https://videos.example/a.mp4", "a.csv: the benchmark has no video 'v9x'"),
+        ("v1,", "a.csv: the video 'v1' has no url"),
+        ("v1,http://videos.example/a.mp4", "does not begin with https://"),
+        ("v1,https://videos.example.evil/a.mp4", "the hosts are videos.example (VIDEO_HOSTS)"),
+        ("v1,https://user@videos.example/a.mp4", "is not a plain http or https address"),
+        ("v1,file:///etc/passwd", "is not a plain http or https address"),
+    ],
+)
+def test_one_wrong_address_refuses_the_file(
+    tus: TusClient, settings: Any, row: str, reason: str
+) -> None:
+    settings.VIDEO_HOSTS = ["videos.example"]
+    job = send_addresses(tus.client, f"video_id,url\nv0,https://videos.example/0.mp4\n{row}\n")
+    assert (job.state, reason in job.error) == ("failed", True), job.error
+    assert Video.objects.exclude(url="").count() == 0

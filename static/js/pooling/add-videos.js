@@ -6,11 +6,11 @@ import { Refused, sendFile } from "./tus.js";
 // Two files at once keep the connection busy while the server stores a part.
 const AT_ONCE = 2;
 const WORDS = {
-  match: "belong to a video and will be sent",
-  archive: "archives will be sent and unpacked",
-  present: "belong to a video that has a file already",
-  new: "have no video of this name in the benchmark",
-  ambiguous: "could belong to several videos, or share a video with another file",
+  match: "Files of videos, to be sent",
+  archive: "Archives, to be sent and unpacked",
+  present: "Files of videos that have a file already",
+  new: "Files without a video of this name",
+  ambiguous: "Files that fit several videos, or share a video",
 };
 const SENT = new Set(["match", "archive"]);
 const SHOWN_NAMES = 20;
@@ -179,9 +179,9 @@ function listPlan(box, plan) {
   const items = Object.keys(WORDS).flatMap((status) => {
     const entries = plan.filter((entry) => entry.status === status);
     if (entries.length === 0) return [];
-    const item = element("li", `${entries.length} ${WORDS[status]}`);
+    const item = element("li", `${WORDS[status]}: ${entries.length}`);
     const begun = entries.filter((entry) => entry.sent > 0).length;
-    if (begun > 0) item.append(`; ${begun} were begun before and continue`);
+    if (begun > 0) item.append(` (begun before: ${begun})`);
     if (!SENT.has(status)) item.append(names(entries.map((entry) => entry.file.name)));
     return [item];
   });
