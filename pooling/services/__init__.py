@@ -8,6 +8,7 @@ from pooling.services.benchmarks import (
     import_benchmark,
     set_equal_texts,
 )
+from pooling.services.expiry import expired_files, forget_expired_uploads
 from pooling.services.folders import add_folder
 from pooling.services.metadata import (
     ImportedTags,
@@ -24,8 +25,6 @@ from pooling.services.runs import ImportedRun, RunReport, import_run
 from pooling.services.uploads import (
     begin_upload,
     end_upload,
-    expired_files,
-    forget_expired_uploads,
     receive_part,
 )
 

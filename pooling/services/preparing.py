@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -20,6 +21,7 @@ from django.db.models.functions import Now
 from config.accounts.actors import actor_of
 from config.audit.services import record
 from config.shared.errors import Cancelled, InvalidInput, NotPermitted, TakenOver
+from config.shared.outages import is_disk_full
 from config.shared.progress import Progress
 from pooling.enums import UNPREPARED, MediaState, PoolingAct, UploadState
 from pooling.models import Benchmark, Video, VideoUpload
@@ -36,6 +38,7 @@ RESERVE_SECONDS = 60
 ENOUGH_SECONDS = 240
 TICK_SECONDS = 1.0
 GONE = "The file is no longer on the server. Send it again."
+DISK_FULL = "The disk is full. Free some space, then retry."
 STORED_FILES = ("file", "poster", "sheet")
 
 
@@ -122,7 +125,7 @@ def _prepare_all(work: _Work, stack: ExitStack) -> None:
             return
         finished, _ = wait(running, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
         for future in finished:
-            _end_run(work, running.pop(future), future.result())
+            _end_run(work, running.pop(future), future)
 
 
 def _report(work: _Work) -> None:
@@ -160,7 +163,8 @@ def _start(
         _end(work, upload, UploadState.REFUSED, str(error))
         return
     if built := _find_built(path):
-        _finish(work, upload, built)
+        with _refused_if_full(work, upload):
+            _finish(work, upload, built)
         return
     wanted = limits_of(path).seconds
     limits = limits_of(path, seconds_max=work.seconds_left)
@@ -169,12 +173,25 @@ def _start(
     running[future] = _Running(upload, time.monotonic(), limits.seconds, is_cut)
 
 
-def _end_run(work: _Work, run: _Running, ready: ReadyVideo) -> None:
-    if ready.fault and run.ran_out():
-        mine = VideoUpload.objects.filter(pk=run.upload.pk, job=work.job)
-        mine.filter(state=UploadState.PROCESSING).update(state=UploadState.WAITING)
-        return
-    _finish(work, run.upload, ready)
+def _end_run(work: _Work, run: _Running, future: Future[ReadyVideo]) -> None:
+    with _refused_if_full(work, run.upload):
+        ready = future.result()
+        if ready.fault and run.ran_out():
+            mine = VideoUpload.objects.filter(pk=run.upload.pk, job=work.job)
+            mine.filter(state=UploadState.PROCESSING).update(state=UploadState.WAITING)
+            return
+        _finish(work, run.upload, ready)
+
+
+@contextmanager
+def _refused_if_full(work: _Work, upload: VideoUpload) -> Iterator[None]:
+    """Refuse the file if the disk is full, so that the other files are prepared."""
+    try:
+        yield
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        _end(work, upload, UploadState.REFUSED, DISK_FULL)
 
 
 def _find_built(path: Path) -> ReadyVideo | None:
@@ -199,12 +216,15 @@ def _stored(name: str | None) -> Path | None:
 def _finish(work: _Work, upload: VideoUpload, ready: ReadyVideo) -> None:
     """Store a prepared file with its video, or the reason why it cannot be played."""
     state = UploadState.REFUSED if ready.fault else UploadState.PLAYABLE
-    video = Video.objects.select_related("benchmark").get(upload=upload)
+    video = upload.video
+    if video is None or not Video.objects.filter(pk=video.pk).exists():
+        return
+    video.refresh_from_db()
     if video.file:
         _end(work, upload, UploadState.REFUSED, "The video has a playable file already.")
         return
     attach(video, ready)
-    if not _end(work, upload, state, ready.fault, video):
+    if not _end(work, upload, state, ready.fault, video) and not ready.fault:
         for name in STORED_FILES:
             if stored := getattr(video, name).name:
                 default_storage.delete(stored)

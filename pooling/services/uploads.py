@@ -14,14 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 from django.http.request import UnreadablePostError
-from django.utils import timezone
 
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
@@ -253,26 +251,3 @@ def delete_upload(upload: VideoUpload) -> None:
 def expires_at(upload: VideoUpload) -> datetime:
     """Return when housekeeping deletes the file if no further part arrives."""
     return upload.changed_at + KEPT_FOR
-
-
-# --- Housekeeping -------------------------------------------------------------------------------
-
-
-def expired_files() -> Iterator[Path]:
-    """Yield the stored files that have expired, and those that have no row."""
-    oldest = timezone.now() - KEPT_FOR
-    kept = VideoUpload.objects.filter(is_kept=True, folder_path="")
-    fresh = {str(pk) for pk in kept.filter(changed_at__gte=oldest).values_list("pk", flat=True)}
-    root = Path(settings.VIDEO_UPLOAD_ROOT)
-    for path in sorted(root.iterdir()) if root.is_dir() else []:
-        # A file may be written some time before its row.
-        is_old = path.stat().st_mtime < timezone.now().timestamp() - 3600
-        if path.name not in fresh and is_old:
-            yield path
-
-
-def forget_expired_uploads() -> None:
-    """Delete the rows of incomplete files that have expired. Others keep their reason."""
-    old = VideoUpload.objects.filter(changed_at__lt=timezone.now() - KEPT_FOR, folder_path="")
-    old.filter(state=UploadState.ARRIVING).delete()
-    old.filter(state=UploadState.REFUSED).update(is_kept=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shutil
@@ -165,6 +166,23 @@ def test_a_refused_file_can_be_retried_and_replaced(tus: TusClient, tmp_path: Pa
     run_jobs()
     assert ended() == {"v0.webm": ("playable", "")}
     assert Video.objects.get(key="v0").state == "playable"
+
+
+def test_a_full_disk_refuses_the_file_until_it_is_retried(
+    tus: TusClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tus.upload("v0.mp4", make_video(tmp_path / "good.mp4").read_bytes())
+    with monkeypatch.context() as full:
+
+        def save(*_: Any, **__: Any) -> str:
+            raise OSError(errno.ENOSPC, "full")
+
+        full.setattr(default_storage, "save", save)
+        run_jobs()
+    assert ended() == {"v0.mp4": ("refused", "The disk is full. Free some space, then retry.")}
+    tus.client.post(PAGE + "retry/")
+    run_jobs()
+    assert ended() == {"v0.mp4": ("playable", "")}
 
 
 def test_the_person_must_still_be_a_lead(tus: TusClient, lead: User) -> None:
