@@ -385,7 +385,7 @@ CONTENT_SECURITY_POLICY = {
         "font-src": [SELF],
         "connect-src": [SELF],
         # blob: for clips loaded in advance, and the hosts of videos that a URL refers to.
-        "media-src": [SELF, "blob:", *(f"https://{host}" for host in VIDEO_HOSTS or ["*"])],
+        "media-src": [SELF, "blob:", *([f"https://{host}" for host in VIDEO_HOSTS] or ["https:"])],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
