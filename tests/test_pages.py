@@ -543,6 +543,7 @@ NOTHING = {
     "campaign": 999_999,
     "job": uuid.UUID(int=1),
     "video": uuid.UUID(int=1),
+    "upload": uuid.UUID(int=1),
     "person": 999_999,
     "invitation": 999_999,
     "token": "wrong",
