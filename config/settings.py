@@ -6,6 +6,7 @@ A production site sets DATABASE_URL, REDIS_URL, SECRET_KEY and ALLOWED_HOSTS.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,7 @@ CELERY_BEAT_SCHEDULE = {
         "task": "config.jobs.tasks.sweep_incoming_files_task",
         "schedule": 600.0,
     },
+    "queue-uploads": {"task": "pooling.tasks.queue_uploads_task", "schedule": 20.0},
     "delete-addresses": {
         "task": "config.audit.tasks.delete_old_addresses_task",
         "schedule": 86_400.0,
@@ -369,6 +371,10 @@ SESSION_ENGINE = "config.accounts.sessions"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_SECURE = HTTPS
 X_FRAME_OPTIONS = "DENY"
+# The hosts whose addresses can be videos, such as videos.example:8443. Without any, all hosts can.
+VIDEO_HOSTS = [host.lower() for host in env.list("VIDEO_HOSTS", default=[])]
+if not all(re.fullmatch(r"[a-z0-9.-]+(:\d+)?", host) for host in VIDEO_HOSTS):
+    raise ImproperlyConfigured("VIDEO_HOSTS must list names of hosts, separated by commas.")
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -378,8 +384,8 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:"],
         "font-src": [SELF],
         "connect-src": [SELF],
-        # blob: for clips loaded in advance, https: for videos that a URL refers to.
-        "media-src": [SELF, "blob:", "https:"],
+        # blob: for clips loaded in advance, and the hosts of videos that a URL refers to.
+        "media-src": [SELF, "blob:", *([f"https://{host}" for host in VIDEO_HOSTS] or ["https:"])],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
@@ -397,6 +403,13 @@ UPLOAD_ROOT = HEARTH_HOME / "uploads"
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT / "incoming")
 Path(FILE_UPLOAD_TEMP_DIR).mkdir(parents=True, exist_ok=True)
 FILE_UPLOAD_HANDLERS = ["config.requests.files.NoFiles"]
+# The size of one video or archive, which arrives in parts, and of all files that one person has
+# sent and that are not prepared yet. Housekeeping deletes them after a week without change.
+VIDEO_BYTES_MAX = env.int("VIDEO_MAX_MB", 16_384) << 20
+VIDEO_BYTES_PER_PERSON = env.int("VIDEOS_PER_PERSON_MB", 262_144) << 20
+VIDEO_UPLOAD_ROOT = HEARTH_HOME / "video-uploads"
+# A folder of the server. Leads can add the videos below it without sending them.
+VIDEO_FOLDER = env.str("VIDEO_FOLDER", "")
 # The number of proxies in front of Hearth that set X-Forwarded-For. With 0 it is ignored.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES

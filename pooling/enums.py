@@ -13,6 +13,20 @@ class MediaState(models.TextChoices):
     BROKEN = "broken", "Cannot play"
 
 
+class UploadState(models.TextChoices):
+    """The states of a file that is added to a benchmark."""
+
+    ARRIVING = "arriving", "Uploading"
+    WAITING = "waiting", "Waiting"
+    PROCESSING = "processing", "Processing"
+    PLAYABLE = "playable", "Playable"
+    UNPACKED = "unpacked", "Unpacked"
+    REFUSED = "refused", "Refused"
+
+
+UNPREPARED = (UploadState.WAITING, UploadState.PROCESSING)
+
+
 class PoolStrategy(models.TextChoices):
     DEPTH_K = "depth-k", "Top k of each run"
     JUDGED = "judged", "Pairs of imported judgments"
@@ -51,3 +65,7 @@ class PoolingAct(models.TextChoices):
     BENCHMARK_ARCHIVED = "benchmark_archived", "Benchmark archived"
     BENCHMARK_RESTORED = "benchmark_restored", "Benchmark restored"
     BENCHMARK_DELETED = "benchmark_deleted", "Benchmark deleted"
+    VIDEO_ADDED = "video_added", "Video file added"
+    VIDEO_ADDRESSES_SET = "video_addresses_set", "Addresses of videos set"
+    VIDEO_UPLOADS_CANCELLED = "video_uploads_cancelled", "Uploads of videos cancelled"
+    VIDEO_UPLOADS_RETRIED = "video_uploads_retried", "Uploads of videos retried"

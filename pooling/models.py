@@ -10,9 +10,10 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
+from config.jobs.models import Job
 from pooling.core.pair_space import PairSpace
 from pooling.core.tag_file import MAX_TAG
-from pooling.enums import EqualTexts, MediaState, PoolStrategy
+from pooling.enums import EqualTexts, MediaState, PoolStrategy, UploadState
 
 KEY_LENGTH = 255
 BENCHMARK_KEY = RegexValidator(
@@ -328,3 +329,50 @@ class BenchmarkImport(models.Model):
 
     def __str__(self) -> str:
         return f"import of {self.benchmark_key}"
+
+
+class VideoUpload(models.Model):
+    """A file on its way to a video: sent in parts, then prepared by a job.
+
+    A video has at most one row. An archive has a row without a video, and its members get rows of
+    their own. The file is below `VIDEO_UPLOAD_ROOT` under the id of the row, or at `folder_path`
+    below `VIDEO_FOLDER`, where it stays.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="uploads")
+    video = models.OneToOneField(Video, models.CASCADE, null=True, related_name="upload")
+    name = models.CharField(max_length=1000, help_text="of the file, as the person named it")
+    folder_path = models.CharField(max_length=1000, blank=True)
+    size = models.BigIntegerField(help_text="bytes of the whole file")
+    modified = models.BigIntegerField(default=0, help_text="milliseconds; identifies the file")
+    # The bytes on disk before this offset are complete and checked.
+    offset = models.BigIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=UploadState, default=UploadState.ARRIVING)
+    reason = models.TextField(blank=True, help_text="why the file was refused, or was left out")
+    is_kept = models.BooleanField(default=True, help_text="whether the file is still stored")
+    # The job that prepares the file. It is set when the file is complete.
+    job = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="+")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["benchmark", "created_at", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(offset__gte=0, offset__lte=models.F("size")),
+                name="upload_offset",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state=UploadState.ARRIVING) | models.Q(offset=models.F("size")),
+                name="upload_complete",
+            ),
+        ]
+        indexes = [models.Index(fields=["benchmark", "state"], name="upload_state")]
+
+    def __str__(self) -> str:
+        return self.name

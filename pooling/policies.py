@@ -158,6 +158,15 @@ def check_can_import_metadata(by: Person, benchmark: Benchmark) -> None:
     check_not_archived(benchmark)
 
 
+def can_add_videos(user: Person, benchmark: Benchmark) -> bool:
+    return is_lead(user, benchmark.key)
+
+
+def check_can_add_videos(by: Person, benchmark: Benchmark) -> None:
+    if not can_add_videos(by, benchmark):
+        raise NotPermitted("Only leads and admins may add videos.")
+
+
 def can_watch_videos(user: AbstractBaseUser | AnonymousUser) -> bool:
     """Return whether the person is signed in. `videos_watched_by` selects the videos."""
     return bool(user.is_authenticated and user.is_active)

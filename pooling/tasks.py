@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 from typing import Any
 
+from celery import shared_task
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -13,13 +15,19 @@ from config.jobs.deleting import deleted
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
-from config.operations.housekeeping import Removed, housekeeping_step, remove_rows
+from config.operations.housekeeping import (
+    Removed,
+    housekeeping_step,
+    remove_files,
+    remove_rows,
+)
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted, short_sha
 from pooling import services
 from pooling.models import Benchmark, BenchmarkImport, Pool, Run
 from pooling.selectors.benchmarks import get_benchmark
+from pooling.services.queueing import KIND
 
 IMPORT_AGE = timedelta(days=7)
 
@@ -246,3 +254,57 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         progress=progress,
     )
     return {**built.report()}
+
+
+def videos_prepared(job: Job, made: dict[str, Any]) -> Outcome:
+    text = f"{counted(made['playable'], 'video')} can be played, {made['refused']:,} refused."
+    url = reverse("videos-add", args=[job.benchmark_key])
+    return Outcome(text=text, url=url, link="To the files of the videos")
+
+
+@job_kind(KIND, outcome=videos_prepared, retry="videos-add", keeps_parts=True)
+def prepare_videos_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Prepare the files that were added to a benchmark. params: benchmark (key)."""
+    done = services.prepare_uploads(
+        benchmark=get_benchmark(params["benchmark"]),
+        job=uuid.UUID(params["job"]),
+        progress=progress,
+    )
+    return {**done}
+
+
+def addresses_set(job: Job, made: dict[str, Any]) -> Outcome:
+    text = f"{counted(made['videos'], 'video')} got an address."
+    if made["with_file"]:
+        text += f" {made['with_file']:,} keep their file."
+    url = reverse("benchmark-captions", args=[job.benchmark_key])
+    return Outcome(text=text, url=url, link="To the captions and videos")
+
+
+@job_kind("set_addresses", outcome=addresses_set, retry="video-addresses-upload")
+def set_addresses_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Set the addresses of an uploaded file.
+
+    params: benchmark (key), upload and source (see `uploaded_file`).
+    """
+    done = services.set_addresses(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
+    return {**done}
+
+
+@shared_task
+def queue_uploads_task() -> None:
+    services.queue_uploads()
+
+
+@housekeeping_step("video-uploads", "Files of videos that were not completed or prepared")
+def remove_video_uploads(dry_run: bool) -> Removed:
+    removed = remove_files(services.expired_files(), dry_run)
+    if not dry_run:
+        services.forget_expired_uploads()
+    return removed

@@ -41,8 +41,8 @@ from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling import services
-from pooling.enums import MediaState
-from pooling.models import Benchmark, BenchmarkImport, Video
+from pooling.enums import MediaState, UploadState
+from pooling.models import Benchmark, BenchmarkImport, Video, VideoUpload
 from tests import factories
 from tests.accounts.world import invited, make_member
 from tests.factories import build_pool
@@ -142,6 +142,32 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ),
     ("tags-upload", "GET", "/benchmarks/tiny/tags/new/", (OUT, NONE, 403, IN, IN)),
     ("tags-upload", "POST", "/benchmarks/tiny/tags/new/", (OUT, NONE, 403, 422, 422)),
+    ("videos-add", "GET", "/benchmarks/tiny/videos/new/", (OUT, NONE, 403, IN, IN)),
+    ("videos-add", "POST", "/benchmarks/tiny/videos/new/", (OUT, NONE, 405, 405, 405)),
+    ("videos-plan", "POST", "/benchmarks/tiny/videos/new/plan/", (OUT, NONE, 403, 400, 400)),
+    ("videos-folder", "POST", "/benchmarks/tiny/videos/new/folder/", (OUT, NONE, 403, 400, 400)),
+    (
+        "video-addresses-upload",
+        "GET",
+        "/benchmarks/tiny/video-addresses/new/",
+        (OUT, NONE, 403, IN, IN),
+    ),
+    (
+        "video-addresses-upload",
+        "POST",
+        "/benchmarks/tiny/video-addresses/new/",
+        (OUT, NONE, 403, 422, 422),
+    ),
+    ("videos-retry", "POST", "/benchmarks/tiny/videos/new/retry/", (OUT, NONE, 403, OUT, OUT)),
+    ("videos-cancel", "POST", "/benchmarks/tiny/videos/new/cancel/", (OUT, NONE, 403, OUT, OUT)),
+    ("video-uploads", "POST", "/benchmarks/tiny/videos/uploads/", (OUT, NONE, 403, 412, 412)),
+    ("video-uploads", "OPTIONS", "/benchmarks/tiny/videos/uploads/", (OUT, NONE, 403, 204, 204)),
+    (
+        "video-upload",
+        "DELETE",
+        "/benchmarks/tiny/videos/uploads/{upload}/",
+        (OUT, NONE, 403, 412, 412),
+    ),
     ("campaign-open", "GET", "/benchmarks/tiny/campaigns/new/", (OUT, NONE, 403, IN, IN)),
     ("campaign-open", "POST", "/benchmarks/tiny/campaigns/new/", (OUT, NONE, 403, 422, 422)),
     ("judgments-upload", "GET", "/benchmarks/tiny/judgments/new/", (OUT, NONE, 403, IN, IN)),
@@ -519,6 +545,7 @@ def places(campaign: Campaign, tmp_path: Path) -> dict[str, Any]:
         **make_training(campaign.benchmark, tina, tmp_path),
         "import": planned_import().pk,
         "campaign": campaign.pk,
+        "upload": add_upload(campaign.benchmark).pk,
         "anna": Annotator.objects.get(user__username="<b>anna</b>").pseudonym,
         "job": job.pk,
         "video": video.public_id,
@@ -541,6 +568,15 @@ def planned_import() -> BenchmarkImport:
     )
     services.plan_import(found=found, by=OPERATOR, progress=no_progress)
     return found
+
+
+def add_upload(benchmark: Benchmark) -> VideoUpload:
+    """Add a refused file whose name and reason contain markup."""
+    refused = UploadState.REFUSED
+    video = benchmark.videos.get(key="v2")
+    return VideoUpload.objects.create(
+        benchmark=benchmark, video=video, name=HOSTILE, size=0, state=refused, reason=HOSTILE
+    )
 
 
 def make_training(benchmark: Benchmark, person: User, folder: Path) -> dict[str, Any]:
@@ -610,6 +646,7 @@ NOTHING = {
     "campaign": 999_999,
     "job": uuid.UUID(int=1),
     "video": uuid.UUID(int=1),
+    "upload": uuid.UUID(int=1),
     "person": 999_999,
     "invitation": 999_999,
     "token": "wrong",

@@ -33,16 +33,21 @@ AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 # Takes a person and the benchmark key in the address; returns whether the person may send files.
 MaySend = Callable[[Any, str], bool]
 
+FORM_WITH_FILES = "multipart/form-data"
 # The server ends every request earlier than this.
 ABANDONED_SECONDS = 3600
 
 
 @dataclass(frozen=True, slots=True)
 class FileRule:
-    """Who may send files to a view, and the size of the whole request if it has its own limit."""
+    """Who may send files to a view, and the size of the whole request if it has its own limit.
+
+    A view may read the body itself if its type is not that of a form with files.
+    """
 
     may_send: MaySend
     own_bytes_max: int | None
+    content_type: str = FORM_WITH_FILES
 
     @property
     def bytes_max(self) -> int:
@@ -50,15 +55,16 @@ class FileRule:
 
 
 def receives_files(
-    may_send: MaySend, *, bytes_max: int | None = None
+    may_send: MaySend, *, bytes_max: int | None = None, content_type: str = FORM_WITH_FILES
 ) -> Callable[[AnyView], AnyView]:
     """Mark a view function or API class that receives files.
 
-    Files from other people are not read. The view then receives an empty form.
+    Files from other people are not read. The view then receives an empty form. A view with another
+    `content_type` reads the body of the request itself, after checking who sends it.
     """
 
     def mark(view: AnyView) -> AnyView:
-        view.file_rule = FileRule(may_send, bytes_max)  # type: ignore[attr-defined]
+        view.file_rule = FileRule(may_send, bytes_max, content_type)  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -130,10 +136,9 @@ class IncomingFiles(TemporaryFileUploadHandler):
             Path(file.temporary_file_path()).unlink(missing_ok=True)
 
 
-def set_file_handlers(request: HttpRequest, view: Any, key: str) -> None:
+def set_file_handlers(request: HttpRequest, rule: FileRule | None, key: str) -> None:
     """Let the request store files if the view receives them from this person."""
-    rule = file_rule_of(view)
-    if rule is None:
+    if rule is None or rule.content_type != FORM_WITH_FILES:
         return
     incoming = IncomingFiles(request)
     request.incoming_files = incoming  # type: ignore[attr-defined]

@@ -57,12 +57,14 @@ def _check_before_routing(request: HttpRequest) -> None:
 
 
 def _check_for_view(request: HttpRequest, view: Callable[..., Any], kwargs: dict[str, Any]) -> None:
-    rule = file_rule_of(view) if request.content_type == "multipart/form-data" else None
+    rule = file_rule_of(view)
+    if rule is not None and rule.content_type != request.content_type:
+        rule = None
     bytes_max = rule.bytes_max if rule else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if _body_bytes(request) > bytes_max:
         text = gettext("The request is larger than {megabytes} MB. Send less at once.")
         raise TooLarge(text.format(megabytes=f"{bytes_max / 1e6:,.0f}"))
-    set_file_handlers(request, view, kwargs.get("key", ""))
+    set_file_handlers(request, rule, kwargs.get("key", ""))
     # If a token sends files to the API, the API's own parser reads and checks the form.
     if request.method == "POST":
         check_form(request)

@@ -47,6 +47,10 @@ class InvalidInput(HearthError):
         super().__init__(f"{place}: {reason}" if place else reason)
 
 
+class DamagedPart(HearthError):
+    """A part of a file does not have the checksum that was sent with it."""
+
+
 class NotFound(HearthError):
     """The object does not exist, or the caller may not see it."""
 

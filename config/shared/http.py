@@ -31,6 +31,7 @@ STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (errors.Conflict, 409),
     (errors.LengthRequired, 411),
     (errors.TooLarge, 413),
+    (errors.DamagedPart, 460),  # the status of the tus protocol
     (errors.HearthError, 400),
     # The connection broke while the body was read.
     (UnreadablePostError, 400),
@@ -45,6 +46,7 @@ TITLES = {
     411: _("The length of the request is missing"),
     412: _("The request is based on an older state"),
     413: _("The request is too large"),
+    460: "The part arrived damaged",
     503: _("The database is busy or unavailable"),
     507: _("The disk is full"),
 }

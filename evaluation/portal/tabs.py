@@ -41,6 +41,8 @@ TABS = (
                 "train-captions-upload",
                 "train-captions-delete",
                 "tags-upload",
+                "videos-add",
+                "video-addresses-upload",
             }
         ),
     ),

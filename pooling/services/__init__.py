@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pooling.services.addresses import set_addresses
 from pooling.services.benchmarks import (
     ImportedBenchmark,
     import_benchmark,
@@ -20,6 +21,8 @@ from pooling.services.deleting import (
     delete_tags,
     delete_train_split,
 )
+from pooling.services.expiry import expired_files, forget_expired_uploads
+from pooling.services.folders import add_folder
 from pooling.services.imports import (
     ImportReport,
     accept_import,
@@ -45,7 +48,14 @@ from pooling.services.plans import (
     plan_benchmark,
 )
 from pooling.services.pools import BuiltPool, PoolReport, build_pool
+from pooling.services.preparing import prepare_uploads
+from pooling.services.queueing import cancel_uploads, queue_uploads, retry_uploads
 from pooling.services.runs import ImportedRun, RunReport, import_run
+from pooling.services.uploads import (
+    begin_upload,
+    end_upload,
+    receive_part,
+)
 
 __all__ = [
     "BuiltPool",
@@ -63,9 +73,12 @@ __all__ = [
     "TagsReport",
     "TrainSplitReport",
     "accept_import",
+    "add_folder",
     "archive_benchmark",
     "begin_import",
+    "begin_upload",
     "build_pool",
+    "cancel_uploads",
     "change_benchmark",
     "change_columns",
     "change_run",
@@ -74,6 +87,9 @@ __all__ = [
     "delete_run",
     "delete_tags",
     "delete_train_split",
+    "end_upload",
+    "expired_files",
+    "forget_expired_uploads",
     "has_changes",
     "import_benchmark",
     "import_run",
@@ -81,8 +97,13 @@ __all__ = [
     "import_train_captions",
     "plan_benchmark",
     "plan_import",
+    "prepare_uploads",
+    "queue_uploads",
+    "receive_part",
     "restore_benchmark",
     "restore_run",
+    "retry_uploads",
+    "set_addresses",
     "set_equal_texts",
     "withdraw_run",
     "write_import",

@@ -6,10 +6,11 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -58,27 +59,50 @@ def prepared_videos(
     played is returned with its fault. Raises `InvalidInput` if a file is missing.
     """
     sources = _sources(rows, media_dir)
-    Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=settings.MEDIA_ROOT, prefix=".prepare-") as folder:
-        ready: dict[str, ReadyVideo] = {}
-        sandboxes = [Sandbox(PREPARE) for _ in range(os.cpu_count() or 1)]
-        idle: SimpleQueue[Sandbox] = SimpleQueue()
-        for sandbox in sandboxes:
-            idle.put(sandbox)
-        with ThreadPoolExecutor(len(sandboxes)) as pool:
-            futures = {
-                key: pool.submit(_prepare, source, Path(folder) / str(number), idle)
-                for number, (key, source) in enumerate(sources.items())
-            }
-            try:
-                for key, future in futures.items():
-                    ready[key] = future.result()
-                    progress(len(ready), len(sources), "preparing videos")
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
-                for sandbox in sandboxes:
-                    sandbox.close()  # also ends the videos that are being prepared
+    ready: dict[str, ReadyVideo] = {}
+    with preparers() as preparing:
+        futures = {key: preparing.submit(source) for key, source in sources.items()}
+        for key, future in futures.items():
+            ready[key] = future.result()
+            progress(len(ready), len(sources), "preparing videos")
         yield ready
+
+
+class Preparers:
+    """Threads, one for each core, that prepare files in sandboxes."""
+
+    def __init__(self, folder: Path, pool: ThreadPoolExecutor, sandboxes: list[Sandbox]) -> None:
+        self.size = len(sandboxes)
+        self._folder, self._pool = folder, pool
+        self._number = count()
+        self._idle: SimpleQueue[Sandbox] = SimpleQueue()
+        for sandbox in sandboxes:
+            self._idle.put(sandbox)
+
+    def submit(self, source: Path, limits: Limits | None = None) -> Future[ReadyVideo]:
+        stem = self._folder / str(next(self._number))
+        limits = limits or limits_of(source)
+        return self._pool.submit(_prepare, source, stem, limits, self._idle)
+
+
+@contextmanager
+def preparers() -> Iterator[Preparers]:
+    """Yield the threads with a temporary folder, which is deleted at the end.
+
+    At the end, also the files that are being prepared are given up.
+    """
+    Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
+    sandboxes = [Sandbox(PREPARE) for _ in range(os.cpu_count() or 1)]
+    with (
+        tempfile.TemporaryDirectory(dir=settings.MEDIA_ROOT, prefix=".prepare-") as folder,
+        ThreadPoolExecutor(len(sandboxes)) as pool,
+    ):
+        try:
+            yield Preparers(Path(folder), pool, sandboxes)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for sandbox in sandboxes:
+                sandbox.close()  # also ends the videos that are being prepared
 
 
 def attach_videos(
@@ -100,9 +124,9 @@ def attach_videos(
         video.duration = row.duration or video.duration
         video.state = MediaState.PLAYABLE if video.url else MediaState.MISSING
         if row.key in ready:
-            _attach(video, ready[row.key])
-            if ready[row.key].fault:
-                notes.append(ready[row.key].fault)
+            attach(video, ready[row.key])
+            if fault := ready[row.key].fault:
+                notes.append(str(InvalidInput(fault, source=Path(row.file or "").name)))
         changed.append(video)
     Video.objects.bulk_update(
         changed,
@@ -140,7 +164,8 @@ def _stored_sha256(video: Video) -> str:
         return ""
 
 
-def _attach(video: Video, ready: ReadyVideo) -> None:
+def attach(video: Video, ready: ReadyVideo) -> None:
+    """Store the files, and set the fields of the video without saving it."""
     video.sha256 = ready.sha256
     if ready.fault:
         video.state = MediaState.BROKEN
@@ -170,7 +195,7 @@ def _sources(rows: Sequence[VideoRow], media_dir: Path | None) -> dict[str, Path
     return sources
 
 
-def _prepare(source: Path, stem: Path, idle: SimpleQueue[Sandbox]) -> ReadyVideo:
+def _prepare(source: Path, stem: Path, limits: Limits, idle: SimpleQueue[Sandbox]) -> ReadyVideo:
     file, poster = stem.with_suffix(".mp4"), stem.with_suffix(".jpg")
     sheet = stem.with_name(f"{stem.name}-sheet.jpg")
     with source.open("rb") as stream:
@@ -179,19 +204,21 @@ def _prepare(source: Path, stem: Path, idle: SimpleQueue[Sandbox]) -> ReadyVideo
     sandbox = idle.get()
     try:
         duration, has_sheet = sandbox.call(
-            _limits(source), **{name: str(path) for name, path in paths.items()}
+            limits, **{name: str(path) for name, path in paths.items()}
         )
     except InvalidInput as error:
-        fault = str(InvalidInput(error.reason, source=source.name))
-        return ReadyVideo(file, poster, None, digest, None, fault=fault)
+        return ReadyVideo(file, poster, None, digest, None, fault=error.reason)
     finally:
         idle.put(sandbox)
     return ReadyVideo(file, poster, sheet if has_sheet else None, digest, duration)
 
 
-def _limits(source: Path) -> Limits:
+def limits_of(source: Path, seconds_max: int | None = None) -> Limits:
+    """Return the limits for one video, with at most `seconds_max` seconds."""
     megabytes = source.stat().st_size >> 20
     seconds = SECONDS + SECONDS_PER_MB * megabytes
+    if seconds_max is not None:
+        seconds = min(seconds, seconds_max)
     return Limits(
         seconds=seconds,
         cpu_seconds=seconds * (os.cpu_count() or 1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from tests.operations.sites import Site
 DEPLOY = ROOT / "config" / "deploy"
 GUIDE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-UPLOADS = ["run", "train-captions", "tags", "judgments", "gold"]
+UPLOADS = ["run", "train-captions", "tags", "judgments", "gold", "video-addresses"]
 # Variables of development, tests and the image.
 NOT_FOR_OPERATORS = {"HEARTH_DEMO", "PROMETHEUS_MULTIPROC_DIR"}
 
@@ -106,8 +107,10 @@ def test_nginx_takes_large_files_exactly_where_hearth_does() -> None:
     pages = [reverse(f"{name}-upload", args=["msvd"]) for name in UPLOADS]
     pages.append(reverse("guideline-write", args=["msvd"]))
     pages += [reverse("import-new"), reverse("captions-update", args=["msvd"])]
+    pages.append(reverse("video-upload", args=["msvd", uuid.UUID(int=1)]))
     api = [reverse("api-imports")]
-    api += [reverse(f"api-{name}", args=["msvd"]) for name in ("runs", "train-splits", "tags")]
+    names = ("runs", "train-splits", "tags", "judgment-imports")
+    api += [reverse(f"api-{name}", args=["msvd"]) for name in names]
     assert [address for address in pages + api if not re.search(pattern, address)] == []
     others = [
         "/accounts/login/",
@@ -117,6 +120,8 @@ def test_nginx_takes_large_files_exactly_where_hearth_does() -> None:
         "/api/v1/benchmarks/",
         "/x/benchmarks/msvd/runs/new/",
         "/benchmarks/a/b/runs/new/",
+        "/benchmarks/msvd/videos/new/",
+        "/benchmarks/msvd/videos/uploads/",
     ]
     assert [address for address in others if re.search(pattern, address)] == []
 

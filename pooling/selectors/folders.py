@@ -1,0 +1,30 @@
+"""The folders on the server whose videos can be added without sending them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+
+SHOWN_MAX = 500
+
+
+def folder_root() -> Path | None:
+    """Return `VIDEO_FOLDER`; None if the site has none."""
+    root = Path(settings.VIDEO_FOLDER) if settings.VIDEO_FOLDER else None
+    return root if root is not None and root.is_dir() else None
+
+
+def is_inside(path: Path) -> bool:
+    """Return whether a path leads to a place below `VIDEO_FOLDER`, after following all links."""
+    root = folder_root()
+    return root is not None and path.resolve().is_relative_to(root.resolve())
+
+
+def shown_folders() -> list[str]:
+    """Return the root as "." and the folders in it. A person can also name one further below."""
+    root = folder_root()
+    if root is None:
+        return []
+    inner = (path.name for path in root.iterdir() if path.is_dir() and not path.is_symlink())
+    return [".", *sorted(name for name in inner if not name.startswith("."))[:SHOWN_MAX]]

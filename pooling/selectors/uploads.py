@@ -1,0 +1,146 @@
+"""Reading the files that are on their way to videos."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from django.conf import settings
+from django.db.models import Case, Count, IntegerField, QuerySet, Sum, Value, When
+
+from pooling.core.archive_names import is_archive_name
+from pooling.core.file_names import Match, MatchKind, match_names
+from pooling.enums import UNPREPARED, UploadState
+from pooling.models import Benchmark, VideoUpload
+from pooling.selectors.arrays import video_keys
+
+UNFINISHED = (UploadState.ARRIVING, *UNPREPARED)
+# The files that need a person come first.
+SHOWN_ORDER = (
+    UploadState.REFUSED,
+    UploadState.PROCESSING,
+    UploadState.ARRIVING,
+    UploadState.WAITING,
+    UploadState.UNPACKED,
+    UploadState.PLAYABLE,
+)
+
+
+class FileFacts(TypedDict):
+    """What identifies a file on a person's machine. modified: milliseconds."""
+
+    name: str
+    size: int
+    modified: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """What adding a file would do. `upload` is the part of it that was already sent."""
+
+    status: str
+    key: str = ""
+    upload: VideoUpload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UploadCounts:
+    """The number of files in each state, and the bytes that have arrived of all bytes."""
+
+    by_state: dict[str, int]
+    sent: int
+    size: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_state.values())
+
+    @property
+    def unfinished(self) -> int:
+        return sum(self.by_state.get(state, 0) for state in UNFINISHED)
+
+    @property
+    def prepared(self) -> int:
+        return self.total - self.unfinished
+
+
+def upload_path(upload: VideoUpload) -> Path:
+    """Return the path of the file."""
+    if upload.folder_path:
+        return Path(settings.VIDEO_FOLDER) / upload.folder_path
+    return Path(settings.VIDEO_UPLOAD_ROOT) / str(upload.pk)
+
+
+def is_intact(upload: VideoUpload) -> bool:
+    """Return whether the disk has all bytes that were acknowledged."""
+    path = upload_path(upload)
+    return path.is_file() and path.stat().st_size >= upload.offset
+
+
+def match_files(benchmark: Benchmark, names: Sequence[str]) -> list[Match]:
+    return match_names(names, video_keys(benchmark))
+
+
+def plan_files(benchmark: Benchmark, files: Sequence[FileFacts]) -> list[PlannedFile]:
+    """Return what adding each file would do, without changing anything.
+
+    The status is one of `match`, `archive`, `new`, `ambiguous` and `present`. A file is present if
+    its video is playable already.
+    """
+    matches = match_files(benchmark, [file["name"] for file in files])
+    present = set(benchmark.videos.exclude(file="").values_list("key", flat=True))
+    sent = _sent_parts(benchmark)
+    return [
+        _planned(file, match, present, sent) for file, match in zip(files, matches, strict=True)
+    ]
+
+
+def _planned(
+    file: FileFacts,
+    match: Match,
+    present: set[str],
+    sent: dict[tuple[str, int, int], VideoUpload],
+) -> PlannedFile:
+    upload = sent.get((file["name"], file["size"], file["modified"]))
+    if is_archive_name(file["name"]):
+        return PlannedFile("archive", upload=upload)
+    if match.kind == MatchKind.MATCH and match.key in present:
+        return PlannedFile("present", match.key)
+    return PlannedFile(match.kind.value, match.key, upload)
+
+
+def _sent_parts(benchmark: Benchmark) -> dict[tuple[str, int, int], VideoUpload]:
+    """Return the incomplete uploads by what identifies their files."""
+    arriving = benchmark.uploads.filter(state=UploadState.ARRIVING)
+    return {(one.name, one.size, one.modified): one for one in arriving}
+
+
+def stored_bytes(account_id: int) -> int:
+    """Return the size of the files that a person has sent and that are still stored."""
+    kept = VideoUpload.objects.filter(created_by=account_id, is_kept=True, folder_path="")
+    return kept.aggregate(size=Sum("size"))["size"] or 0
+
+
+def shown_uploads(benchmark: Benchmark) -> QuerySet[VideoUpload]:
+    """Return the files of a benchmark, those that need a person first."""
+    order = Case(
+        *(When(state=state, then=Value(place)) for place, state in enumerate(SHOWN_ORDER)),
+        output_field=IntegerField(),
+    )
+    uploads = benchmark.uploads.select_related("video")
+    return uploads.order_by(order, "-changed_at", "pk")
+
+
+def count_uploads(benchmark: Benchmark) -> UploadCounts:
+    rows = list(
+        benchmark.uploads.order_by()
+        .values_list("state")
+        .annotate(Count("pk"), Sum("offset"), Sum("size"))
+    )
+    return UploadCounts(
+        by_state={state: files for state, files, _, _ in rows},
+        sent=sum(sent for _, _, sent, _ in rows),
+        size=sum(size for _, _, _, size in rows),
+    )

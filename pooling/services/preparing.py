@@ -1,0 +1,250 @@
+"""Prepare the files that people have added: each ends playable, or refused with its reason."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from config.accounts.actors import actor_of
+from config.audit.services import record
+from config.shared.errors import Cancelled, InvalidInput, NotPermitted, TakenOver
+from config.shared.outages import is_disk_full
+from config.shared.progress import Progress
+from pooling.enums import UNPREPARED, MediaState, PoolingAct, UploadState
+from pooling.models import Benchmark, Video, VideoUpload
+from pooling.policies import check_can_add_videos
+from pooling.selectors.folders import is_inside
+from pooling.selectors.uploads import upload_path
+from pooling.services.queueing import ATTEMPTS, WORKER_DIED, refuse_files_of_job
+from pooling.services.unpacking import unpack
+from pooling.services.videos import Preparers, ReadyVideo, attach, limits_of, preparers
+
+# The job ends before the worker's limit. The files that are left get another job.
+RESERVE_SECONDS = 60
+# A file is begun if the job has this time left. The few files that need more are begun again.
+ENOUGH_SECONDS = 240
+TICK_SECONDS = 1.0
+GONE = "The file is no longer on the server. Send it again."
+DISK_FULL = "The disk is full. Free some space, then retry."
+STORED_FILES = ("file", "poster", "sheet")
+
+
+class PreparedReport(TypedDict):
+    """The numbers of files by how they ended, as the job stores them."""
+
+    playable: int
+    refused: int
+    unpacked: int
+
+
+@dataclass(slots=True)
+class _Work:
+    """One attempt of a job at the files of a benchmark."""
+
+    benchmark: Benchmark
+    job: UUID
+    progress: Progress
+    ends_at: float
+    report: PreparedReport
+
+    @property
+    def seconds_left(self) -> int:
+        return int(self.ends_at - time.monotonic())
+
+    def done(self) -> int:
+        return sum(self.report.values())  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A file that is being prepared. `is_cut`: the job has less time than the file may take."""
+
+    upload: VideoUpload
+    started: float
+    limit: int
+    is_cut: bool
+
+    def ran_out(self) -> bool:
+        return self.is_cut and time.monotonic() - self.started > self.limit - TICK_SECONDS
+
+
+def prepare_uploads(*, benchmark: Benchmark, job: UUID, progress: Progress) -> PreparedReport:
+    """Prepare the complete files of a benchmark until none is left or the time is over.
+
+    Each file is stored as soon as it is prepared, so a job that starts again continues after it.
+    Raises `Cancelled` after refusing the files that are left.
+    """
+    seconds = settings.CELERY_TASK_SOFT_TIME_LIMIT - RESERVE_SECONDS
+    report = PreparedReport(playable=0, refused=0, unpacked=0)
+    work = _Work(benchmark, job, progress, time.monotonic() + seconds, report)
+    _take_back(work)
+    try:
+        with ExitStack() as stack:
+            _prepare_all(work, stack)
+    except Cancelled as cancelled:
+        if not isinstance(cancelled, TakenOver):
+            refuse_files_of_job(job)
+        raise
+    return work.report
+
+
+def _take_back(work: _Work) -> None:
+    """Let the files wait again that an earlier attempt of this job was preparing."""
+    mine = VideoUpload.objects.filter(state=UploadState.PROCESSING, job=work.job)
+    mine.filter(attempts__gte=ATTEMPTS).update(
+        state=UploadState.REFUSED, reason=WORKER_DIED, changed_at=Now()
+    )
+    mine.update(state=UploadState.WAITING)
+
+
+def _prepare_all(work: _Work, stack: ExitStack) -> None:
+    pool: Preparers | None = None
+    running: dict[Future[ReadyVideo], _Running] = {}
+    while True:
+        _report(work)
+        while pool is None or len(running) < pool.size:
+            upload = _claim(work, is_first=not running and not work.done())
+            if upload is None:
+                break
+            pool = pool or stack.enter_context(preparers())
+            _start(work, pool, upload, running)
+        if not running:
+            return
+        finished, _ = wait(running, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
+        for future in finished:
+            _end_run(work, running.pop(future), future)
+
+
+def _report(work: _Work) -> None:
+    left = work.benchmark.uploads.filter(state__in=UNPREPARED).count()
+    work.progress(work.done(), work.done() + left, "preparing videos")
+
+
+def _claim(work: _Work, *, is_first: bool) -> VideoUpload | None:
+    """Take the next file, unless the time is over."""
+    if work.seconds_left < ENOUGH_SECONDS and not is_first:
+        return None
+    waiting = work.benchmark.uploads.filter(state=UploadState.WAITING)
+    for upload in waiting.select_related("video", "created_by").order_by("changed_at", "pk")[:100]:
+        if VideoUpload.objects.filter(pk=upload.pk, state=UploadState.WAITING).update(
+            state=UploadState.PROCESSING, job=work.job, attempts=F("attempts") + 1, reason=""
+        ):
+            return upload
+    return None
+
+
+def _start(
+    work: _Work, pool: Preparers, upload: VideoUpload, running: dict[Future[ReadyVideo], _Running]
+) -> None:
+    """Start to prepare a file, or end it at once."""
+    path = upload_path(upload)
+    actor = actor_of(upload.created_by)
+    try:
+        check_can_add_videos(actor, work.benchmark)
+        if not path.is_file() or (upload.folder_path and not is_inside(path)):
+            raise InvalidInput(GONE)
+        if upload.video is None:
+            _end(work, upload, UploadState.UNPACKED, unpack(upload, by=actor))
+            return
+    except (InvalidInput, NotPermitted) as error:
+        _end(work, upload, UploadState.REFUSED, str(error))
+        return
+    if built := _find_built(path):
+        with _refused_if_full(work, upload):
+            _finish(work, upload, built)
+        return
+    wanted = limits_of(path).seconds
+    limits = limits_of(path, seconds_max=work.seconds_left)
+    is_cut = limits.seconds < wanted and upload.attempts + 1 < ATTEMPTS
+    future = pool.submit(path, limits)
+    running[future] = _Running(upload, time.monotonic(), limits.seconds, is_cut)
+
+
+def _end_run(work: _Work, run: _Running, future: Future[ReadyVideo]) -> None:
+    with _refused_if_full(work, run.upload):
+        ready = future.result()
+        if ready.fault and run.ran_out():
+            mine = VideoUpload.objects.filter(pk=run.upload.pk, job=work.job)
+            mine.filter(state=UploadState.PROCESSING).update(state=UploadState.WAITING)
+            return
+        _finish(work, run.upload, ready)
+
+
+@contextmanager
+def _refused_if_full(work: _Work, upload: VideoUpload) -> Iterator[None]:
+    """Refuse the file if the disk is full, so that the other files are prepared."""
+    try:
+        yield
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        _end(work, upload, UploadState.REFUSED, DISK_FULL)
+
+
+def _find_built(path: Path) -> ReadyVideo | None:
+    """Return the playable copy of the same file, if a video has it."""
+    with path.open("rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    same = Video.objects.filter(sha256=sha256, state=MediaState.PLAYABLE).exclude(file="")
+    for video in same[:10]:
+        paths = {name: _stored(getattr(video, name).name) for name in STORED_FILES}
+        if paths["file"] and paths["poster"]:
+            return ReadyVideo(
+                paths["file"], paths["poster"], paths["sheet"], sha256, video.duration
+            )
+    return None
+
+
+def _stored(name: str | None) -> Path | None:
+    path = Path(default_storage.path(name)) if name else None
+    return path if path is not None and path.is_file() else None
+
+
+def _finish(work: _Work, upload: VideoUpload, ready: ReadyVideo) -> None:
+    """Store a prepared file with its video, or the reason why it cannot be played."""
+    state = UploadState.REFUSED if ready.fault else UploadState.PLAYABLE
+    video = upload.video
+    if video is None or not Video.objects.filter(pk=video.pk).exists():
+        return
+    video.refresh_from_db()
+    if video.file:
+        _end(work, upload, UploadState.REFUSED, "The video has a playable file already.")
+        return
+    attach(video, ready)
+    if not _end(work, upload, state, ready.fault, video) and not ready.fault:
+        for name in STORED_FILES:
+            if stored := getattr(video, name).name:
+                default_storage.delete(stored)
+
+
+@transaction.atomic
+def _end(
+    work: _Work, upload: VideoUpload, state: UploadState, reason: str, video: Video | None = None
+) -> bool:
+    """Store how a file ended. Return False if it was cancelled or removed meanwhile."""
+    is_refused = state == UploadState.REFUSED
+    mine = VideoUpload.objects.filter(pk=upload.pk, state=UploadState.PROCESSING, job=work.job)
+    if not mine.update(state=state, reason=reason, is_kept=is_refused, changed_at=Now()):
+        return False
+    if video is not None:
+        video.save(update_fields=["state", "sha256", "duration", *STORED_FILES])
+        facts = {"state": video.state, "sha256": video.sha256}
+        record(PoolingAct.VIDEO_ADDED, by=actor_of(upload.created_by), on=video, after=facts)
+    if not is_refused and not upload.folder_path:
+        path = upload_path(upload)
+        transaction.on_commit(lambda: path.unlink(missing_ok=True))
+    work.report[state.value] += 1  # type: ignore[literal-required]
+    return True

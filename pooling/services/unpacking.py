@@ -1,0 +1,71 @@
+"""Unpack an archive of videos: each member that matches a video waits as a file of its own."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from config.accounts.actors import Actor
+from config.requests.files import check_free_space
+from config.shared.errors import InvalidInput
+from config.shared.sandbox import Limits, Sandbox
+from pooling.enums import UploadState
+from pooling.models import VideoUpload
+from pooling.selectors.uploads import upload_path
+from pooling.services.choosing import FoundFile, choose_files, store_chosen
+
+# For the list of the members, and again for their content.
+SECONDS_MAX = 350
+MEMORY_MB = 1024
+
+
+def unpack(upload: VideoUpload, *, by: Actor) -> str:
+    """Store the members of an archive that match videos without a file; return a sentence.
+
+    Raises `InvalidInput` if the archive cannot be read or its members need too much space.
+    """
+    source = str(upload_path(upload))
+    with Sandbox("pooling.media.archives:list_members") as sandbox:
+        members, left_out = sandbox.call(_limits(), source=source)
+    files = [FoundFile(member["name"], member["size"]) for member in members]
+    chosen = choose_files(upload.benchmark, files, by=by, left_out=left_out)
+    _check_space(sum(row.size for row in chosen.rows.values()))
+    rows = {members[place]["index"]: row for place, row in chosen.rows.items()}
+    with Sandbox("pooling.media.archives:extract") as sandbox:
+        faults = sandbox.call(
+            _limits(),
+            source=source,
+            targets={str(index): str(upload_path(row)) for index, row in rows.items()},
+            bytes_max=settings.VIDEO_BYTES_MAX,
+            reserve=settings.DISK_RESERVE_BYTES,
+        )
+    for index, row in rows.items():
+        _set_result(row, faults.get(str(index), ""))
+    store_chosen(upload.benchmark, list(rows.values()), by=by)
+    return f"The archive has {chosen.summary}."
+
+
+def _limits() -> Limits:
+    return Limits(
+        seconds=SECONDS_MAX,
+        cpu_seconds=SECONDS_MAX,
+        memory_mb=MEMORY_MB,
+        file_mb=(settings.VIDEO_BYTES_MAX >> 20) + 1,
+    )
+
+
+def _check_space(size: int) -> None:
+    try:
+        check_free_space(size)
+    except OSError:
+        raise InvalidInput(
+            f"The disk has not enough space for the members, which have {size / 1e6:,.0f} MB. "
+            "Free some space, then retry."
+        ) from None
+
+
+def _set_result(row: VideoUpload, fault: str) -> None:
+    """Set what was extracted. The sizes in an archive can be wrong."""
+    path = upload_path(row)
+    row.size = row.offset = path.stat().st_size if path.is_file() else 0
+    if fault or not path.is_file():
+        row.state, row.reason, row.is_kept = UploadState.REFUSED, fault or "it is missing", False
