@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "config.audit",
     "config.accounts",
     "config.jobs",
+    "config.idempotency",
     "config.operations",
     "config.security",
     "pooling",
