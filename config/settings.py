@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "config.audit",
     "config.accounts",
     "config.jobs",
+    "config.idempotency",
     "config.operations",
     "config.security",
     "pooling",

@@ -142,7 +142,9 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         by=actor_of_job(params),
         progress=progress,
     )
-    return {**done.report(), "pk": done.run.pk}
+    # The jobs that score the run, so that scripts can wait for them.
+    scoring = [str(job.pk) for job in done.jobs]
+    return {**done.report(), "pk": done.run.pk, "scoring": scoring}
 
 
 def _metadata(job: Job, text: str, notes: list[str]) -> Outcome:

@@ -341,6 +341,7 @@ def test_a_run_is_uploaded_checked_and_stored(benchmark: Benchmark) -> None:
         "depth": 1,
         "sha256": run.sha256,
         "created": True,
+        "scoring": [str(Job.objects.get(kind="evaluate").pk)],
         "warnings": ["1 of 2 captions have no ranked list"],
     }
 

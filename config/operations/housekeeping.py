@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from config.accounts.actors import Actor
 from config.accounts.policies import check_can_administer
+from config.idempotency.services import expired_requests
 from config.jobs.models import UNFINISHED, Job
 from config.operations.backup.contents import named_files
 from config.operations.backup.databases import run_query
@@ -131,6 +132,11 @@ def remove_jobs(dry_run: bool) -> Removed:
     oldest = timezone.now() - timedelta(days=settings.KEEP_JOBS_DAYS)
     done = Job.objects.exclude(state__in=UNFINISHED).filter(finished_at__lt=oldest)
     return remove_rows(done, dry_run)
+
+
+@housekeeping_step("keyed_requests", "Answers to requests with an idempotency key")
+def remove_keyed_requests(dry_run: bool) -> Removed:
+    return remove_rows(expired_requests(), dry_run)
 
 
 @housekeeping_step("operations", "Records of old backups and housekeeping")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter
 
 ERRORS = {
     "400": "A parameter, value or file is not valid.",
@@ -13,6 +14,12 @@ ERRORS = {
     "404": "The object does not exist, or you may not see it.",
     "413": "The request is too large.",
     "429": "You have sent too many requests. `Retry-After` is the number of seconds to wait.",
+}
+IDEMPOTENCY_KEY = "Idempotency-Key"
+# The further errors of operations that accept the header.
+KEY_ERRORS = {
+    "409": "The request conflicts with stored data, or the same request is being done.",
+    "422": "Another request already used the idempotency key.",
 }
 PARAMETERS = {"key": "The key of the benchmark."}
 ERROR_SCHEMA = {
@@ -30,6 +37,13 @@ ERROR_SCHEMA = {
 class SummarySchema(AutoSchema):
     """Use the first paragraph of an operation's description as its summary."""
 
+    def get_override_parameters(self) -> list[OpenApiParameter]:
+        """Describe the header of requests that are done once (`config.idempotency`)."""
+        if self.method != "POST" or not getattr(self.view, "accepts_idempotency_key", False):
+            return []
+        text = "A text of your choice. A request that is repeated with it is done once."
+        return [OpenApiParameter(IDEMPOTENCY_KEY, str, OpenApiParameter.HEADER, description=text)]
+
     def get_summary(self) -> str | None:
         first = self.get_description().strip().partition("\n\n")[0]
         return " ".join(first.split()).removesuffix(".") or None
@@ -41,8 +55,8 @@ def describe_shared_parts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     for path, operations in result["paths"].items():
         for operation in operations.values():
-            for status in _error_statuses(path, operation):
-                error = {"description": ERRORS[status], "content": content}
+            for status, text in _errors_of(path, operation).items():
+                error = {"description": text, "content": content}
                 operation["responses"].setdefault(status, error)
             for parameter in operation.get("parameters", ()):
                 if parameter["name"] in PARAMETERS:
@@ -50,7 +64,11 @@ def describe_shared_parts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
-def _error_statuses(path: str, operation: dict[str, Any]) -> list[str]:
+def _errors_of(path: str, operation: dict[str, Any]) -> dict[str, str]:
     statuses = ["413"] if "requestBody" in operation else []
     statuses += ["400", "401", "403", "429"]
-    return [*statuses, "404"] if "{" in path else statuses
+    if "{" in path:
+        statuses.append("404")
+    names = {parameter["name"] for parameter in operation.get("parameters", ())}
+    further = KEY_ERRORS if IDEMPOTENCY_KEY in names else {}
+    return {status: ERRORS[status] for status in statuses} | further

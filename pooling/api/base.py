@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from config.accounts.models import User
 from config.accounts.permissions import IsResearcher
+from config.idempotency.api import Idempotent
 from config.jobs.api import accepted
 from config.jobs.services import enqueue_job
 from config.shared.errors import NotFound
@@ -19,7 +20,7 @@ from pooling.models import Benchmark
 
 # The base of views below /benchmarks/KEY/. It has no docstring, because the schema would use it as
 # the description of views that have none.
-class OfBenchmark(generics.GenericAPIView[Any]):
+class OfBenchmark(Idempotent, generics.GenericAPIView[Any]):
     permission_classes: list[type[BasePermission]] = [IsResearcher]
 
     @property

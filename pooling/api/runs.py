@@ -116,7 +116,8 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         content is stored once. If the name is in use for other content, the run is called `NAME@2`.
 
         The `result` of the job has `run` (the name), `queries` (captions with a list), `depth`,
-        `sha256`, `created` (false if the content was already stored) and `warnings`.
+        `sha256`, `created` (false if the content was already stored), `scoring` (the ids of the
+        jobs that score the run) and `warnings`.
         """
         shape = RunUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

@@ -1,0 +1,93 @@
+"""The command `hearth`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from hearth_client import actions
+from hearth_client.benchmarks import LATEST
+from hearth_client.errors import ClientError
+
+FAILED = 2
+INTERRUPTED = 130
+
+Action = Callable[[argparse.Namespace], Any]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command, and return its exit code: 0, or 2 with the reason on the error output."""
+    options = build_parser().parse_args(arguments)
+    try:
+        result = options.action(options)
+        if options.json:
+            actions.print_json(result)
+    except ClientError as error:
+        print(f"hearth: {error}", file=sys.stderr)  # noqa: T201
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="hearth", description="Use a Hearth site.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    login = _command(commands, "login", "Store the address and an API token", actions.login)
+    login.add_argument("url", help="such as https://hearth.example")
+    login.add_argument("--token-stdin", action="store_true", help="read the token from the input")
+    _command(commands, "logout", "Delete the stored token", actions.logout)
+    _command(commands, "benchmarks", "List the benchmarks", actions.benchmarks)
+    _add_runs(_group(commands, "runs", "List and upload runs"))
+    scores = _of_benchmark(commands, "scores", "Show the scores of all runs", actions.scores)
+    scores.add_argument("--labels", default=LATEST, help="latest, a version, or original")
+    scores.add_argument("--measure", action="append", help="default: C@1, C@5 and C@10")
+    _add_labels(_group(commands, "labels", "List and download label sets"))
+    jobs = _command(commands, "jobs", "List jobs, or follow one", actions.jobs)
+    jobs.add_argument("job", nargs="?", help="the id of a job to follow until it ends")
+    jobs.add_argument("--limit", type=int, default=20, help="number of jobs (default: 20)")
+    jobs.add_argument("--cancel", action="store_true", help="cancel the job")
+    return parser
+
+
+def _add_runs(commands: Any) -> None:
+    _of_benchmark(commands, "list", "List the runs of a benchmark", actions.runs)
+    upload = _of_benchmark(commands, "upload", "Upload runs", actions.upload)
+    upload.add_argument("files", nargs="+", metavar="FILE", help="TREC, JSON or .npy")
+    upload.add_argument("--system", required=True, help="the retrieval model")
+    upload.add_argument("--name", default="", help="the name of the run (default: the system)")
+    upload.add_argument("--format", default="auto", help="trec, json or npy (default: detected)")
+    upload.add_argument("--depth", type=int, help="number of videos to keep per caption")
+    upload.add_argument("--no-wait", action="store_true", help="do not wait until it is stored")
+
+
+def _add_labels(commands: Any) -> None:
+    _of_benchmark(commands, "list", "List the label sets of a benchmark", actions.label_sets)
+    download = _of_benchmark(commands, "download", "Download a label set", actions.download)
+    download.add_argument("--version", default=LATEST, help="default: the newest")
+    download.add_argument("--format", default="csv", help="csv, judgments, qrels, fire, ...")
+    download.add_argument("--output", metavar="FILE", help="default: the name on the site")
+
+
+def _group(commands: Any, name: str, help_text: str) -> Any:
+    group = commands.add_parser(name, help=help_text, description=f"{help_text}.")
+    return group.add_subparsers(metavar="COMMAND", required=True)
+
+
+def _of_benchmark(commands: Any, name: str, help_text: str, action: Action) -> Any:
+    command = _command(commands, name, help_text, action)
+    command.add_argument("benchmark", help="the key of the benchmark")
+    return command
+
+
+def _command(commands: Any, name: str, help_text: str, action: Action) -> Any:
+    command = commands.add_parser(name, help=help_text, description=f"{help_text}.")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(action=action)
+    return command
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Errors of the client. Their texts are for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ClientError(Exception):
+    """An error that the caller can understand and act on."""
+
+
+class NotSignedIn(ClientError):
+    """There is no address or token."""
+
+
+class Unreachable(ClientError):
+    """The site does not answer."""
+
+
+class Refused(ClientError):
+    """The site answered with an error. `status` is its HTTP status."""
+
+    def __init__(self, status: int, body: Any) -> None:
+        self.status = status
+        self.body = body
+        super().__init__(f"{text_of(body) or 'The site gave no reason.'} (HTTP {status})")
+
+
+class JobFailed(ClientError):
+    """A job on the site failed or was cancelled. `job` is its last state."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.job = job
+        reason = job["error"] or f"The job was {job['state']}."
+        super().__init__(f"{job['title']}: {reason}")
+
+
+def text_of(body: Any) -> str:
+    """Return the text of an error: its `detail`, or the errors of single fields."""
+    if not isinstance(body, dict):
+        return ""
+    if "detail" in body:
+        return str(body["detail"])
+    return " ".join(
+        f"{name}: {error}"
+        for name, errors in body.items()
+        for error in (errors if isinstance(errors, list) else [errors])
+    )

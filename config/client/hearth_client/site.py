@@ -1,0 +1,244 @@
+"""A Hearth site: requests, their repetition, and jobs."""
+
+from __future__ import annotations
+
+import email.message
+import email.utils
+import hashlib
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit
+
+import requests
+
+from hearth_client import credentials
+from hearth_client.benchmarks import Benchmark
+from hearth_client.errors import ClientError, JobFailed, Refused, Unreachable
+from hearth_client.uploads import FileBody, OnBytes
+
+ATTEMPTS = 6
+# The site is busy or is being restarted. The request was not done.
+RETRIED = frozenset({429, 502, 503, 504})
+CONFLICT = 409
+LONGEST_WAIT = 120.0
+# Seconds to connect, and between two bytes of an answer.
+TIMEOUT = (10, 120)
+POLL_SECONDS = (0.3, 2.0)
+FINISHED = frozenset({"done", "failed", "cancelled"})
+BLOCK = 1 << 18
+
+Json = dict[str, Any]
+OnJob = Callable[[Json], None]
+
+
+class Hearth:
+    """A site, used with the token of a person.
+
+    on_wait: receives a sentence before the client waits to repeat a request.
+    """
+
+    def __init__(
+        self, url: str, token: str, *, on_wait: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self.url = credentials.checked_url(url)
+        self._on_wait = on_wait
+        self._session = requests.Session()
+        # An own authentication, because otherwise the password in a .netrc file would be sent.
+        self._session.auth = _TokenAuth(token)
+
+    @classmethod
+    def signed_in(cls, **options: Any) -> Hearth:
+        """Return the site of `hearth login`, or of HEARTH_URL and HEARTH_TOKEN."""
+        found = credentials.load()
+        return cls(found.url, found.token, **options)
+
+    def benchmark(self, key: str) -> Benchmark:
+        return Benchmark(self, key)
+
+    def benchmarks(self) -> Iterator[Json]:
+        return self.list("benchmarks/")
+
+    def jobs(self) -> Iterator[Json]:
+        """Yield the jobs of the benchmarks that the person may see, newest first."""
+        return self.list("jobs/")
+
+    def job(self, job_id: str) -> Json:
+        return self.get(f"jobs/{quote(job_id, safe='')}/")
+
+    def cancel_job(self, job_id: str) -> Json:
+        return self.post(f"jobs/{quote(job_id, safe='')}/cancel/")
+
+    def wait_for_job(self, job: Json, on_job: OnJob = lambda job: None) -> Json:
+        """Wait until a job ends, and return it. Raises `JobFailed` if it is not done."""
+        pause, longest = POLL_SECONDS
+        while job["state"] not in FINISHED:
+            on_job(job)
+            time.sleep(pause)
+            pause = min(longest, pause * 1.5)
+            job = self.job(job["id"])
+        on_job(job)
+        if job["state"] != "done":
+            raise JobFailed(job)
+        return job
+
+    # --- Requests ---------------------------------------------------------------------------
+
+    def get(self, path: str, **parameters: Any) -> Json:
+        return self._json(self._send("GET", path, params=parameters))
+
+    def post(self, path: str, body: Json | None = None) -> Json:
+        return self._json(self._send("POST", path, json=body or {}))
+
+    def list(self, path: str, **parameters: Any) -> Iterator[Json]:
+        """Yield the rows of all pages of a list."""
+        while True:
+            page = self.get(path, **parameters)
+            yield from page["results"]
+            if not page["next"]:
+                return
+            # Only the parameters are used: behind a proxy, the address may be another.
+            parameters = dict(parse_qsl(urlsplit(page["next"]).query))
+
+    def upload(self, path: str, file: Path, fields: dict[str, str], on_bytes: OnBytes) -> Json:
+        try:
+            body = FileBody(file, fields, on_bytes)
+        except OSError as error:
+            raise ClientError(f"{file} cannot be read: {error.strerror}.") from None
+        with closing(body):
+            headers = {"Content-Type": body.content_type}
+            return self._json(self._send("POST", path, data=body, headers=headers))
+
+    def download(self, path: str, file: Path | None, on_bytes: OnBytes, sha256: str) -> Path:
+        """Store an answer as a file, which appears under its name when it is complete.
+
+        file: by default, the name in the answer. sha256: the expected hash; empty for any.
+        """
+        with closing(self._send("GET", path, stream=True)) as answer:
+            target = file or Path(_name_in(answer))
+            part = target.with_name(f"{target.name}.part")
+            try:
+                found = _write(answer, part, on_bytes)
+                if sha256 and found != sha256:
+                    raise ClientError(f"The file has the SHA-256 {found}, expected {sha256}.")
+                part.replace(target)
+            except requests.RequestException:
+                raise Unreachable("The connection broke during the download. Try again.") from None
+            except OSError as error:
+                raise ClientError(f"{target} cannot be written: {error.strerror}.") from None
+            finally:
+                part.unlink(missing_ok=True)
+        return target
+
+    def _send(self, method: str, path: str, **options: Any) -> requests.Response:
+        """Send a request, and repeat it if the site is busy or does not answer."""
+        headers = options.pop("headers", {})
+        if method == "POST":
+            # The site does a request with this key once, however often it arrives.
+            headers = {**headers, "Idempotency-Key": str(uuid.uuid4())}
+        for attempt in range(ATTEMPTS):
+            if isinstance(options.get("data"), FileBody):
+                options["data"].rewind()
+            is_last = attempt == ATTEMPTS - 1
+            answer = self._try(method, path, is_last, headers=headers, **options)
+            seconds = 2.0**attempt if answer is None else _seconds_to_wait(answer, attempt)
+            if answer is not None and (seconds is None or is_last):
+                return self._checked(answer)
+            self._on_wait(f"The site is busy. The next attempt is in {seconds:.0f} s.")
+            time.sleep(seconds or 0)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _try(
+        self, method: str, path: str, is_last: bool, **options: Any
+    ) -> requests.Response | None:
+        """Return an answer, or None if the connection broke and another attempt is left."""
+        url = f"{self.url}/api/v1/{path}"
+        try:
+            return self._session.request(
+                method, url, timeout=TIMEOUT, allow_redirects=False, **options
+            )
+        except requests.exceptions.SSLError as error:
+            raise Unreachable(f"The certificate of {self.url} is not valid: {error}") from None
+        except (requests.ConnectionError, requests.Timeout):
+            if is_last:
+                raise Unreachable(f"{self.url} does not answer.") from None
+            return None
+        except requests.RequestException as error:
+            raise Unreachable(f"The request to {self.url} failed: {error}") from None
+
+    def _checked(self, answer: requests.Response) -> requests.Response:
+        if answer.is_redirect:
+            target = answer.headers["Location"]
+            raise ClientError(f"{self.url} refers to {target}. Sign in to that address.")
+        if not answer.ok:
+            with closing(answer):
+                raise Refused(answer.status_code, _body_of(answer))
+        return answer
+
+    def _json(self, answer: requests.Response) -> Json:
+        body = _body_of(answer)
+        if not isinstance(body, dict):
+            raise ClientError(f"{self.url} did not answer like a Hearth site.")
+        return body
+
+
+class _TokenAuth(requests.auth.AuthBase):
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = f"Token {self._token}"
+        return request
+
+
+def _write(answer: requests.Response, path: Path, on_bytes: OnBytes) -> str:
+    """Write the body of an answer to a file, and return its SHA-256."""
+    received, total = 0, int(answer.headers.get("Content-Length", 0))
+    sha256 = hashlib.sha256()
+    with path.open("wb") as out:
+        for block in answer.iter_content(BLOCK):
+            out.write(block)
+            sha256.update(block)
+            received += len(block)
+            on_bytes(received, total)
+    return sha256.hexdigest()
+
+
+def _name_in(answer: requests.Response) -> str:
+    """Return the file name of a download, without any folder."""
+    header = email.message.Message()
+    header["Content-Disposition"] = answer.headers.get("Content-Disposition", "")
+    return Path((header.get_filename() or "").replace("\\", "/")).name or "download"
+
+
+def _body_of(answer: requests.Response) -> Any:
+    try:
+        return answer.json()
+    except requests.JSONDecodeError:
+        return None
+
+
+def _seconds_to_wait(answer: requests.Response, attempt: int) -> float | None:
+    """Return the seconds until the next attempt, or None if the answer is final.
+
+    A conflict is temporary if it has `Retry-After`: an earlier attempt is still being done.
+    """
+    wanted = _retry_after(answer)
+    if answer.status_code not in RETRIED and (answer.status_code != CONFLICT or wanted is None):
+        return None
+    seconds = 2.0**attempt if wanted is None else wanted
+    return seconds if seconds <= LONGEST_WAIT else None
+
+
+def _retry_after(answer: requests.Response) -> float | None:
+    """Return `Retry-After` in seconds. The header has a number or a date."""
+    text = answer.headers.get("Retry-After", "")
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,0 +1,60 @@
+"""The body of an upload, read from the file while it is sent."""
+
+from __future__ import annotations
+
+import io
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+OnBytes = Callable[[int, int], None]
+
+
+class FileBody:
+    """A multipart/form-data body of one file and some fields.
+
+    `requests` would read the whole file into memory. on_bytes: receives the number of sent bytes
+    and their total.
+    """
+
+    def __init__(self, file: Path, fields: dict[str, str], on_bytes: OnBytes) -> None:
+        boundary = uuid.uuid4().hex
+        self.content_type = f"multipart/form-data; boundary={boundary}"
+        head = "".join(
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+            for name, value in fields.items()
+        )
+        name = file.name.replace("\\", "\\\\").replace('"', "%22")
+        head += (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
+        )
+        self._file = file.open("rb")
+        self._parts = [
+            io.BytesIO(head.encode()),
+            self._file,
+            io.BytesIO(f"\r\n--{boundary}--\r\n".encode()),
+        ]
+        self._sizes = [part.seek(0, io.SEEK_END) for part in self._parts]
+        self._on_bytes = on_bytes
+        self.rewind()
+
+    def __len__(self) -> int:
+        return sum(self._sizes)
+
+    def rewind(self) -> None:
+        for part in self._parts:
+            part.seek(0)
+        self._sent = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, at most `size`; empty at the end."""
+        for part in self._parts:
+            if piece := part.read(size):
+                self._sent += len(piece)
+                self._on_bytes(self._sent, len(self))
+                return piece
+        return b""
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,149 @@
+"""Requests of the client to a server that is busy, breaks connections, or refers elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from hearth_client import ClientError, Hearth, Refused, Unreachable
+from hearth_client import site as site_module
+
+Answer = tuple[int, dict[str, str], bytes]
+OK: Answer = (200, {}, b'{"results": [], "next": null}')
+BREAK: Answer = (0, {}, b"")
+
+
+@dataclass
+class Script:
+    """Answers in their order, and the requests that got them. The last answer is repeated."""
+
+    answers: list[Answer]
+    url: str = ""
+    requests: list[tuple[str, str, str | None, bytes]] = field(default_factory=list)
+
+
+@contextmanager
+def serving(*answers: Answer) -> Iterator[Script]:
+    script = Script(list(answers))
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            key = self.headers.get("Idempotency-Key")
+            script.requests.append((self.path, self.headers["Authorization"], key, body))
+            status, headers, text = script.answers[0]
+            if len(script.answers) > 1:
+                del script.answers[0]
+            if not status:
+                self.close_connection = True
+                return
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(text))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(text)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Write no log."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    script.url = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield script
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the client wanted to wait. It does not wait."""
+    seconds: list[float] = []
+    monkeypatch.setattr(site_module.time, "sleep", seconds.append)
+    return seconds
+
+
+def busy(status: int, after: str) -> Answer:
+    return status, {"Retry-After": after}, b'{"detail": "busy"}'
+
+
+def test_a_busy_site_is_asked_again_after_the_time_it_states(waits: list[float]) -> None:
+    with serving(busy(429, "7"), busy(503, "2"), busy(409, "1"), OK) as script:
+        assert Hearth(script.url, "secret").post("x/")["results"] == []
+    assert waits == [7, 2, 1]
+    keys = {key for _, _, key, _ in script.requests}
+    assert (len(script.requests), len(keys), None in keys) == (4, 1, False)
+    assert {token for _, token, _, _ in script.requests} == {"Token secret"}
+
+
+def test_an_upload_is_sent_again_in_full_after_a_broken_connection(
+    waits: list[float], tmp_path: Path
+) -> None:
+    file = tmp_path / "my.run"
+    file.write_bytes(b"x" * 1_000_000)
+    sent: list[tuple[int, int]] = []
+    with serving(BREAK, OK) as script:
+        Hearth(script.url, "t").benchmark("k").begin_upload(
+            file, system="ä B", on_bytes=lambda done, total: sent.append((done, total))
+        )
+    first, second = script.requests
+    assert (first, waits) == (second, [1])
+    assert (first[0], len(first[3])) == ("/api/v1/benchmarks/k/runs/", sent[-1][1])
+    assert sent[-1][0] == sent[-1][1]
+    assert b'name="system"\r\n\r\n\xc3\xa4 B\r\n' in first[3]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "attempts"),
+    [
+        (busy(503, "3600"), Refused, 1),
+        (busy(503, "1"), Refused, 6),
+        ((409, {}, b'{"detail": "no"}'), Refused, 1),
+        ((500, {}, b"<html>"), Refused, 1),
+        ((302, {"Location": "https://elsewhere.example/"}, b""), ClientError, 1),
+        ((200, {}, b"<html>"), ClientError, 1),
+        (BREAK, Unreachable, 6),
+    ],
+)
+def test_other_answers_are_final(
+    waits: list[float], answer: Answer, error: type[ClientError], attempts: int
+) -> None:
+    with serving(answer) as script, pytest.raises(error):
+        Hearth(script.url, "t").get("x/")
+    assert len(script.requests) == attempts
+
+
+def test_all_pages_are_read_from_the_address_of_the_site(waits: list[float]) -> None:
+    following = b'{"results": [{"n": 1}], "next": "http://elsewhere.example/y/?cursor=4"}'
+    with serving(
+        (200, {}, following), (200, {}, b'{"results": [{"n": 2}], "next": null}')
+    ) as script:
+        assert list(Hearth(script.url, "t").list("x/")) == [{"n": 1}, {"n": 2}]
+    assert [path for path, *_ in script.requests] == ["/api/v1/x/", "/api/v1/x/?cursor=4"]
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "..\\..\\evil.csv", "plain.csv"])
+def test_a_download_stays_in_the_folder_and_is_checked(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sets = b'{"results": [{"version": 1, "sha256": "0"}], "next": null}'
+    file = (200, {"Content-Disposition": f'attachment; filename="{name}"'}, b"labels")
+    with serving((200, {}, sets), file, (200, {}, sets), file) as script:
+        benchmark = Hearth(script.url, "t").benchmark("k")
+        path = benchmark.download_labels(1, format="qrels")
+        assert (path.parent, path.read_bytes()) == (Path(), b"labels")
+        with pytest.raises(ClientError, match=r"has the SHA-256 .*, expected 0"):
+            benchmark.download_labels("latest", file="other.csv")
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]
