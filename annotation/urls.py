@@ -10,10 +10,12 @@ from annotation.views import (
     judgments,
     me,
     people,
+    pools,
     training,
 )
 
 urlpatterns = [
+    path("benchmarks/<str:key>/pools/new/", pools.pool_build, name="pool-build"),
     path("benchmarks/<str:key>/campaigns/new/", campaigns.campaign_open, name="campaign-open"),
     path(
         "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"

@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from annotation import api as annotation
+from annotation.api import pools as pool_plans
 from config.audit import api as audit
 from config.jobs import api as jobs
 from evaluation.lab import api as lab
@@ -26,6 +27,7 @@ urlpatterns = [
     ),
     path("benchmarks/<str:key>/tags/", metadata.Tags.as_view(), name="api-tags"),
     path("benchmarks/<str:key>/pools/", pools.Pools.as_view(), name="api-pools"),
+    path("benchmarks/<str:key>/pools/plan/", pool_plans.PoolPlans.as_view(), name="api-pool-plan"),
     path("benchmarks/<str:key>/agreement/", monitor.Agreement.as_view(), name="api-agreement"),
     path("benchmarks/<str:key>/scores/", scores.Scores.as_view(), name="api-scores"),
     path("benchmarks/<str:key>/analyses/", lab.Analyses.as_view(), name="api-analyses"),

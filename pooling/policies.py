@@ -6,7 +6,6 @@ other benchmarks as if they did not exist.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -22,6 +21,7 @@ from config.accounts.roles import (
     scopes_of,
 )
 from config.shared.errors import NotPermitted
+from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark, System, Video
 
 Person: TypeAlias = Actor | AbstractBaseUser | AnonymousUser
@@ -73,14 +73,12 @@ def check_can_build_pool(by: Person, benchmark: Benchmark) -> None:
         raise NotPermitted("Only leads and admins may build pools.")
 
 
-def check_can_pool(
-    by: Person, benchmark: Benchmark, *, runs: Sequence[str], depth: int, sample: int | None
-) -> None:
+def check_can_pool(by: Person, benchmark: Benchmark, options: PoolOptions) -> None:
     """Require the right to build this pool.
 
     Anyone who may import a run may also pool its top k (DECISIONS 38).
     """
-    is_small = len(runs) == 1 and depth <= POOLED_DEPTH and sample is None
+    is_small = len(options.runs) == 1 and options.depth <= POOLED_DEPTH and options.is_plain_top
     if is_small and is_researcher(by, benchmark.key):
         return
     if not can_build_pool(by, benchmark):

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from pooling.views import captions, media, metadata, pools, runs
+from pooling.views import captions, media, metadata, runs
 
 urlpatterns = [
     path("benchmarks/<str:key>/runs/new/", runs.run_upload, name="run-upload"),
-    path("benchmarks/<str:key>/pools/new/", pools.pool_build, name="pool-build"),
     path(
         "benchmarks/<str:key>/equal-captions/",
         captions.equal_captions,

@@ -81,6 +81,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/tags/", "post", LEADS, 400),
     ("benchmarks/tiny/pools/", "get", RESEARCH, 200),
     ("benchmarks/tiny/pools/", "post", RESEARCH, 400),
+    ("benchmarks/tiny/pools/plan/", "post", RESEARCH, 400),
     ("benchmarks/tiny/agreement/", "get", RESEARCH, 404),
     ("benchmarks/tiny/agreement/", "post", RESEARCH, 202),
     ("benchmarks/tiny/scores/", "get", RESEARCH, 200),

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from django.conf import settings
 
 from annotation.core.consensus import NO_LABEL
@@ -23,7 +22,7 @@ from evaluation.models import LabelSet
 from evaluation.release.selectors import label_set_judged, label_set_labels, original_judged
 from pooling.core.arrays import Int32s
 from pooling.core.equal_texts import EXACT, first_equal
-from pooling.core.pool import NOT_RANKED, ranks_of_pairs, sample_queries
+from pooling.core.pool import NOT_RANKED, ranks_of_pairs
 from pooling.enums import PoolStrategy
 from pooling.models import Pool, Run
 from pooling.selectors.arrays import (
@@ -33,6 +32,7 @@ from pooling.selectors.arrays import (
     video_keys,
     video_numbers,
 )
+from pooling.selectors.pool_plan import allows
 from pooling.selectors.runs import ranked_matrix
 
 LINES_PER_PIECE = 10_000
@@ -172,7 +172,7 @@ def _systems_of_pairs(label_set: LabelSet, codes: IntArray) -> list[list[str]]:
     """Return the systems that added each pair to a pool, the best rank first.
 
     A system adds a pair if a pool has one of its runs, the pair is within the pool's depth in that
-    run, and the caption is in the pool's sample. Only the pools that existed when the set was
+    run, and the other options of the pool allow it. Only the pools that existed when the set was
     published count, so the export of a frozen set never changes.
     """
     benchmark, published = label_set.benchmark, label_set.created_at
@@ -181,10 +181,10 @@ def _systems_of_pairs(label_set: LabelSet, codes: IntArray) -> list[list[str]]:
     ).prefetch_related("runs__system")
     ranks: dict[Run, Int32s] = {}
     for pool in pools:
-        is_drawn = _is_drawn(pool)[benchmark.pair_space.queries(codes)]
+        is_allowed = allows(pool, codes)
         for run in pool.runs.all():
             found = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, benchmark.pair_space)
-            found[~is_drawn] = NOT_RANKED
+            found[~is_allowed] = NOT_RANKED
             ranks[run] = np.minimum(ranks.get(run, found), found)
     if not ranks:
         return [[] for _ in codes]
@@ -197,16 +197,6 @@ def _systems_of_pairs(label_set: LabelSet, codes: IntArray) -> list[list[str]]:
         list(dict.fromkeys(names[run] for run in places if row[run] != NOT_RANKED))
         for places, row in zip(order, table.tolist(), strict=True)
     ]
-
-
-def _is_drawn(pool: Pool) -> npt.NDArray[np.bool_]:
-    """Return which captions the pool draws its pairs from, bool [n_queries]."""
-    n_queries = pool.benchmark.n_queries
-    if pool.sample_size is None:
-        return np.ones(n_queries, dtype=np.bool_)
-    drawn = np.zeros(n_queries, dtype=np.bool_)
-    drawn[sample_queries(n_queries, pool.sample_size, pool.seed)] = True
-    return drawn
 
 
 def _content(file: Any) -> bytes:

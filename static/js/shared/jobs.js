@@ -75,6 +75,6 @@ function showPage(html) {
   document.title = page.title;
   document.querySelector("main").replaceWith(main);
   window.htmx.process(main);
-  (main.querySelector("[data-form-errors]") ?? main).focus();
+  (main.querySelector("[data-form-errors], [data-shown]") ?? main).focus();
   return true;
 }
