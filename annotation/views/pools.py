@@ -74,7 +74,10 @@ def _figures(planned: PlannedPool) -> list[tuple[str, Figure]]:
             "Time of an answer",
             no_time if speed.seconds is None else Figure(speed.seconds, "seconds", note),
         ),
-        ("Hours of judging", no_time if effort.hours is None else Figure(effort.hours, "number")),
+        (
+            "Hours of judging",
+            no_time if effort.hours is None else Figure(round(effort.hours, 1), "number"),
+        ),
     ]
     if effort.cost is not None:
         figures.append(("Cost", Figure(round(effort.cost), "count", "in the currency of the rate")))

@@ -121,7 +121,12 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
         Write(
             f"{tiny}runs/", {"system": "B", "name": "b", "format": "auto", "depth": 2}, files=run
         ),
-        Write(f"{tiny}pools/", {"depth": 1, "runs": [], "seed": 3}, is_json=True),
+        Write(
+            f"{tiny}pools/",
+            {"depth": 1, "runs": [], "seed": 3},
+            is_json=True,
+            optional=("budget", "originals", "similar", "similar_from", "video_sample"),
+        ),
         Write(f"{tiny}label-sets/", {"allow_pending": True}, is_json=True),
         Write(f"/people/{otto.user_id}/state/", {"state": "deactivated"}),
         Write(
