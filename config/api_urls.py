@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from annotation import api as annotation
+from annotation.api import members as annotation_members
 from annotation.api import pools as pool_plans
 from config.audit import api as audit
 from config.jobs import api as jobs
@@ -50,6 +51,7 @@ urlpatterns = [
         name="api-label-set-file",
     ),
     path("campaigns/", annotation.CampaignList.as_view(), name="api-campaigns"),
+    path("campaigns/<int:pk>/members/", annotation_members.Members.as_view(), name="api-members"),
     path("campaigns/<int:pk>/claim/", annotation.Claim.as_view(), name="api-claim"),
     path("campaigns/<int:pk>/release/", annotation.Release.as_view(), name="api-release"),
     path("campaigns/<int:pk>/history/", annotation.History.as_view(), name="api-history"),

@@ -98,6 +98,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/compare/", "get", RESEARCH, 200),
     ("benchmarks/tiny/compare/caption/", "get", RESEARCH, 200),
     ("campaigns/", "get", JUDGES, 200),
+    ("campaigns/0/members/", "post", LEADS, 404),
     ("campaigns/0/claim/", "post", JUDGES, 404),
     ("campaigns/0/release/", "post", JUDGES, 404),
     ("campaigns/0/history/", "get", JUDGES, 404),
