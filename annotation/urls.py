@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from annotation.views import (
+    bulk_invitations,
     campaigns,
     gold,
     guidelines,
@@ -68,6 +69,7 @@ urlpatterns = [
     path("people/", people.people, name="people"),
     path("people/invitations/", invitations.invitations, name="invitations"),
     path("people/invitations/new/", invitations.invite, name="invite"),
+    path("people/invitations/list/", bulk_invitations.invite_list, name="invite-list"),
     path(
         "people/invitations/<int:pk>/revoke/",
         invitations.invitation_revoke,
