@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from annotation.views import (
+    bulk_invitations,
     campaigns,
     deleting,
     gold,
@@ -11,10 +12,12 @@ from annotation.views import (
     judgments,
     me,
     people,
+    pools,
     training,
 )
 
 urlpatterns = [
+    path("benchmarks/<str:key>/pools/new/", pools.pool_build, name="pool-build"),
     path("benchmarks/<str:key>/campaigns/new/", campaigns.campaign_open, name="campaign-open"),
     path(
         "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"
@@ -73,6 +76,7 @@ urlpatterns = [
     path("people/", people.people, name="people"),
     path("people/invitations/", invitations.invitations, name="invitations"),
     path("people/invitations/new/", invitations.invite, name="invite"),
+    path("people/invitations/list/", bulk_invitations.invite_list, name="invite-list"),
     path(
         "people/invitations/<int:pk>/revoke/",
         invitations.invitation_revoke,

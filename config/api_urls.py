@@ -6,6 +6,8 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from annotation import api as annotation
+from annotation.api import members as annotation_members
+from annotation.api import pools as pool_plans
 from config.audit import api as audit
 from config.jobs import api as jobs
 from evaluation.catalogue import api as catalogue
@@ -32,6 +34,7 @@ urlpatterns = [
     path("benchmarks/<str:key>/videos/", catalogue.Videos.as_view(), name="api-videos"),
     path("benchmarks/<str:key>/pairs/", catalogue.Pairs.as_view(), name="api-pairs"),
     path("benchmarks/<str:key>/pools/", pools.Pools.as_view(), name="api-pools"),
+    path("benchmarks/<str:key>/pools/plan/", pool_plans.PoolPlans.as_view(), name="api-pool-plan"),
     path("benchmarks/<str:key>/agreement/", monitor.Agreement.as_view(), name="api-agreement"),
     path("benchmarks/<str:key>/scores/", scores.Scores.as_view(), name="api-scores"),
     path("benchmarks/<str:key>/analyses/", lab.Analyses.as_view(), name="api-analyses"),
@@ -79,6 +82,7 @@ urlpatterns = [
     path("imports/<uuid:pk>/accept/", imports.ImportAccept.as_view(), name="api-import-accept"),
     path("campaigns/", annotation.CampaignList.as_view(), name="api-campaigns"),
     path("campaigns/<int:pk>/", annotation.CampaignDetail.as_view(), name="api-campaign"),
+    path("campaigns/<int:pk>/members/", annotation_members.Members.as_view(), name="api-members"),
     path("campaigns/<int:pk>/claim/", annotation.Claim.as_view(), name="api-claim"),
     path("campaigns/<int:pk>/release/", annotation.Release.as_view(), name="api-release"),
     path("campaigns/<int:pk>/history/", annotation.History.as_view(), name="api-history"),

@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from config.jobs.models import Job
 from pooling.core.pair_space import PairSpace
+from pooling.core.pool_options import SIMILARITY
 from pooling.core.tag_file import MAX_TAG
-from pooling.enums import EqualTexts, MediaState, PoolStrategy, UploadState
+from pooling.enums import EqualTexts, MediaState, Originals, PoolStrategy, UploadState
 
 KEY_LENGTH = 255
 BENCHMARK_KEY = RegexValidator(
@@ -255,14 +256,22 @@ class RankedList(models.Model):
 
 
 class Pool(models.Model):
-    """A frozen union of the top `depth` of some runs."""
+    """A frozen union of the top `depth` of some runs, limited by the other options."""
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="pools")
     strategy = models.CharField(max_length=10, choices=PoolStrategy)
     depth = models.PositiveIntegerField(null=True)
     runs = models.ManyToManyField(Run, related_name="pools")
     sample_size = models.PositiveIntegerField(null=True, help_text="queries drawn; empty: all")
+    video_sample = models.PositiveIntegerField(null=True, help_text="videos drawn; empty: all")
     seed = models.BigIntegerField(default=0)
+    originals = models.CharField(max_length=10, choices=Originals, default=Originals.RANKED)
+    similar = models.PositiveIntegerField(
+        null=True, help_text="similar texts whose original positives were candidates; empty: none"
+    )
+    similar_from = models.FloatField(default=SIMILARITY, help_text="lowest similarity of two texts")
+    budget = models.PositiveIntegerField(null=True, help_text="maximum new pairs; empty: all")
+    sha256 = models.CharField(max_length=64, blank=True, help_text="of the codes of the new pairs")
     n_pairs = models.PositiveIntegerField(help_text="pairs in the union")
     n_new_pairs = models.PositiveIntegerField(help_text="pairs that no earlier pool contains")
     n_tasks = models.PositiveIntegerField(
@@ -279,6 +288,20 @@ class Pool(models.Model):
     def __str__(self) -> str:
         content = f"top {self.depth}" if self.depth else self.get_strategy_display().lower()
         return f"Pool {self.pk}: {content}"
+
+    @property
+    def limits(self) -> list[str]:
+        """The options of the pool other than its runs and depth, in words."""
+        seed = f"(seed {self.seed})"
+        words = {
+            f"{self.sample_size or 0:,} captions {seed}": self.sample_size,
+            f"{self.video_sample or 0:,} videos {seed}": self.video_sample,
+            f"at most {self.budget or 0:,} new pairs": self.budget,
+            "all original positives": self.originals == Originals.ADDED,
+            "no original positives": self.originals == Originals.LEFT_OUT,
+            f"{self.similar} similar texts from {self.similar_from:g}": self.similar,
+        }
+        return [text for text, applies in words.items() if applies]
 
 
 class Pair(models.Model):

@@ -6,7 +6,6 @@ other benchmarks as if they did not exist.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -23,6 +22,7 @@ from config.accounts.roles import (
     scopes_of,
 )
 from config.shared.errors import Conflict, NotPermitted
+from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark, BenchmarkImport, Run, System, Video
 
 Person: TypeAlias = Actor | AbstractBaseUser | AnonymousUser
@@ -120,15 +120,13 @@ def check_can_build_pool(by: Person, benchmark: Benchmark) -> None:
     check_not_archived(benchmark)
 
 
-def check_can_pool(
-    by: Person, benchmark: Benchmark, *, runs: Sequence[str], depth: int, sample: int | None
-) -> None:
+def check_can_pool(by: Person, benchmark: Benchmark, options: PoolOptions) -> None:
     """Require the right to build this pool.
 
     Anyone who may import a run may also pool its top k (DECISIONS 38).
     """
     check_not_archived(benchmark)
-    is_small = len(runs) == 1 and depth <= POOLED_DEPTH and sample is None
+    is_small = len(options.runs) == 1 and options.depth <= POOLED_DEPTH and options.is_plain_top
     if is_small and is_researcher(by, benchmark.key):
         return
     if not can_build_pool(by, benchmark):

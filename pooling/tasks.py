@@ -25,6 +25,7 @@ from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted, short_sha
 from pooling import services
+from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark, BenchmarkImport, Pool, Run
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services.queueing import KIND
@@ -244,14 +245,13 @@ def pool_built(job: Job, made: dict[str, Any]) -> Outcome:
 def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Build a pool.
 
-    params: benchmark (key), depth, runs (names; empty: all), sample (or null), seed.
+    params: benchmark (key), expected (of `build_pool`), and the fields of `PoolOptions`. All
+    except benchmark and depth can be missing.
     """
     built = services.build_pool(
         benchmark=get_benchmark(params["benchmark"]),
-        depth=params["depth"],
-        run_names=params["runs"],
-        sample=params["sample"],
-        seed=params["seed"],
+        options=PoolOptions.of(params),
+        expected=params.get("expected", ""),
         by=actor_of_job(params),
         progress=progress,
     )

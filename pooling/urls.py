@@ -9,7 +9,6 @@ from pooling.views import (
     imports,
     media,
     metadata,
-    pools,
     runs,
     tus,
     uploads,
@@ -40,7 +39,6 @@ urlpatterns = [
         name="train-captions-delete",
     ),
     path("benchmarks/<str:key>/tags/delete/", deleting.tags_delete, name="tags-delete"),
-    path("benchmarks/<str:key>/pools/new/", pools.pool_build, name="pool-build"),
     path(
         "benchmarks/<str:key>/equal-captions/",
         captions.equal_captions,

@@ -42,8 +42,10 @@ from config.accounts.services import create_user
 from config.shared.public_ids import PublicIds
 from evaluation import triggers
 from pooling import services as pooling_services
+from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark, Pair, Run
 from pooling.services import (
+    BuiltPool,
     Details,
     ImportedBenchmark,
     ImportedRun,
@@ -99,7 +101,20 @@ def write_judgments(path: Path, rows: Iterable[JudgmentRow]) -> Path:
 import_run = partial(pooling_services.import_run, by=OPERATOR)
 import_train_captions = partial(pooling_services.import_train_captions, by=OPERATOR)
 import_tags = partial(pooling_services.import_tags, by=OPERATOR)
-build_pool = partial(pooling_services.build_pool, by=OPERATOR)
+
+
+def build_pool(
+    *,
+    benchmark: Benchmark,
+    by: Any = OPERATOR,
+    expected: str = "",
+    run_names: Sequence[str] = (),
+    **options: Any,
+) -> BuiltPool:
+    chosen = PoolOptions(runs=run_names, **options)
+    return pooling_services.build_pool(
+        benchmark=benchmark, options=chosen, by=by, expected=expected
+    )
 
 
 def import_benchmark(

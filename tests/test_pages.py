@@ -443,6 +443,8 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("invitations", "GET", "/people/invitations/", (OUT, NONE, NONE, IN, IN)),
     ("invite", "GET", "/people/invitations/new/", (OUT, NONE, NONE, IN, IN)),
     ("invite", "POST", "/people/invitations/new/", (OUT, NONE, NONE, 422, 422)),
+    ("invite-list", "GET", "/people/invitations/list/", (OUT, NONE, NONE, IN, IN)),
+    ("invite-list", "POST", "/people/invitations/list/", (OUT, NONE, NONE, 422, 422)),
     (
         "invitation-revoke",
         "POST",

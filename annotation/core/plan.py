@@ -17,6 +17,8 @@ from pooling.core.pair_space import Integers, PairSpace
 # influence later ones.
 RUN_OF_ONE_CAPTION = 20
 BLOCKS_PER_QUERY = 1 << 20
+# The share of pairs with an extra label, unless a campaign has another.
+DOUBLE_SHARE = 0.10
 
 Int64Array = npt.NDArray[np.int64]
 

@@ -13,12 +13,32 @@ class MembersForm(forms.Form):
     """The annotators that a lead adds to a campaign, by the primary keys of their accounts."""
 
     people = forms.TypedMultipleChoiceField(
-        label="Annotators of this benchmark", coerce=int, widget=forms.CheckboxSelectMultiple
+        label="Annotators of this benchmark",
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    names = forms.CharField(
+        label="Names",
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 4, "dir": "auto", "spellcheck": "false"}),
+        help_text="More annotators, one per line: user name, e-mail address or pseudonym.",
     )
 
     def __init__(self, *args: Any, people: list[tuple[int, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["people"].choices = people  # type: ignore[attr-defined] # of this kind of field
+
+    def clean_names(self) -> list[str]:
+        lines = self.cleaned_data["names"].replace(",", "\n").splitlines()
+        return [line.strip() for line in lines if line.strip()]
+
+    def clean(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        if not self.errors and not data["people"] and not data["names"]:
+            self.add_error("people", "Select an annotator, or enter a name.")
+        return data
 
 
 class MemberForm(forms.Form):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from annotation.core.plan import DOUBLE_SHARE
 from annotation.enums import LABELS, Joining, Order, Priority, Scale
 from config.shared.errors import InvalidInput
 
@@ -31,7 +32,7 @@ class Policy:
     threshold: int = 1
     original_grade: int | None = None
     labels_each: int = 1
-    double_share: float = 0.10
+    double_share: float = DOUBLE_SHARE
     labels_max: int = 3
     order: Order = Order.GROUPED
     priority: Priority = Priority.NONE

@@ -16,6 +16,7 @@ from annotation.models import Annotator, Campaign, Membership
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import get_campaign
 from annotation.selectors.training import trainees
+from annotation.services.named_members import Added, NamedMember, add_named_members
 from annotation.views.campaigns import get_running_campaign
 from config.accounts.models import User
 from config.accounts.policies import people_seen_by
@@ -38,12 +39,14 @@ def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
         **form_data(request), people=[(other.pk, _name_of(other)) for other in others.values()]
     )
     if request.method == "POST" and form.is_valid():
-        annotators = [services.annotator_for(others[key]) for key in form.cleaned_data["people"]]
-        count = services.add_members(
-            campaign=campaign, annotators=annotators, by=cast(User, request.user)
-        )
-        messages.success(request, f"{counted(count, 'annotator')} added.")
-        return redirect("campaign-people", campaign.pk)
+        names = [others[key].username for key in form.cleaned_data["people"]]
+        names += form.cleaned_data["names"]
+        results = add_named_members(campaign=campaign, names=names, by=cast(User, request.user))
+        count = sum(result.result == Added.ADDED for result in results)
+        if count == len(results):
+            messages.success(request, f"{counted(count, 'annotator')} added.")
+            return redirect("campaign-people", campaign.pk)
+        return _show_results(request, campaign, results)
     context = {
         "benchmark": campaign.benchmark,
         "campaign": campaign,
@@ -52,6 +55,22 @@ def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
         "inside": campaign.members.count(),
     }
     return render(request, "annotation/members/members.html", context, status=form_status(request))
+
+
+def _show_results(
+    request: HttpRequest, campaign: Campaign, results: list[NamedMember]
+) -> HttpResponse:
+    """Show the result for each name, with a form for those that are still to be added."""
+    others = _annotators_outside(campaign)
+    context = {
+        "benchmark": campaign.benchmark,
+        "campaign": campaign,
+        "form": MembersForm(people=[(other.pk, _name_of(other)) for other in others.values()]),
+        "results": results,
+        "others": len(others),
+        "inside": campaign.members.count(),
+    }
+    return render(request, "annotation/members/members.html", context)
 
 
 def _all_may_judge(request: HttpRequest, campaign: Campaign) -> HttpResponse:

@@ -19,6 +19,6 @@ class Migration(migrations.Migration):
     dependencies = [
         ("evaluation", "0010_label_set_details"),
         ("annotation", "0011_imported_labels"),
-        ("pooling", "0007_run_metadata_and_archive"),
+        ("pooling", "0009_pool_options"),
     ]
     operations = [migrations.RunPython(create, drop)]

@@ -13,8 +13,16 @@ from rest_framework.response import Response
 from config.jobs.api import JobSerializer
 from config.shared.limits import DEPTH_MAX, SEED_MAX
 from pooling.api.base import OfBenchmark
+from pooling.core.pool_options import SIMILARITY, PoolOptions
+from pooling.enums import Originals
 from pooling.models import Pool, Run
 from pooling.policies import check_can_pool
+from pooling.selectors.pool_plan import SIMILAR_MAX
+
+ORIGINALS_HELP = (
+    "`ranked`: original positives are pooled like other pairs; `added`: all of them are pooled; "
+    "`left-out`: none of them."
+)
 
 
 class PoolSerializer(serializers.ModelSerializer[Pool]):
@@ -30,7 +38,12 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "depth",
             "runs",
             "sample_size",
+            "video_sample",
             "seed",
+            "originals",
+            "similar",
+            "similar_from",
+            "budget",
             "n_pairs",
             "n_new_pairs",
             "n_tasks",
@@ -43,7 +56,15 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             },
             "depth": {"help_text": "The k of the pooled top k; null for imported judgments."},
             "sample_size": {"help_text": "The number of sampled captions; null for all captions."},
-            "seed": {"help_text": "The seed of the sample."},
+            "video_sample": {"help_text": "The number of sampled videos; null for all videos."},
+            "seed": {"help_text": "The seed of the samples and of the order of equal priorities."},
+            "originals": {"help_text": ORIGINALS_HELP},
+            "similar": {
+                "help_text": "The number of similar texts per caption whose original positives "
+                "were candidates; null for none."
+            },
+            "similar_from": {"help_text": "The lowest similarity of these texts."},
+            "budget": {"help_text": "The maximum number of new pairs; null for all."},
             "n_pairs": {"help_text": "The number of pairs in the pool."},
             "n_new_pairs": {"help_text": "The number of pairs that no earlier pool contains."},
             "n_tasks": {
@@ -75,7 +96,50 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
         min_value=-SEED_MAX,
         max_value=SEED_MAX,
         default=0,
-        help_text="The seed with which the captions are sampled.",
+        help_text="The seed with which captions and videos are sampled.",
+    )
+    video_sample = serializers.IntegerField(
+        min_value=1,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The number of videos to pool; by default, all videos.",
+    )
+    originals = serializers.ChoiceField(
+        choices=Originals.choices, default=Originals.RANKED, help_text=ORIGINALS_HELP
+    )
+    similar = serializers.IntegerField(
+        min_value=1,
+        max_value=SIMILAR_MAX,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The number of similar texts per caption whose original positives are pooled; "
+        "by default, none.",
+    )
+    similar_from = serializers.FloatField(
+        min_value=0.01,
+        max_value=1,
+        default=SIMILARITY,
+        help_text="The lowest similarity of these texts.",
+    )
+    budget = serializers.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The maximum number of new pairs. Pairs of more systems come first, then pairs "
+        "with a better rank, then in the order of a hash with the seed.",
+    )
+
+
+class PoolBuildSerializer(PoolRequestSerializer):
+    expected = serializers.RegexField(
+        r"\A[0-9a-f]{64}\Z",
+        required=False,
+        default="",
+        help_text="The `sha256` of a plan. The job fails if the new pairs are others now.",
     )
 
 
@@ -87,25 +151,19 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
     def get_queryset(self) -> QuerySet[Pool]:
         return Pool.objects.filter(benchmark=self.benchmark).prefetch_related("runs")
 
-    @extend_schema(request=PoolRequestSerializer, responses={202: JobSerializer})
+    @extend_schema(request=PoolBuildSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
         """Build a pool from the top k of runs.
 
         Leads and admins may build any pool. Researchers may pool only a single run, to a depth of
-        10 or less and without a sample. A job computes the pairs and stores those that no earlier
-        pool contains. It fails if a run does not exist. The same request does not store a second
-        pool.
+        10 or less and without other options. A job computes the pairs and stores those that no
+        earlier pool contains. It fails if a run does not exist. The same request does not
+        store a second pool.
 
         The `result` of the job has `pool` (the id), `pairs`, `new_pairs` and `tasks`.
         """
-        shape = PoolRequestSerializer(data=request.data)
+        shape = PoolBuildSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         options = shape.validated_data
-        check_can_pool(
-            request.user,
-            self.benchmark,
-            runs=options["runs"],
-            depth=options["depth"],
-            sample=options["sample"],
-        )
+        check_can_pool(request.user, self.benchmark, PoolOptions.of(options))
         return self.enqueue(request, "build_pool", f"Pool of depth {options['depth']}", options)

@@ -7,8 +7,13 @@ from typing import Any
 from django import forms
 
 from config.shared.limits import DEPTH_MAX, SEED_MAX
+from pooling.core.pool_options import SIMILARITY, PoolOptions
+from pooling.enums import Originals
 from pooling.models import Benchmark
+from pooling.selectors.pool_plan import SIMILAR_MAX
 from pooling.selectors.runs import find_runs
+
+OTHER_FIELDS = ("sample", "video_sample", "seed", "originals", "similar", "similar_from")
 
 
 class PoolForm(forms.Form):
@@ -31,22 +36,102 @@ class PoolForm(forms.Form):
         required=False,
         help_text="Number of captions to pool, drawn with the seed; by default, all captions.",
     )
+    video_sample = forms.IntegerField(
+        label="Sample of videos",
+        min_value=1,
+        required=False,
+        help_text="Number of videos to pool, drawn with the seed; by default, all videos.",
+    )
     seed = forms.IntegerField(label="Seed", initial=0, min_value=0, max_value=SEED_MAX)
+    originals = forms.ChoiceField(
+        label="Original positives",
+        choices=Originals.choices,
+        initial=Originals.RANKED,
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    similar = forms.IntegerField(
+        label="Similar captions",
+        min_value=1,
+        max_value=SIMILAR_MAX,
+        required=False,
+        help_text="Pool each caption with the original positives of this number of texts that "
+        "share its rare words. On a large benchmark, the comparison takes about a minute.",
+    )
+    similar_from = forms.FloatField(
+        label="Lowest similarity",
+        initial=SIMILARITY,
+        min_value=0.01,
+        max_value=1,
+        required=False,
+        help_text="From 0 to 1; equal texts have 1.",
+    )
+    budget = forms.IntegerField(
+        label="Maximum new pairs",
+        min_value=1,
+        max_value=2**31 - 1,
+        required=False,
+        help_text="Pairs of more systems come first, then pairs with a better rank in any run. "
+        "A hash with the seed decides between the others.",
+    )
+    rate = forms.FloatField(
+        label="Cost per hour",
+        min_value=0,
+        max_value=1_000_000,
+        required=False,
+        help_text="For the preview only, in any currency.",
+    )
+    expected = forms.RegexField(
+        r"\A[0-9a-f]{64}\Z", required=False, widget=forms.HiddenInput, label="Preview"
+    )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["runs"].choices = [  # type: ignore[attr-defined]
             (run.name, f"{run.name} (depth {run.depth})") for run in find_runs(benchmark)
         ]
-        sample: forms.IntegerField = self.fields["sample"]  # type: ignore[assignment]
-        sample.max_value = benchmark.n_queries
-        sample.widget.attrs["max"] = benchmark.n_queries
+        for name, most in (("sample", benchmark.n_queries), ("video_sample", benchmark.n_videos)):
+            field: forms.IntegerField = self.fields[name]  # type: ignore[assignment]
+            field.max_value = most
+            field.widget.attrs["max"] = most
+
+    def options(self) -> PoolOptions:
+        """Return the options of a valid form."""
+        return PoolOptions.of(self.cleaned_data)
+
+    def main_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("depth", "runs", "budget", "rate")]
+
+    def other_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in OTHER_FIELDS]
+
+    def shows_others(self) -> bool:
+        """Return whether a folded field has an error or a value that is not its default."""
+        return any(name in self.errors or name in self.changed_data for name in OTHER_FIELDS)
+
+    def sent_values(self) -> list[tuple[str, str]]:
+        """Return what a valid form contains, for a form that sends the same again."""
+        names = [name for name in self.fields if name not in ("runs", "rate", "expected")]
+        values = [(name, self[name].data or "") for name in names]
+        return values + [("runs", run) for run in self.cleaned_data["runs"]]
+
+    def clean_originals(self) -> str:
+        return self.cleaned_data["originals"] or Originals.RANKED
+
+    def clean_similar_from(self) -> float:
+        return self.cleaned_data["similar_from"] or SIMILARITY
+
+    def clean_video_sample(self) -> int | None:
+        return self._check_sample("video_sample", "videos")
 
     def clean_sample(self) -> int | None:
-        sample: int | None = self.cleaned_data["sample"]
-        maximum = self.fields["sample"].max_value  # type: ignore[attr-defined]
+        return self._check_sample("sample", "captions")
+
+    def _check_sample(self, name: str, noun: str) -> int | None:
+        sample: int | None = self.cleaned_data[name]
+        maximum = self.fields[name].max_value  # type: ignore[attr-defined]
         if sample is not None and sample > maximum:
             raise forms.ValidationError(
-                f"The sample must not exceed the {maximum:,} captions of the benchmark."
+                f"The sample must not exceed the {maximum:,} {noun} of the benchmark."
             )
         return sample

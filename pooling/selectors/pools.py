@@ -27,11 +27,15 @@ class PairArrays:
     codes: Int64Array
 
 
-def pair_arrays(benchmark: Benchmark) -> PairArrays:
-    """Return the pairs of all pools of the benchmark. The time is linear in their number."""
-    ids, queries, videos = read_columns(
-        Pair.objects.filter(query__benchmark=benchmark), "pk", "query_id", "video_id"
-    )
+def pair_arrays(benchmark: Benchmark, until: Pool | None = None) -> PairArrays:
+    """Return the pairs of all pools of the benchmark, or of those up to and including `until`.
+
+    The time is linear in their number.
+    """
+    pairs = Pair.objects.filter(query__benchmark=benchmark)
+    if until is not None:
+        pairs = pairs.filter(pool_id__lte=until.pk)
+    ids, queries, videos = read_columns(pairs, "pk", "query_id", "video_id")
     codes = codes_of(benchmark, queries, videos)
     order = np.argsort(codes, kind="stable")
     return PairArrays(ids=ids[order], codes=codes[order])

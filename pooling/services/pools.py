@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +12,22 @@ import numpy.typing as npt
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
-from config.shared.errors import InvalidInput
-from config.shared.limits import check_depth, check_seed
+from config.shared.errors import Outdated
 from config.shared.progress import Progress, no_progress
-from pooling.core.equal_texts import text_pair_codes
-from pooling.core.pool import new_codes, pair_codes, sample_queries, union_codes
+from pooling.core.pool import new_codes
+from pooling.core.pool_options import PoolOptions
 from pooling.enums import PoolingAct, PoolStrategy
 from pooling.models import Benchmark, Pair, Pool, Run
 from pooling.policies import check_can_build_pool, check_can_pool
 from pooling.selectors.arrays import query_ids, video_ids
-from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.pool_plan import (
+    PoolPlan,
+    codes_of_pool,
+    find_candidates,
+    plan_of,
+    text_pairs_of,
+)
 from pooling.selectors.pools import pair_arrays
-from pooling.selectors.runs import find_runs, ranked_matrix
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -56,60 +60,68 @@ class BuiltPool:
 def build_pool(
     *,
     benchmark: Benchmark,
-    depth: int,
+    options: PoolOptions,
     by: Actor,
-    run_names: Sequence[str] = (),
-    sample: int | None = None,
-    seed: int = 0,
+    expected: str = "",
     progress: Progress = no_progress,
 ) -> BuiltPool:
-    """Pool the top `depth` of the named runs, or of all runs if none is named.
+    """Store the pool that these options select, and those of its pairs that no pool contains yet.
 
-    Only pairs that no earlier pool contains are stored. `sample` limits the pool to that number of
-    queries, drawn by a seeded hash.
+    expected: the `sha256` of the plan that the person has seen; empty if there was no preview.
 
     Raises `NotPermitted` if `by` may not build this pool. Raises `InvalidInput` if a run does not
-    exist, if the benchmark has no run, or if an option is out of range.
+    exist, if the benchmark has no run, or if an option is out of range. Raises `Outdated` if the
+    new pairs are not those of the preview.
     """
-    check_can_pool(by, benchmark, runs=run_names, depth=depth, sample=sample)
-    check_depth(depth)
-    check_seed(seed)
-    if sample is not None and not 1 <= sample <= benchmark.n_queries:
-        raise InvalidInput(
-            f"The sample must have 1 to {benchmark.n_queries:,} captions, not {sample:,}."
-        )
-    runs = find_runs(benchmark, run_names)
-    if not runs:
-        raise InvalidInput(f"{benchmark.key} has no run to pool. Import one with import_run.")
-    if withdrawn := next((run.name for run in runs if run.is_withdrawn), None):
-        raise InvalidInput(f"The run {withdrawn!r} is withdrawn, so it cannot be pooled.")
-    codes = _pooled_codes(benchmark, runs, depth, sample, seed, progress)
-    progress(len(runs), len(runs), "storing pairs")
+    check_can_pool(by, benchmark, options)
+    candidates = find_candidates(benchmark, options, progress)
+    progress(1, 1, "storing pairs")
     with long_transaction():
         lock_row(benchmark)
-        fresh = new_codes(codes, pair_arrays(benchmark).codes)
-        same = _same_pool(benchmark, runs, depth, sample, seed)
-        n_tasks = _count_tasks(benchmark, codes)
-        if same is not None and not len(fresh):
+        built = _previewed_pool(benchmark, expected)
+        if built is not None:  # the job was interrupted after its commit
+            return BuiltPool(built, created=False)
+        plan = plan_of(candidates)
+        if expected and expected != plan.sha256:
+            raise Outdated(
+                "The runs or pools have changed since the preview. This pool would now have "
+                f"{len(plan.new):,} new pairs. Look at the preview again."
+            )
+        same = _same_pool(benchmark, plan.runs, options)
+        if same is not None and not len(plan.new):
             if same.n_tasks is None:  # built before pools stored this count
-                same.n_tasks = n_tasks
+                same.n_tasks = plan.n_tasks
                 same.save(update_fields=["n_tasks"])
             return BuiltPool(same, created=False)
-        pool = Pool.objects.create(
-            benchmark=benchmark,
-            strategy=PoolStrategy.DEPTH_K,
-            depth=depth,
-            sample_size=sample,
-            seed=seed,
-            n_pairs=len(codes),
-            n_new_pairs=len(fresh),
-            n_tasks=n_tasks,
-            created_by=account_of(by),
-        )
-        pool.runs.set(runs)
-        _copy_pairs(pool, fresh)
-        record(PoolingAct.POOL_BUILT, by=by, on=pool, after={"depth": depth, "pairs": len(codes)})
+        pool = _store_pool(benchmark, plan, options, by)
     return BuiltPool(pool, created=True)
+
+
+def _store_pool(benchmark: Benchmark, plan: PoolPlan, options: PoolOptions, by: Actor) -> Pool:
+    pool = Pool.objects.create(
+        benchmark=benchmark,
+        strategy=PoolStrategy.DEPTH_K,
+        sha256=plan.sha256,
+        n_pairs=len(plan.codes),
+        n_new_pairs=len(plan.new),
+        n_tasks=plan.n_tasks,
+        created_by=account_of(by),
+        **_columns(options),
+    )
+    pool.runs.set(plan.runs)
+    _copy_pairs(pool, plan.new)
+    after: dict[str, Any] = {"depth": options.depth, "pairs": len(plan.codes)}
+    if pool.limits:
+        after["limits"] = pool.limits
+    record(PoolingAct.POOL_BUILT, by=by, on=pool, after=after)
+    return pool
+
+
+def _columns(options: PoolOptions) -> dict[str, Any]:
+    values = options.values()
+    values["sample_size"] = values.pop("sample")
+    del values["runs"]
+    return values
 
 
 def add_judged_pairs(
@@ -128,7 +140,7 @@ def add_judged_pairs(
         strategy=PoolStrategy.JUDGED,
         n_pairs=len(codes),
         n_new_pairs=len(fresh),
-        n_tasks=_count_tasks(benchmark, codes),
+        n_tasks=len(text_pairs_of(benchmark, codes)),
         created_by=account_of(by),
     )
     fresh_ids = _copy_pairs(pool, fresh)
@@ -139,54 +151,28 @@ def add_judged_pairs(
     return pool, all_ids[order[np.searchsorted(all_codes, codes, sorter=order)]]
 
 
-def _pooled_codes(
-    benchmark: Benchmark,
-    runs: Sequence[Run],
-    depth: int,
-    sample: int | None,
-    seed: int,
-    progress: Progress,
-) -> Int64Array:
-    drawn = None if sample is None else sample_queries(benchmark.n_queries, sample, seed)
-    found = []
-    for number, run in enumerate(runs):
-        progress(number, len(runs), "pooling runs")
-        ranked = ranked_matrix(run, depth)
-        if drawn is not None:
-            ranked = ranked[drawn]
-        found.append(pair_codes(ranked, depth, benchmark.pair_space, drawn))
-    return union_codes(found)
-
-
-def _count_tasks(benchmark: Benchmark, codes: Int64Array) -> int:
-    """Return the number of tasks for the pairs: one for each caption text and video."""
-    text_pairs = text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
-    return len(union_codes([text_pairs]))
-
-
 def recount_tasks(benchmark: Benchmark) -> None:
     """Count the tasks of each pool again after the rule for equal texts has changed.
 
     The pairs of a pool of imported judgments are not stored with it, so its count becomes empty.
     """
     for pool in benchmark.pools.prefetch_related("runs"):
-        pool.n_tasks = None
-        if pool.depth is not None:
-            size, seed = pool.sample_size, pool.seed
-            runs = list(pool.runs.all())
-            codes = _pooled_codes(benchmark, runs, pool.depth, size, seed, no_progress)
-            pool.n_tasks = _count_tasks(benchmark, codes)
+        codes = codes_of_pool(pool)
+        pool.n_tasks = None if codes is None else len(text_pairs_of(benchmark, codes))
         pool.save(update_fields=["n_tasks"])
 
 
-def _same_pool(
-    benchmark: Benchmark, runs: Sequence[Run], depth: int, sample: int | None, seed: int
-) -> Pool | None:
+def _previewed_pool(benchmark: Benchmark, expected: str) -> Pool | None:
+    """Return the stored pool with the new pairs of a preview, if there is one."""
+    if not expected:
+        return None
+    return benchmark.pools.filter(sha256=expected, n_new_pairs__gt=0).first()
+
+
+def _same_pool(benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions) -> Pool | None:
     """Return the stored pool of the same runs with the same options, if there is one."""
     wanted = {run.pk for run in runs}
-    alike = Pool.objects.filter(
-        benchmark=benchmark, depth=depth, sample_size=sample, seed=seed
-    ).prefetch_related("runs")
+    alike = Pool.objects.filter(benchmark=benchmark, **_columns(options)).prefetch_related("runs")
     return next((pool for pool in alike if {run.pk for run in pool.runs.all()} == wanted), None)
 
 

@@ -24,6 +24,7 @@ from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
 from config.shared.errors import NotPermitted
+from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark
 from pooling.services import build_pool
 from tests import factories
@@ -53,7 +54,7 @@ WRITES: dict[str, Write] = {
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
     benchmark = factories.make_benchmark(tmp_path, captions=2, videos=2)
     factories.make_run(tmp_path, benchmark, factories.all_pairs(2, 2))
-    build_pool(benchmark=benchmark, depth=2, by=OPERATOR)
+    build_pool(benchmark=benchmark, options=PoolOptions(depth=2), by=OPERATOR)
     return benchmark
 
 

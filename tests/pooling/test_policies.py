@@ -24,6 +24,7 @@ from pooling.services import ImportFiles
 from pooling.services.pools import add_judged_pairs
 from tests.accounts.world import admin, make_member
 from tests.factories import (
+    build_pool,
     caption_rows,
     make_benchmark,
     make_run,
@@ -60,15 +61,15 @@ def write_tags(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
 
 
 def write_pool(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
-    return services.build_pool(benchmark=benchmark, depth=2, by=by)
+    return build_pool(benchmark=benchmark, depth=2, by=by)
 
 
 def write_pool_of_one_run(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
-    return services.build_pool(benchmark=benchmark, depth=10, run_names=["A"], by=by)
+    return build_pool(benchmark=benchmark, depth=10, run_names=["A"], by=by)
 
 
 def write_deep_pool_of_one_run(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
-    return services.build_pool(benchmark=benchmark, depth=11, run_names=["A"], by=by)
+    return build_pool(benchmark=benchmark, depth=11, run_names=["A"], by=by)
 
 
 def write_judged_pairs(benchmark: Benchmark, folder: Path, by: Actor) -> Any:

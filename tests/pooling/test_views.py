@@ -153,7 +153,19 @@ def test_pool_becomes_a_job_once(tmp_path: Path, benchmark: Benchmark, lead: Cli
     assert [response["Location"] for response in responses] == [f"/jobs/{job.pk}/"] * 2
     assert (job.kind, job.params) == (
         "build_pool",
-        {"benchmark": "tiny", "depth": 10, "runs": ["B"], "sample": 2, "seed": 7},
+        {
+            "benchmark": "tiny",
+            "depth": 10,
+            "runs": ["B"],
+            "sample": 2,
+            "video_sample": None,
+            "seed": 7,
+            "originals": "ranked",
+            "similar": None,
+            "similar_from": 0.5,
+            "budget": None,
+            "expected": "",
+        },
     )
 
 

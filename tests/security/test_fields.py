@@ -127,7 +127,12 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
             files={"captions": b"caption_id,caption,video_id\nc0,x,v0\n"},
             optional=("companion", "videos", "caption", "caption_id", "video_id"),
         ),
-        Write(f"{tiny}pools/", {"depth": 1, "runs": [], "seed": 3}, is_json=True),
+        Write(
+            f"{tiny}pools/",
+            {"depth": 1, "runs": [], "seed": 3},
+            is_json=True,
+            optional=("budget", "originals", "similar", "similar_from", "video_sample"),
+        ),
         Write(
             f"{tiny}label-sets/",
             {"allow_pending": True, "change": "minor", "notes": "first round"},

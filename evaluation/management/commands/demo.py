@@ -50,6 +50,7 @@ from evaluation.models import NEWEST_FIRST, LabelSet
 from evaluation.release.selectors import label_set_labels, original_judged
 from evaluation.scores.selectors import stored_scores
 from pooling.core.pool import union_codes
+from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark
 from pooling.selectors.pools import pair_arrays
 from pooling.selectors.runs import find_runs, ranked_matrix
@@ -175,7 +176,9 @@ def build(progress: Progress) -> None:
         import_run(
             benchmark=benchmark, path=path, system=system, by=OPERATOR, depth=20, progress=progress
         )
-    build_pool(benchmark=benchmark, depth=DEPTH, by=OPERATOR, progress=progress)
+    build_pool(
+        benchmark=benchmark, options=PoolOptions(depth=DEPTH), by=OPERATOR, progress=progress
+    )
     import_gold_items(demo, benchmark, folder)
     train(demo, benchmark)
     campaign = campaigns_of(benchmark).first() or open_campaign(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from django.conf import settings
 
 from annotation.core.consensus import NO_LABEL
@@ -19,10 +18,11 @@ from evaluation.release.exports.tables import frozen_blocks, frozen_pieces
 from evaluation.release.selectors import label_set_labels
 from pooling.core.arrays import Int32s
 from pooling.core.equal_texts import EXACT, first_equal, text_pair_codes
-from pooling.core.pool import NOT_RANKED, ranks_of_pairs, sample_queries
+from pooling.core.pool import NOT_RANKED, ranks_of_pairs
 from pooling.enums import PoolStrategy
 from pooling.models import Pool, Run
 from pooling.selectors.arrays import query_numbers, query_texts, video_keys, video_numbers
+from pooling.selectors.pool_plan import allows
 from pooling.selectors.runs import ranked_matrix
 
 
@@ -131,7 +131,7 @@ class _Systems:
     """The systems that added each pair to a pool, the best rank first.
 
     A system adds a pair if a pool has one of its runs, the pair is within the pool's depth in that
-    run, and the caption is in the pool's sample. Only the pools that existed when the set was
+    run, and the other options of the pool allow it. Only the pools that existed when the set was
     published count, so the export of a frozen set never changes.
     """
 
@@ -142,10 +142,10 @@ class _Systems:
         ).prefetch_related("runs__system")
         ranks: dict[Run, Int32s] = {}
         for pool in pools:
-            is_drawn = _is_drawn(pool)[benchmark.pair_space.queries(codes)]
+            is_allowed = allows(pool, codes)
             for run in pool.runs.all():
                 found = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, benchmark.pair_space)
-                found[~is_drawn] = NOT_RANKED
+                found[~is_allowed] = NOT_RANKED
                 ranks[run] = np.minimum(ranks.get(run, found), found)
         # Runs with equal ranks are ordered by name.
         runs = sorted(ranks, key=lambda run: run.name)
@@ -169,16 +169,6 @@ def _ranges(starts: IntArray, ends: IntArray) -> IntArray:
     lengths = ends - starts
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
-
-
-def _is_drawn(pool: Pool) -> npt.NDArray[np.bool_]:
-    """Return which captions the pool draws its pairs from, bool [n_queries]."""
-    n_queries = pool.benchmark.n_queries
-    if pool.sample_size is None:
-        return np.ones(n_queries, dtype=np.bool_)
-    drawn = np.zeros(n_queries, dtype=np.bool_)
-    drawn[sample_queries(n_queries, pool.sample_size, pool.seed)] = True
-    return drawn
 
 
 def _md5(file: Any) -> str:

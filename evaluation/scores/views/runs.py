@@ -21,6 +21,7 @@ from evaluation.release.selectors import sole_positive_counts
 from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
+from pooling.enums import Originals
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_run
 from pooling.selectors.runs import find_runs
@@ -105,9 +106,9 @@ def run_pool(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 
 
 def _is_pooled(found: Run, depth: int) -> bool:
-    """Return whether a pool of all captions contains the top of the run."""
-    pools = Pool.objects.filter(runs=found, depth__gte=depth, sample_size=None)
-    return pools.exists()
+    """Return whether a pool without limits contains the top of the run."""
+    pools = Pool.objects.filter(runs=found, depth__gte=depth, sample_size=None, video_sample=None)
+    return pools.filter(budget=None).exclude(originals=Originals.LEFT_OUT).exists()
 
 
 def _runs(benchmark: Benchmark) -> QuerySet[Run]:

@@ -12,8 +12,10 @@ document.addEventListener("submit", (event) => {
 });
 
 async function start(form, button) {
+  // A disabled button is not sent, so the data are collected first.
+  const body = new FormData(form, button);
   if (button) button.disabled = true;
-  const answer = await send(form, button);
+  const answer = await send(form, body);
   if (answer && (showAnswer(form, answer.headers, answer.html) || showPage(answer.html))) return;
   // The server may have received the form, so it is not sent again automatically.
   if (button) button.disabled = false;
@@ -22,11 +24,11 @@ async function start(form, button) {
 }
 
 // Sends the form and returns the answer, or null if the connection is lost.
-async function send(form, button) {
+async function send(form, body) {
   try {
     const answer = await fetch(form.action, {
       method: "POST",
-      body: new FormData(form, button),
+      body,
       headers: headersFor(),
     });
     return { status: answer.status, headers: answer.headers, html: await answer.text() };
@@ -75,6 +77,6 @@ function showPage(html) {
   document.title = page.title;
   document.querySelector("main").replaceWith(main);
   window.htmx.process(main);
-  (main.querySelector("[data-form-errors]") ?? main).focus();
+  (main.querySelector("[data-form-errors], [data-shown]") ?? main).focus();
   return true;
 }

@@ -105,7 +105,6 @@ class CampaignList(APIView):
         return Response(CampaignSerializer(campaigns, many=True).data)
 
 
-@translated
 class CampaignDetail(APIView):
     # Campaigns of other benchmarks, and all campaigns for annotators, do not exist here.
     permission_classes = [IsAuthenticated]
@@ -130,6 +129,7 @@ class CampaignDetail(APIView):
         return accepted(job) if job else Response(status=status.HTTP_204_NO_CONTENT)
 
 
+@translated
 class Claim(APIView):
     """Get the next pairs to judge. Pairs that are assigned to you already come first."""
 

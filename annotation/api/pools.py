@@ -1,0 +1,63 @@
+"""The API of the plans of pools."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.selectors.effort import PoolPlanReport, preview_pool
+from pooling.api.base import OfBenchmark
+from pooling.api.pools import PoolRequestSerializer
+from pooling.core.pool_options import PoolOptions
+from pooling.policies import check_can_pool
+
+
+class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
+    pairs = serializers.IntegerField(help_text="The number of pairs in the pool.")
+    new_pairs = serializers.IntegerField(help_text="Those that no earlier pool contains.")
+    left_out = serializers.IntegerField(help_text="New pairs that the budget leaves out.")
+    tasks = serializers.IntegerField(
+        help_text="The pairs to judge if captions with equal texts share judgments."
+    )
+    new_tasks = serializers.IntegerField(help_text="Those that no earlier pool contains.")
+    labels = serializers.IntegerField(
+        help_text="The labels of the new tasks under the policy of the newest campaign, without "
+        "those that are needed after a disagreement."
+    )
+    seconds = serializers.FloatField(
+        allow_null=True, help_text="The median time of an answer; null if no time is known."
+    )
+    hours = serializers.FloatField(allow_null=True, help_text="The time for all these labels.")
+    cost = serializers.FloatField(allow_null=True, help_text="The hours times the `rate`.")
+    sha256 = serializers.CharField(help_text="The value of `expected` that builds this pool.")
+
+
+class PoolPlanRequestSerializer(PoolRequestSerializer):
+    rate = serializers.FloatField(
+        min_value=0,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The cost of an hour of judging, in any currency.",
+    )
+
+
+class PoolPlans(OfBenchmark):
+    """Preview a pool."""
+
+    serializer_class = PoolPlanSerializer
+
+    @extend_schema(request=PoolPlanRequestSerializer, responses=PoolPlanSerializer)
+    def post(self, request: Request, key: str) -> Response:
+        """Compute what a pool would contain and how long its judging would take.
+
+        Nothing is stored. A person may plan the pools that they may build.
+        """
+        shape = PoolPlanRequestSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        options = PoolOptions.of(shape.validated_data)
+        check_can_pool(request.user, self.benchmark, options)
+        planned = preview_pool(self.benchmark, options, shape.validated_data["rate"])
+        return Response(planned.report())

@@ -1,0 +1,126 @@
+"""Pool the top k of runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.selectors.effort import preview_pool
+from config.accounts.actors import OPERATOR
+from config.shared.commands import HearthCommand
+from pooling.core.pool_options import SIMILARITY, PoolOptions
+from pooling.enums import Originals
+from pooling.selectors.benchmarks import get_benchmark
+from pooling.services import build_pool
+
+
+class Command(HearthCommand):
+    help = "Pool the top k of runs. Only pairs that no earlier pool contains are added."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument(
+            "--depth",
+            type=int,
+            required=True,
+            metavar="K",
+            help="number of videos that each run adds per caption",
+        )
+        parser.add_argument(
+            "--run",
+            dest="runs",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="a run to pool, repeatable; default: all",
+        )
+        parser.add_argument(
+            "--sample",
+            type=int,
+            metavar="N",
+            help="number of captions to pool, drawn with the seed; default: all",
+        )
+        parser.add_argument(
+            "--seed",
+            type=int,
+            default=0,
+            help="seed of samples and of equal priorities; default: 0",
+        )
+        self._add_limits(parser)
+        parser.add_argument(
+            "--plan", action="store_true", help="print what the pool would contain; store nothing"
+        )
+        parser.add_argument(
+            "--rate", type=float, metavar="MONEY", help="cost of an hour of judging, for --plan"
+        )
+
+    def _add_limits(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--video-sample", type=int, metavar="N", help="number of videos to pool; default: all"
+        )
+        parser.add_argument(
+            "--originals",
+            choices=Originals.values,
+            default=Originals.RANKED,
+            help="pool original positives like other pairs, add all, or leave all out; "
+            "default: ranked",
+        )
+        parser.add_argument(
+            "--similar",
+            type=int,
+            metavar="N",
+            help="add each caption with the original positives of its N most similar texts",
+        )
+        parser.add_argument(
+            "--similar-from",
+            type=float,
+            default=SIMILARITY,
+            metavar="COSINE",
+            help=f"lowest similarity of these texts; default: {SIMILARITY}",
+        )
+        parser.add_argument(
+            "--budget",
+            type=int,
+            metavar="N",
+            help="maximum number of new pairs: first those of most systems, then by best rank",
+        )
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        benchmark, chosen = get_benchmark(options["key"]), PoolOptions.of(options)
+        if options["plan"]:
+            return {**preview_pool(benchmark, chosen, options["rate"]).report()}
+        built = build_pool(benchmark=benchmark, options=chosen, by=OPERATOR, progress=self.progress)
+        return {**built.report()}
+
+    def report(self, result: dict[str, Any]) -> None:
+        if "pool" not in result:
+            self._report_plan(result)
+            return
+        self.stdout.write(
+            "pool {pool}: {pairs:,} pairs, {new_pairs:,} of them new, {tasks:,} tasks".format(
+                **result
+            )
+        )
+        saved = result["pairs"] - result["tasks"]
+        if saved:
+            self.stdout.write(
+                f"captions with equal texts share a task, which saves {saved:,} "
+                f"judgment{'' if saved == 1 else 's'} ({saved / result['pairs']:.0%})"
+            )
+
+    def _report_plan(self, result: dict[str, Any]) -> None:
+        self.stdout.write(
+            "{pairs:,} pairs, {new_pairs:,} of them new, which add {new_tasks:,} tasks and "
+            "{labels:,} labels".format(**result)
+        )
+        if result["left_out"]:
+            self.stdout.write(f"the budget leaves out {result['left_out']:,} new pairs")
+        if result["hours"] is None:
+            self.stdout.write("no times of answers are known, so the hours are unknown")
+            return
+        cost = "" if result["cost"] is None else f", {result['cost']:,.2f} in money"
+        self.stdout.write(
+            f"{result['hours']:,.1f} hours at {result['seconds']:.1f} s per answer{cost}"
+        )
+        self.stdout.write("nothing was stored")

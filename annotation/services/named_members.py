@@ -1,0 +1,75 @@
+"""Add the people of a list to a campaign, with the result for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import models, transaction
+
+from annotation.models import Campaign
+from annotation.policies import check_can_lead
+from annotation.services.members import add_members, annotator_for
+from config.accounts.models import User
+from config.accounts.roles import Role, Scopes
+from config.accounts.selectors import people_with
+from config.shared.errors import InvalidInput
+
+NAMES_MAX = 1000
+
+
+class Added(models.TextChoices):
+    ADDED = "added", "Added"
+    MEMBER = "member", "Already in the campaign"
+    UNKNOWN = "unknown", "No active annotator of this benchmark has this name"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMember:
+    """One name of the list and its result. username: empty if no annotator has the name."""
+
+    name: str
+    result: Added
+    username: str = ""
+
+
+@transaction.atomic
+def add_named_members(*, campaign: Campaign, names: Sequence[str], by: User) -> list[NamedMember]:
+    """Add the active annotators of the benchmark with these names. Others are reported.
+
+    A name is a user name, an e-mail address or a pseudonym, in any case. Raises `InvalidInput` if
+    there are too many names.
+    """
+    check_can_lead(by, campaign.benchmark)
+    if len(names) > NAMES_MAX:
+        raise InvalidInput(f"The list has {len(names):,} names; {NAMES_MAX:,} are allowed.")
+    people = _people_by_name(campaign)
+    inside = set(campaign.members.values_list("annotator__user", flat=True))
+    found, results = [], []
+    for name in dict.fromkeys(names):
+        person = people.get(name.casefold())
+        if person is None:
+            results.append(NamedMember(name, Added.UNKNOWN))
+        elif person.pk in inside:
+            results.append(NamedMember(name, Added.MEMBER, person.username))
+        else:
+            inside.add(person.pk)
+            found.append(annotator_for(person))
+            results.append(NamedMember(name, Added.ADDED, person.username))
+    if found:
+        add_members(campaign=campaign, annotators=found, by=by)
+    return results
+
+
+def _people_by_name(campaign: Campaign) -> dict[str, User]:
+    """Return the annotators of the benchmark by every name that belongs to only one of them."""
+    annotators = people_with(Role.ANNOTATOR, Scopes(keys=frozenset({campaign.benchmark.key})))
+    people: dict[str, User] = {}
+    shared: set[str] = set()
+    for person in annotators.filter(is_active=True).distinct().select_related("annotator"):
+        pseudonym = person.annotator.pseudonym if hasattr(person, "annotator") else ""
+        for name in {person.username.casefold(), person.email.casefold(), pseudonym.casefold()}:
+            if name in people:
+                shared.add(name)
+            people[name] = person
+    return {name: person for name, person in people.items() if name and name not in shared}

@@ -1,0 +1,78 @@
+"""Reading a list of people to invite: one line each, with e-mail, name, role and scope."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import parseaddr
+
+from config.shared.errors import InvalidInput
+
+PEOPLE_MAX = 200
+COLUMNS = ("email", "name", "role", "scope")
+_ALSO_CALLED = {"e-mail": "email", "mail": "email", "benchmark": "scope"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPerson:
+    """One line of a list, counted from 1. Empty role and scope mean those chosen for the list."""
+
+    line: int
+    email: str
+    name: str = ""
+    role: str = ""
+    scope: str = ""
+
+
+def read_people(text: str) -> list[ListedPerson]:
+    """Read a pasted list or a CSV file, separated by commas, semicolons or tabs.
+
+    The first line can name the columns. Otherwise they are e-mail, name, role and scope, and
+    "Anna Ito <anna@example.org>" is read as name and e-mail. Empty lines are skipped. Raises
+    `InvalidInput` if a column is not known, or if the list has too many lines or no person.
+    """
+    lines = text.removeprefix("\ufeff").splitlines()
+    separator = max(",;\t", key=text.count)
+    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    filled = [(number, _cells(row)) for number, row in enumerate(rows, 1) if any(_cells(row))]
+    columns: Sequence[str] = COLUMNS
+    if filled and _column(filled[0][1][0]) in COLUMNS:
+        columns = _checked_columns(*filled.pop(0))
+    if not filled:
+        raise InvalidInput("The list contains no person.")
+    if len(filled) > PEOPLE_MAX:
+        raise InvalidInput(f"The list has {len(filled):,} people; {PEOPLE_MAX} are allowed.")
+    return [_person(number, columns, cells) for number, cells in filled]
+
+
+def _cells(row: Iterable[str]) -> list[str]:
+    return [cell.strip() for cell in row]
+
+
+def _column(head: str) -> str:
+    name = head.casefold()
+    return _ALSO_CALLED.get(name, name)
+
+
+def _checked_columns(line: int, heads: Sequence[str]) -> list[str]:
+    columns = [_column(head) for head in heads]
+    for head, column in zip(heads, columns, strict=True):
+        if column not in COLUMNS or columns.count(column) > 1:
+            names = ", ".join(COLUMNS)
+            raise InvalidInput(f"Name each column once, from {names}; not {head!r}.", line=line)
+    if "email" not in columns:
+        raise InvalidInput("There is no column email.", line=line)
+    return columns
+
+
+def _person(line: int, columns: Sequence[str], cells: Sequence[str]) -> ListedPerson:
+    values: Mapping[str, str] = dict(zip(columns, cells, strict=False))
+    name, email = parseaddr(values["email"]) if "<" in values["email"] else ("", values["email"])
+    return ListedPerson(
+        line=line,
+        email=email,
+        name=values.get("name", "") or name,
+        role=values.get("role", "").casefold(),
+        scope=values.get("scope", ""),
+    )

@@ -1,0 +1,206 @@
+"""The pairs that a pool would contain, computed in arrays. Nothing is stored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from config.shared.errors import InvalidInput
+from config.shared.limits import check_depth, check_seed
+from config.shared.progress import Progress, no_progress
+from pooling.core.arrays import Bools, Int64s
+from pooling.core.equal_texts import text_pair_codes
+from pooling.core.pool import new_codes, pair_codes, union_codes
+from pooling.core.pool_options import PoolOptions, Priority, in_or_out, is_drawn
+from pooling.core.similar_texts import matched_pairs
+from pooling.enums import Originals
+from pooling.models import Benchmark, Pool, Run
+from pooling.selectors.arrays import original_positives, query_texts
+from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.pools import pair_arrays
+from pooling.selectors.runs import find_runs, ranked_matrix
+
+SIMILAR_MAX = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """The pairs that the options select before the budget, int64 [n], ascending codes."""
+
+    benchmark: Benchmark
+    options: PoolOptions
+    runs: Sequence[Run]
+    codes: Int64s
+    priority: Priority | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolPlan:
+    """A pool that could be built now.
+
+    codes: all its pairs. new: those that no earlier pool contains. Both are int64, ascending.
+    n_tasks: the different text pairs among `codes`. n_new_tasks: those that no earlier pool
+    contains. n_left_out: new pairs that the budget leaves out.
+    """
+
+    runs: Sequence[Run]
+    codes: Int64s
+    new: Int64s
+    n_tasks: int
+    n_new_tasks: int
+    n_left_out: int
+
+    @property
+    def sha256(self) -> str:
+        """A hash of the new pairs, which identifies what a preview showed."""
+        return hashlib.sha256(self.new.astype("<i8").tobytes()).hexdigest()
+
+
+def plan_pool(
+    benchmark: Benchmark, options: PoolOptions, progress: Progress = no_progress
+) -> PoolPlan:
+    """Return the pool that these options would build now. Raises `InvalidInput`."""
+    return plan_of(find_candidates(benchmark, options, progress))
+
+
+def find_candidates(
+    benchmark: Benchmark, options: PoolOptions, progress: Progress = no_progress
+) -> Candidates:
+    """Check the options and select the pairs. Raises `InvalidInput` for an invalid option."""
+    check_options(benchmark, options)
+    runs = find_runs(benchmark, options.runs)
+    if not runs and options.needs_runs:
+        raise InvalidInput(f"{benchmark.key} has no run to pool. Import one with import_run.")
+    if withdrawn := next((run.name for run in runs if run.is_withdrawn), None):
+        raise InvalidInput(f"The run {withdrawn!r} is withdrawn, so it cannot be pooled.")
+    codes = select_codes(benchmark, runs, options, progress)
+    priority = None if options.budget is None else _priority(benchmark, runs, options, codes)
+    return Candidates(benchmark, options, runs, codes, priority)
+
+
+def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
+    check_depth(options.depth)
+    check_seed(options.seed)
+    _check_size("sample", options.sample, benchmark.n_queries, "captions")
+    _check_size("sample of videos", options.video_sample, benchmark.n_videos, "videos")
+    _check_size("number of similar texts", options.similar, SIMILAR_MAX, "texts")
+    _check_size("budget", options.budget, 2**31 - 1, "pairs")
+    if options.originals not in Originals.values:
+        names = ", ".join(Originals.values)
+        raise InvalidInput(f"The original positives must be one of {names}.")
+    if not 0 < options.similar_from <= 1:
+        raise InvalidInput(
+            f"The lowest similarity must be above 0 and at most 1, not {options.similar_from}."
+        )
+
+
+def _check_size(name: str, size: int | None, most: int, noun: str) -> None:
+    if size is not None and not 1 <= size <= most:
+        raise InvalidInput(f"The {name} must have 1 to {most:,} {noun}, not {size:,}.")
+
+
+def select_codes(
+    benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions, progress: Progress
+) -> Int64s:
+    """Return the pairs of a pool without a budget, int64 [n], ascending codes."""
+    space, found = benchmark.pair_space, []
+    for number, run in enumerate(runs):
+        progress(number, len(runs), "pooling runs")
+        ranked = ranked_matrix(run, options.depth)
+        codes = pair_codes(ranked, options.depth, space)
+        found.append(codes[is_drawn(codes, space, options)])
+    originals = space.encode(*original_positives(benchmark))
+    if options.similar is not None:
+        progress(len(runs), len(runs), "comparing captions")
+        similar = matched_pairs(
+            query_texts(benchmark),
+            first_equal_captions(benchmark),
+            originals,
+            space,
+            count=options.similar,
+            lowest=options.similar_from,
+        )
+        found.append(similar[is_drawn(similar, space, options)])
+    drawn = originals[is_drawn(originals, space, options)]
+    return in_or_out(union_codes(found), drawn, options.originals)
+
+
+def _priority(
+    benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions, codes: Int64s
+) -> Priority:
+    priority = Priority(codes, benchmark.pair_space)
+    for system in sorted({run.system_id for run in runs}):
+        priority.add_system(
+            [ranked_matrix(run, options.depth) for run in runs if run.system_id == system]
+        )
+    return priority
+
+
+def plan_of(found: Candidates) -> PoolPlan:
+    """Apply the budget to the pairs that no stored pool contains."""
+    options, known = found.options, pair_arrays(found.benchmark).codes
+    fresh = new = new_codes(found.codes, known)
+    codes = found.codes
+    if found.priority is not None and options.budget is not None:
+        new = found.priority.first(fresh, options.budget, options.seed)
+        codes = new_codes(codes, new_codes(fresh, new))
+    tasks = text_pairs_of(found.benchmark, codes)
+    return PoolPlan(
+        runs=found.runs,
+        codes=codes,
+        new=new,
+        n_tasks=len(tasks),
+        n_new_tasks=len(
+            new_codes(text_pairs_of(found.benchmark, new), text_pairs_of(found.benchmark, known))
+        ),
+        n_left_out=len(fresh) - len(new),
+    )
+
+
+def text_pairs_of(benchmark: Benchmark, codes: Int64s) -> Int64s:
+    """Return the text pairs of pairs, int64, ascending: one for each caption text and video."""
+    text_pairs = text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
+    return union_codes([text_pairs])
+
+
+def options_of(pool: Pool) -> PoolOptions:
+    """Return the options that a pool was built with, without the names of its runs."""
+    return PoolOptions(
+        depth=pool.depth or 0,
+        sample=pool.sample_size,
+        video_sample=pool.video_sample,
+        seed=pool.seed,
+        originals=pool.originals,
+        similar=pool.similar,
+        similar_from=pool.similar_from,
+        budget=pool.budget,
+    )
+
+
+def codes_of_pool(pool: Pool) -> Int64s | None:
+    """Return the pairs of a stored pool, int64, ascending.
+
+    The pairs of a pool of imported judgments are not stored with it, so the result is None.
+    """
+    if pool.depth is None:
+        return None
+    runs = list(pool.runs.all())
+    codes = select_codes(pool.benchmark, runs, options_of(pool), no_progress)
+    return codes[allows(pool, codes)]
+
+
+def allows(pool: Pool, codes: Int64s) -> Bools:
+    """Return which pairs the samples, the rule for originals and the budget of a pool allow.
+
+    codes: int64 [n]. A budget allows the pairs that this pool or an earlier one stored.
+    """
+    options, space = options_of(pool), pool.benchmark.pair_space
+    allowed = is_drawn(codes, space, options)
+    if options.originals == Originals.LEFT_OUT:
+        allowed &= ~np.isin(codes, space.encode(*original_positives(pool.benchmark)))
+    if options.budget is not None:
+        allowed &= np.isin(codes, pair_arrays(pool.benchmark, until=pool).codes)
+    return allowed

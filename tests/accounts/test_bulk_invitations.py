@@ -1,0 +1,139 @@
+"""Inviting several people: the list, its plan, the links and the messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from config.accounts.invitation_lists import ListedPerson, read_people
+from config.accounts.invitation_plans import plan_invitations
+from config.accounts.models import Invitation, User
+from config.accounts.roles import Role
+from config.accounts.services.bulk_invitations import invite_people
+from config.audit.models import AuditEntry
+from config.shared.errors import Conflict, InvalidInput
+from tests.accounts.world import admin, make_member
+
+pytestmark = pytest.mark.django_db
+
+LIST = """email;name;role
+anna@example.org;Anna Ito;
+bob@example.org;;researcher
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        (
+            LIST,
+            [
+                ListedPerson(2, "anna@example.org", "Anna Ito"),
+                ListedPerson(3, "bob@example.org", "", "researcher"),
+            ],
+        ),
+        (
+            "\ufeffAnna Ito <anna@example.org>\n\nbob@example.org,Bob,Lead,tiny",
+            [
+                ListedPerson(1, "anna@example.org", "Anna Ito"),
+                ListedPerson(3, "bob@example.org", "Bob", "lead", "tiny"),
+            ],
+        ),
+        (
+            "E-mail\tBenchmark\na@example.org\ttiny",
+            [ListedPerson(2, "a@example.org", scope="tiny")],
+        ),
+    ],
+)
+def test_lists_are_read(text: str, people: list[ListedPerson]) -> None:
+    assert read_people(text) == people
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (" \n", "The list contains no person."),
+        ("email,age\na@b.org,3", "line 1: Name each column once, from email, name, role, scope; "
+         "not 'age'."),
+        ("\n".join(f"p{i}@example.org" for i in range(201)), "The list has 201 people; 200 are "
+         "allowed."),
+    ],
+)  # fmt: skip
+def test_wrong_lists(text: str, error: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_people(text)
+    assert str(refused.value) == error
+
+
+def plan(text: str, by: User) -> Any:
+    return plan_invitations(
+        read_people(text), by=by, role=Role.ANNOTATOR, scope="tiny", scopes={"tiny", ""}
+    )
+
+
+def test_plan_separates_new_known_and_wrong_lines() -> None:
+    known = make_member("kai", Role.ANNOTATOR, of="tiny")
+    elsewhere = make_member("eli", Role.ANNOTATOR, of="other")
+    User.objects.filter(pk=known.pk).update(email="Kai@example.org")
+    User.objects.filter(pk=elsewhere.pk).update(email="eli@example.org")
+    lead = make_member("lena", Role.LEAD, of="tiny")
+    invite_people(plan=plan("ida@example.org", lead), by=lead, link_of=str)
+    found = plan(
+        "kai@example.org\neli@example.org\nida@example.org\nnot an address\n"
+        "zoe@example.org,,lead\numa@example.org,,,other\nELI@example.org\nyan@example.org,,boss",
+        lead,
+    )
+    assert [(line.line, line.state.value, line.reason) for line in found.lines] == [
+        (1, "known", "Has an account with this role."),
+        # The lead does not see this account, so the list does not reveal it.
+        (2, "new", ""),
+        (3, "known", "Has an open invitation to this role."),
+        (4, "wrong", "'not an address' is not an e-mail address."),
+        (5, "wrong", "You may not invite people to the role lead here."),
+        (6, "wrong", "There is no benchmark 'other' to which you may invite."),
+        (7, "wrong", "The same person and role are in line 2."),
+        (8, "wrong", "The role must be one of annotator, lead, researcher, admin, not 'boss'."),
+    ]
+    with pytest.raises(InvalidInput, match="line 4: 'not an address'"):
+        invite_people(plan=found, by=lead, link_of=str)
+    with pytest.raises(Conflict):
+        invite_people(plan=plan("kai@example.org", lead), by=lead, link_of=str)
+    assert Invitation.objects.count() == 1
+
+
+def test_links_are_mailed_if_mail_is_configured(settings: Any) -> None:
+    ada = admin()
+    invited = invite_people(plan=plan(LIST, ada), by=ada, link_of="https://x/{}".format)
+    assert [person.is_mailed for person in invited] == [False, False]
+    settings.CAN_SEND_EMAIL = True
+    (zoe,) = invite_people(
+        plan=plan("Zoe <z@example.org>", ada), by=ada, link_of="https://x/{}".format
+    )
+    (message,) = mail.outbox
+    assert (zoe.is_mailed, message.to) == (True, ["z@example.org"])
+    assert f"\n{zoe.link}\n" in message.body
+    assert message.body.startswith("Hello Zoe,\n")
+    acts = AuditEntry.objects.filter(act="invited").order_by("pk")
+    assert [entry.after["role"] for entry in acts] == ["annotator", "researcher", "annotator"]
+
+
+def test_page_shows_the_plan_and_the_links_once(client: Client) -> None:
+    client.force_login(admin())
+    path = "/people/invitations/list/"
+    form = {"people": LIST, "role": "annotator", "scope": "*", "days": "14", "once": "a"}
+    page = client.post(path, form).content.decode()
+    assert "2 people to invite, 0 known," in page
+    assert Invitation.objects.count() == 0
+    page = client.post(path, {**form, "step": "invite"}).content.decode()
+    assert page.count("http://testserver/invitations/") == 2
+    assert list(Invitation.objects.order_by("pk").values_list("note", "role")) == [
+        ("Anna Ito <anna@example.org>", "annotator"),
+        ("bob@example.org", "researcher"),
+    ]
+    again = client.post(path, {**form, "step": "invite"})
+    # All people are known now, and the same form sent again shows no link.
+    assert again.status_code == 302
+    assert Invitation.objects.count() == 2

@@ -1,0 +1,189 @@
+"""The preview of a pool, and the options that limit it, on stored benchmarks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.models import Judgment
+from annotation.selectors.effort import effort_of, preview_pool
+from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from config.shared.errors import InvalidInput, Outdated
+from pooling.core.pool_options import PoolOptions
+from pooling.models import Benchmark
+from pooling.selectors.pool_plan import codes_of_pool, plan_pool
+from tests.factories import (
+    build_pool,
+    import_benchmark,
+    make_benchmark,
+    make_run,
+    make_user,
+    row_counts,
+    write_captions,
+    write_judgments,
+    write_videos,
+)
+
+pytestmark = pytest.mark.django_db
+
+RUNS = {
+    "A": {"c0": ["v0", "v1"], "c1": ["v1", "v2"], "c2": ["v3"]},
+    "B": {"c0": ["v1", "v3"], "c1": ["v1", "v0"]},
+}
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    # Caption i has the original positive vi.
+    found = make_benchmark(tmp_path, captions=3, videos=4)
+    for system, lists in RUNS.items():
+        make_run(tmp_path, found, lists, system=system)
+    return found
+
+
+def names(benchmark: Benchmark, **options: Any) -> list[str]:
+    """Return the new pairs of a plan as "caption video" numbers."""
+    plan = plan_pool(benchmark, PoolOptions(depth=2, **options))
+    return [f"{code // 4}{code % 4}" for code in plan.new.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("options", "pairs"),
+    [
+        ({}, "00 01 03 10 11 12 23"),
+        ({"originals": "added"}, "00 01 03 10 11 12 22 23"),
+        ({"originals": "left-out"}, "01 03 10 12 23"),
+        # c1 with v1 and c0 with v1 are ranked by two systems, c1 with v1 first by both.
+        ({"budget": 2}, "01 11"),
+        # Rank 1 of one system: c0 with v0, c2 with v3.
+        ({"budget": 4}, "00 01 11 23"),
+        # All texts are "caption N": their first word is common to all.
+        ({"runs": ["B"], "similar": 2, "similar_from": 0.99}, "01 03 10 11"),
+    ],
+)
+def test_options_of_a_pool(benchmark: Benchmark, options: dict[str, Any], pairs: str) -> None:
+    before = row_counts()
+    assert names(benchmark, **options) == pairs.split()
+    assert row_counts() == before
+    built = build_pool(
+        benchmark=benchmark, depth=2, run_names=options.pop("runs", ()), **options
+    ).pool
+    codes = codes_of_pool(built)
+    assert codes is not None
+    assert [f"{code // 4}{code % 4}" for code in codes.tolist()] == pairs.split()
+
+
+def test_a_sample_of_videos_limits_the_pairs(benchmark: Benchmark) -> None:
+    drawn = names(benchmark, video_sample=2, seed=3)
+    videos = {pair[1] for pair in drawn}
+    assert len(videos) == 2
+    assert drawn == [pair for pair in names(benchmark) if pair[1] in videos]
+
+
+def test_each_budget_takes_the_next_pairs(benchmark: Benchmark) -> None:
+    first = build_pool(benchmark=benchmark, depth=2, budget=4).pool
+    assert (first.n_pairs, first.n_new_pairs, first.limits) == (4, 4, ["at most 4 new pairs"])
+    second = build_pool(benchmark=benchmark, depth=2, budget=4).pool
+    assert (second.n_pairs, second.n_new_pairs) == (7, 3)
+    assert not build_pool(benchmark=benchmark, depth=2, budget=4).created
+    codes = codes_of_pool(first)
+    assert codes is not None
+    assert codes.tolist() == [0, 1, 5, 11]  # later pools do not change a pool
+
+
+def test_what_was_previewed_is_built(benchmark: Benchmark, tmp_path: Path) -> None:
+    seen = plan_pool(benchmark, PoolOptions(depth=1)).sha256
+    make_run(tmp_path, benchmark, {"c2": ["v0"]}, system="C")
+    with pytest.raises(Outdated, match="This pool would now have 5 new pairs"):
+        build_pool(benchmark=benchmark, depth=1, expected=seen)
+    seen = plan_pool(benchmark, PoolOptions(depth=1)).sha256
+    built = build_pool(benchmark=benchmark, depth=1, expected=seen)
+    # A job that is interrupted after its commit runs again.
+    again = build_pool(benchmark=benchmark, depth=1, expected=seen)
+    assert (built.created, again.created, again.pool) == (True, False, built.pool)
+
+
+def test_effort_merges_equal_captions_and_uses_the_measured_speed(tmp_path: Path) -> None:
+    rows = [("c0", "a dog", "v0"), ("c1", "A dog.", "v1"), ("c2", "a cat", "v2")]
+    videos = [(f"v{number}", "", "") for number in range(4)]
+    benchmark = import_benchmark(
+        key="tiny",
+        captions=write_captions(tmp_path, rows),
+        videos=write_videos(tmp_path, videos),
+    ).benchmark
+    judged = [("c2", f"v{number}", "anna", 1) for number in range(4)]
+    import_judgments(
+        benchmark=benchmark, path=write_judgments(tmp_path / "j.csv", judged), by=OPERATOR
+    )
+    make_run(tmp_path, benchmark, {"c0": ["v2", "v3"], "c1": ["v2"], "c2": ["v0"]}, system="A")
+    planned = preview_pool(benchmark, PoolOptions(depth=2), rate=15)
+    report = planned.report()
+    assert (report["pairs"], report["new_pairs"]) == (4, 3)
+    assert (report["tasks"], report["new_tasks"]) == (3, 2)
+    assert (report["seconds"], report["hours"], report["cost"]) == (None, None, None)
+
+    for judgment, seconds in zip(Judgment.objects.order_by("pk"), [2, 4, 6, 500], strict=True):
+        judgment.seconds = seconds  # 500 seconds are a break
+        judgment.save(update_fields=["seconds"])
+    effort = effort_of(benchmark, 900, rate=15)
+    assert effort.speed.seconds == 4
+    assert (effort.labels, effort.hours, effort.cost) == (900, 1.0, 15.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"video_sample": 5}, "The sample of videos must have 1 to 4 videos, not 5."),
+        ({"budget": 0}, "The budget must have 1 to 2,147,483,647 pairs, not 0."),
+        ({"similar": 101}, "The number of similar texts must have 1 to 100 texts, not 101."),
+        ({"similar_from": 0.0}, "The lowest similarity must be above 0 and at most 1, not 0.0."),
+        ({"originals": "x"}, "The original positives must be one of ranked, added, left-out."),
+    ],
+)
+def test_wrong_options(benchmark: Benchmark, options: dict[str, Any], error: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        plan_pool(benchmark, PoolOptions(depth=2, **options))
+    assert str(refused.value) == error
+
+
+def test_page_previews_and_builds_what_it_showed(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("lena", Role.LEAD))
+    form = {"depth": "2", "seed": "0", "budget": "4", "rate": "10", "step": "preview"}
+    page = client.post("/benchmarks/tiny/pools/new/", form)
+    text = page.content.decode()
+    assert page.status_code == 200
+    assert "the budget leaves out 3" in text
+    assert Job.objects.count() == 0
+    sha256 = plan_pool(benchmark, PoolOptions(depth=2, budget=4)).sha256
+    assert f'name="expected" value="{sha256}"' in text
+    client.post("/benchmarks/tiny/pools/new/", {**form, "step": "", "expected": sha256})
+    params = Job.objects.get().params
+    assert (params["budget"], params["expected"]) == (4, sha256)
+
+
+def test_api_plans_a_pool(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("lena", Role.LEAD))
+    path = "/api/v1/benchmarks/tiny/pools/plan/"
+    answer = client.post(path, {"depth": 2, "budget": 4}, content_type="application/json")
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "pairs": 4,
+        "new_pairs": 4,
+        "left_out": 3,
+        "tasks": 4,
+        "new_tasks": 4,
+        "labels": 4,
+        "seconds": None,
+        "hours": None,
+        "cost": None,
+        "sha256": plan_pool(benchmark, PoolOptions(depth=2, budget=4)).sha256,
+    }
+    client.force_login(make_user("rosa", Role.RESEARCHER))
+    assert client.post(path, {"depth": 2, "budget": 4}).status_code == 403
+    assert client.post(path, {"depth": 2, "runs": ["A"]}).status_code == 200
