@@ -12,7 +12,7 @@ from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
 from evaluation.release import api as release
 from evaluation.scores import api as scores
-from pooling.api import benchmarks, metadata, pools, runs
+from pooling.api import benchmarks, metadata, pools, runs, webhooks
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
@@ -46,6 +46,22 @@ urlpatterns = [
         "benchmarks/<str:key>/label-sets/<int:version>/<str:export>/",
         release.LabelSetFile.as_view(),
         name="api-label-set-file",
+    ),
+    path("benchmarks/<str:key>/webhooks/", webhooks.Webhooks.as_view(), name="api-webhooks"),
+    path(
+        "benchmarks/<str:key>/webhooks/<int:pk>/",
+        webhooks.WebhookDetail.as_view(),
+        name="api-webhook",
+    ),
+    path(
+        "benchmarks/<str:key>/webhooks/<int:pk>/deliveries/",
+        webhooks.Deliveries.as_view(),
+        name="api-deliveries",
+    ),
+    path(
+        "benchmarks/<str:key>/webhooks/<int:pk>/deliveries/<uuid:delivery>/repeat/",
+        webhooks.DeliveryRepeat.as_view(),
+        name="api-delivery-repeat",
     ),
     path("campaigns/", annotation.CampaignList.as_view(), name="api-campaigns"),
     path("campaigns/<int:pk>/claim/", annotation.Claim.as_view(), name="api-claim"),

@@ -24,6 +24,8 @@ from config.audit.services import record
 from config.shared.bulk import copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length, check_seed
+from config.webhooks.models import Event
+from config.webhooks.services import announce
 from pooling.core.pool import NOT_RANKED, ranks_of_pairs
 from pooling.enums import EqualTexts, MediaState
 from pooling.models import Benchmark, Pair, Pool
@@ -155,6 +157,9 @@ def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) ->
         campaign.state = state
         campaign.closed_at = timezone.now() if state == CampaignState.CLOSED else None
         campaign.save(update_fields=["state", "closed_at"])
+        if state == CampaignState.CLOSED:
+            facts = {"campaign": campaign.pk, "name": campaign.name}
+            announce(Event.CAMPAIGN_CLOSED, campaign.benchmark.key, facts)
     # This runs after the commit. It waits for answers that arrived earlier, which lock their tasks.
     if state == CampaignState.CLOSED:
         update_closed_campaign(campaign)

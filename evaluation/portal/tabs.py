@@ -62,6 +62,7 @@ TABS = (
         "benchmark-settings",
         frozenset(
             {
+                "webhooks",
                 "guidelines",
                 "guideline",
                 "guideline-write",

@@ -26,6 +26,8 @@ from config.shared.bulk import lock_row, snapshot
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
+from config.webhooks.models import Event
+from config.webhooks.services import announce
 from evaluation.core.files.label_file import (
     Labels,
     compress,
@@ -132,6 +134,7 @@ def publish_label_set(
             label_set.save()
             after = {"version": version, "sha256": label_set.sha256}
             record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
+            announce(Event.LABELS_PUBLISHED, benchmark.key, {**after, "pairs": label_set.n_pairs})
     except IntegrityError:
         for file in (label_set.file, label_set.judgments_file):
             file.delete(save=False)
