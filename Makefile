@@ -180,7 +180,7 @@ javascript:
 
 types:
 	@$(PY) -m mypy
-	@MYPYPATH=config/client $(PY) -m mypy --package hearth_client
+	@MYPYPATH=config/client $(PY) -m mypy --disallow-untyped-defs --package hearth_client
 
 imports:
 	@$(VENV)/bin/lint-imports --no-logo

@@ -15,7 +15,7 @@ from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
 from evaluation.release import api as release
 from evaluation.scores import api as scores
-from pooling.api import benchmarks, changing, imports, metadata, pools, runs
+from pooling.api import benchmarks, changing, imports, metadata, pools, runs, webhooks
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
@@ -80,6 +80,22 @@ urlpatterns = [
     path("imports/", imports.Imports.as_view(), name="api-imports"),
     path("imports/<uuid:pk>/", imports.ImportDetail.as_view(), name="api-import"),
     path("imports/<uuid:pk>/accept/", imports.ImportAccept.as_view(), name="api-import-accept"),
+    path("benchmarks/<str:key>/webhooks/", webhooks.Webhooks.as_view(), name="api-webhooks"),
+    path(
+        "benchmarks/<str:key>/webhooks/<int:pk>/",
+        webhooks.WebhookDetail.as_view(),
+        name="api-webhook",
+    ),
+    path(
+        "benchmarks/<str:key>/webhooks/<int:pk>/deliveries/",
+        webhooks.Deliveries.as_view(),
+        name="api-deliveries",
+    ),
+    path(
+        "benchmarks/<str:key>/webhooks/<int:pk>/deliveries/<uuid:delivery>/repeat/",
+        webhooks.DeliveryRepeat.as_view(),
+        name="api-delivery-repeat",
+    ),
     path("campaigns/", annotation.CampaignList.as_view(), name="api-campaigns"),
     path("campaigns/<int:pk>/", annotation.CampaignDetail.as_view(), name="api-campaign"),
     path("campaigns/<int:pk>/members/", annotation_members.Members.as_view(), name="api-members"),

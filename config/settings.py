@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "config.accounts",
     "config.jobs",
     "config.idempotency",
+    "config.webhooks",
     "config.operations",
     "config.security",
     "pooling",
@@ -228,6 +229,10 @@ CELERY_BEAT_SCHEDULE = {
     "delete-addresses": {
         "task": "config.audit.tasks.delete_old_addresses_task",
         "schedule": 86_400.0,
+    },
+    "sweep-deliveries": {
+        "task": "config.webhooks.tasks.sweep_deliveries_task",
+        "schedule": 60.0,
     },
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
@@ -489,6 +494,8 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Hearth",
     "DESCRIPTION": (BASE_DIR / "config" / "api_description.md").read_text(encoding="utf-8"),
     "VERSION": "1",
+    # Two fields have these choices under different names.
+    "ENUM_NAME_OVERRIDES": {"EventEnum": "config.webhooks.models.Event"},
     "SERVE_PERMISSIONS": ["config.accounts.permissions.CanReadApiDocs"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
@@ -514,6 +521,9 @@ BACKUP_RECIPIENT = env.str("BACKUP_RECIPIENT", "")
 BACKUP_KEY_FILE = env.str("BACKUP_KEY_FILE", "")
 # How long the rows of finished jobs stay.
 KEEP_JOBS_DAYS = env.int("KEEP_JOBS_DAYS", 90)
+
+# Private hosts that webhooks may reach, also over plain HTTP. All other hosts must be public.
+WEBHOOK_PRIVATE_HOSTS = env.list("WEBHOOK_PRIVATE_HOSTS", default=[])
 
 # --- Publishing ---------------------------------------------------------------------------
 

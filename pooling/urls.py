@@ -12,6 +12,7 @@ from pooling.views import (
     runs,
     tus,
     uploads,
+    webhooks,
 )
 
 urlpatterns = [
@@ -62,6 +63,17 @@ urlpatterns = [
     ),
     path("benchmarks/<str:key>/videos/uploads/", tus.video_uploads, name="video-uploads"),
     path("benchmarks/<str:key>/videos/uploads/<uuid:pk>/", tus.video_upload, name="video-upload"),
+    path("benchmarks/<str:key>/webhooks/", webhooks.webhooks, name="webhooks"),
+    path(
+        "benchmarks/<str:key>/webhooks/<int:pk>/delete/",
+        webhooks.webhook_delete,
+        name="webhook-delete",
+    ),
+    path(
+        "benchmarks/<str:key>/webhooks/deliveries/<uuid:pk>/repeat/",
+        webhooks.delivery_repeat,
+        name="delivery-repeat",
+    ),
     path("media/videos/<uuid:public_id>/", media.video_file, name="video-file"),
     path("media/videos/<uuid:public_id>/poster/", media.video_poster, name="video-poster"),
     path("media/videos/<uuid:public_id>/sheet/", media.video_sheet, name="video-sheet"),

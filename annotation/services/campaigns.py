@@ -15,6 +15,8 @@ from config.accounts.models import User
 from config.audit.services import record
 from config.shared.bulk import lock_row, long_transaction
 from config.shared.errors import Conflict
+from config.webhooks.models import Event
+from config.webhooks.services import announce
 
 # This is longer than a lease, and longer than an answer takes to arrive.
 RECENTLY = datetime.timedelta(hours=2)
@@ -40,6 +42,9 @@ def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) ->
         campaign.state = state
         campaign.closed_at = timezone.now() if state == CampaignState.CLOSED else None
         campaign.save(update_fields=["state", "closed_at"])
+        if state == CampaignState.CLOSED:
+            facts = {"campaign": campaign.pk, "name": campaign.name}
+            announce(Event.CAMPAIGN_CLOSED, campaign.benchmark.key, facts)
     # This runs after the commit. It waits for answers that arrived earlier, which lock their tasks.
     if state == CampaignState.CLOSED:
         update_closed_campaign(campaign)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, cast
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from config.accounts.models import User
 from config.idempotency.models import KeyedRequest
 from config.idempotency.services import (
     KeyReused,
@@ -46,10 +47,10 @@ class Idempotent(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         key = request.headers.get(IDEMPOTENCY_KEY)
-        if request.method != "POST" or key is None:
+        if request.method != "POST" or key is None or not self.accepts_idempotency_key:
             return
         sha256 = _hash_of(request)
-        found = claim_key(user_id=request.user.pk, key=key, sha256=sha256)
+        found = claim_key(user_id=cast(User, request.user).pk, key=key, sha256=sha256)
         if found.status is not None:
             raise _Answered(found)
         self._claimed = found

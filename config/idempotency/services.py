@@ -37,13 +37,14 @@ def claim_key(*, user_id: int, key: str, sha256: str) -> KeyedRequest:
     for _ in range(TRIES):
         expired_requests().filter(user_id=user_id, key=key).delete()
         made = _insert(user_id, key, sha256)
-        earlier = made or KeyedRequest.objects.filter(user_id=user_id, key=key).first()
-        if made is not None or (earlier is not None and _is_answered(earlier, sha256)):
+        if made is not None:
+            return made
+        earlier = KeyedRequest.objects.filter(user_id=user_id, key=key).first()
+        if earlier is None:  # its request was refused meanwhile
+            continue
+        if _is_answered(earlier, sha256) or _take_over(earlier):
             return earlier
-        if earlier is not None and _take_over(earlier):
-            return earlier
-        if earlier is not None:
-            break
+        break
     raise StillRunning("A request with this Idempotency-Key is being done. Repeat it later.")
 
 

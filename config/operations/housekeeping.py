@@ -28,6 +28,7 @@ from config.operations.backup.databases import run_query
 from config.operations.models import Operation, OperationKind
 from config.operations.records import recorded
 from config.shared.bulk import long_transaction
+from config.webhooks.services import old_deliveries
 
 ROWS_PER_TRANSACTION = 1000
 # A file may be written some time before the row that names it, and a restore may return rows
@@ -137,6 +138,11 @@ def remove_jobs(dry_run: bool) -> Removed:
 @housekeeping_step("keyed_requests", "Answers to requests with an idempotency key")
 def remove_keyed_requests(dry_run: bool) -> Removed:
     return remove_rows(expired_requests(), dry_run)
+
+
+@housekeeping_step("deliveries", "Old deliveries of webhooks")
+def remove_deliveries(dry_run: bool) -> Removed:
+    return remove_rows(old_deliveries(), dry_run)
 
 
 @housekeeping_step("operations", "Records of old backups and housekeeping")

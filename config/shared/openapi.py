@@ -37,7 +37,7 @@ ERROR_SCHEMA = {
 class SummarySchema(AutoSchema):
     """Use the first paragraph of an operation's description as its summary."""
 
-    def get_override_parameters(self) -> list[OpenApiParameter]:
+    def get_override_parameters(self) -> list[Any]:
         """Describe the header of requests that are done once (`config.idempotency`)."""
         if self.method != "POST" or not getattr(self.view, "accepts_idempotency_key", False):
             return []

@@ -85,6 +85,7 @@ TABS = (
                 "benchmark-change",
                 "benchmark-delete",
                 "recent-uploads",
+                "webhooks",
                 "guidelines",
                 "guideline",
                 "guideline-write",

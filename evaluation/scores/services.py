@@ -13,6 +13,8 @@ from config.jobs.models import Job
 from config.jobs.services import enqueue_job
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
+from config.webhooks.models import Event
+from config.webhooks.services import announce
 from evaluation.core.pools.bounds import bound_scores
 from evaluation.core.pools.coverage import cover_ranks
 from evaluation.core.relevance.judged import Judged, with_positives
@@ -117,7 +119,7 @@ def evaluate_runs(
         progress(number, len(runs), "scoring")
         results.append(_evaluate(run, original, labelled, requested))
     if not measures and twins == OFF:
-        _store(results, label_set, labels_only)
+        _store(benchmark, results, label_set, labels_only)
     progress(len(runs), len(runs), "scoring")
     return EvaluatedRuns(label_set, results, code_version(), twins)
 
@@ -189,8 +191,16 @@ def _judged_depths(depth: int, reads: Iterable[int]) -> list[int]:
 
 
 @transaction.atomic
-def _store(results: Sequence[RunEvaluation], label_set: LabelSet | None, labels_only: bool) -> None:
+def _store(
+    benchmark: Benchmark,
+    results: Sequence[RunEvaluation],
+    label_set: LabelSet | None,
+    labels_only: bool,
+) -> None:
+    version = ORIGINAL if label_set is None else label_set.version
     for result in results:
+        facts = {"run": result.run.name, "labels": version, "labels_only": labels_only}
+        announce(Event.RUN_SCORED, benchmark.key, facts)
         original = _with_reasons(result.original, result)
         coverage = {
             "judged": result.judged,

@@ -104,6 +104,7 @@ def test_an_act_is_stored_with_its_change_or_not_at_all() -> None:
 SERVICES = (
     "config.accounts.services",
     "config.jobs.services",
+    "config.webhooks.services",
     "config.operations.backup.services",
     "config.operations.housekeeping",
     "config.operations.moving",

@@ -43,7 +43,11 @@ def test_the_first_paragraph_of_a_description_is_the_summary(schema: dict[str, A
     [
         ("/api/v1/benchmarks/", "get", ["200", "400", "401", "403", "429"]),
         (BENCHMARK, "get", ["200", "400", "401", "403", "404", "429"]),
-        (BENCHMARK + "pools/", "post", ["202", "400", "401", "403", "404", "413", "429"]),
+        (
+            BENCHMARK + "pools/",
+            "post",
+            ["202", "400", "401", "403", "404", "409", "413", "422", "429"],
+        ),
         ("/api/v1/jobs/{id}/cancel/", "post", ["200", "400", "401", "403", "404", "409", "429"]),
     ],
 )

@@ -104,6 +104,8 @@ FIGURES = {
     "sessions": (1, 0),
     "devices": (1, 0),
     "jobs": (1, 0),
+    "keyed_requests": (0, 0),
+    "deliveries": (0, 0),
     "operations": (1, 0),
     "uploads": (1, 5),
     "media": (1, 3),

@@ -113,7 +113,8 @@ def _score_row(name: str, run: Json, measures: tuple[str, ...]) -> list[Any]:
     low, high = (run["bounds"] or {}).get("C@5", (None, None))
     judged = (run["judged"] or {}).get("10")
     row = [name, *(_number(values.get(measure)) for measure in measures)]
-    return [*row, f"{_number(low)} to {_number(high)}", _number(judged), run["unjudged"]]
+    unjudged = UNDEFINED if run["unjudged"] is None else run["unjudged"]
+    return [*row, f"{_number(low)} to {_number(high)}", _number(judged), unjudged]
 
 
 def label_sets(options: Namespace) -> Json:

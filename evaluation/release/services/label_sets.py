@@ -20,6 +20,8 @@ from config.audit.services import record
 from config.shared.bulk import snapshot
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
+from config.webhooks.models import Event
+from config.webhooks.services import announce
 from evaluation.core.files.label_file import (
     NO_DETAILS,
     compress,
@@ -129,6 +131,7 @@ def publish_label_set(
             basis.save()
             after = {"version": str(version), "sha256": label_set.sha256}
             record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
+            announce(Event.LABELS_PUBLISHED, benchmark.key, {**after, "pairs": label_set.n_pairs})
     except IntegrityError:
         for file in (label_set.file, label_set.judgments_file, label_set.details_file):
             if file:

@@ -92,8 +92,8 @@ def test_a_run_is_uploaded_scored_and_its_labels_downloaded(
 
     assert hearth("scores", "tiny", "--measure", "C@1")[1] == (
         "run\tC@1\tbounds of C@5\tjudged@10\tunjudged\n"
-        "A\t1.0000\t1.0000 to 1.0000\t0.7500\t1\n"
-        "B\t1.0000\t1.0000 to 1.0000\t0.5000\t2\n"
+        "A\t–\t– to –\t–\t–\n"
+        "B\t1.0000\t1.0000 to 1.0000\t–\t2\n"
     )
     label_set = LabelSet.objects.get()
     code, output, _ = hearth("labels", "download", "tiny", "--version", "1", "--json")

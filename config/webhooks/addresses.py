@@ -1,0 +1,92 @@
+"""Which addresses a webhook may have, so that it cannot reach machines inside the site's network.
+
+The name of a host is resolved once, and the connection goes to the address that was checked. With a
+second lookup, the name could then refer to another machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from config.shared.errors import InvalidInput
+
+Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+# Translates to IPv4 addresses, so it could reach a private one.
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+PRIVATE = "The address is in a private network. WEBHOOK_PRIVATE_HOSTS can allow it."
+
+
+class AddressRefused(InvalidInput):
+    """The address is not valid, does not exist, or is not public."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request goes. path: with the query. ip: the checked address of the host."""
+
+    host: str
+    port: int
+    path: str
+    is_https: bool
+    ip: str
+
+
+def check_url(url: str) -> None:
+    """Raise `AddressRefused` if the URL cannot be that of a webhook. This looks up no name."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        raise AddressRefused("The address is not valid.") from None
+    if not url.isascii() or not url.isprintable() or " " in url or not host:
+        raise AddressRefused("The address must be like https://hooks.example/hearth.")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise AddressRefused("The address must not contain a password or a fragment (#).")
+    is_allowed_host = host in settings.WEBHOOK_PRIVATE_HOSTS
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_allowed_host):
+        raise AddressRefused("The address must begin with https://.")
+    if not is_allowed_host and _is_private_literal(host):
+        raise AddressRefused(PRIVATE)
+
+
+def resolve(url: str) -> Target:
+    """Look up the host of a URL. Raises `AddressRefused` if one of its addresses is private."""
+    check_url(url)
+    parts = urlsplit(url)
+    host, is_https = parts.hostname or "", parts.scheme == "https"
+    port = parts.port or (443 if is_https else 80)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise AddressRefused(f"The host {host} has no address.") from None
+    ips = [str(entry[4][0]) for entry in found]
+    if host not in settings.WEBHOOK_PRIVATE_HOSTS and not all(map(is_public, ips)):
+        raise AddressRefused(PRIVATE)
+    path = parts.path or "/"
+    return Target(host, port, f"{path}?{parts.query}" if parts.query else path, is_https, ips[0])
+
+
+def is_public(text: str) -> bool:
+    """Return whether an address belongs to the public internet, also if it contains another."""
+    try:
+        ip: Ip = ipaddress.ip_address(text)
+    except ValueError:  # with a zone, such as fe80::1%eth0
+        return False
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip in NAT64 or ip.sixtofour or ip.teredo:
+            return False
+        ip = ip.ipv4_mapped or ip
+    return ip.is_global and not ip.is_multicast
+
+
+def _is_private_literal(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return not is_public(host)

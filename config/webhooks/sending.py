@@ -1,0 +1,76 @@
+"""One signed request to a webhook: no redirects, no proxies, and a limit of time and answer."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import socket
+import ssl
+import threading
+from contextlib import closing, suppress
+from dataclasses import dataclass
+
+from config.webhooks.addresses import Target, resolve
+from config.webhooks.models import ANSWER_LENGTH
+
+CONNECT_SECONDS = 5
+# For the whole request, so that a host that answers byte by byte does not keep a worker.
+TOTAL_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The HTTP status and the beginning of the text, or None and why there is no answer."""
+
+    status: int | None
+    text: str
+
+    @property
+    def is_success(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+
+def signature(secret: str, seconds: int, body: str) -> str:
+    """Return the header `Hearth-Signature`: the time, and an HMAC-SHA256 of time and body."""
+    signed = f"{seconds}.{body}".encode()
+    return f"t={seconds},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+
+
+def send(url: str, body: str, headers: dict[str, str]) -> Answer:
+    """Send the body to the URL. Raises `AddressRefused` if the URL must not be reached."""
+    target = resolve(url)
+    with closing(_Pinned(target)) as connection:
+        timer = threading.Timer(TOTAL_SECONDS, _break_off, [connection])
+        timer.start()
+        try:
+            connection.request("POST", target.path, body.encode(), headers)
+            answer = connection.getresponse()
+            text = answer.read(ANSWER_LENGTH).decode(errors="replace").replace("\x00", "")
+            return Answer(answer.status, text)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            return Answer(None, f"{type(error).__name__}: {error}"[:ANSWER_LENGTH])
+        finally:
+            timer.cancel()
+
+
+class _Pinned(http.client.HTTPConnection):
+    """A connection to the checked IP address. The certificate must be that of the host."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(target.host, target.port, timeout=CONNECT_SECONDS)
+        self.default_port = 443 if target.is_https else 80
+        self._target = target
+
+    def connect(self) -> None:
+        address = (self._target.ip, self._target.port)
+        self.sock = socket.create_connection(address, CONNECT_SECONDS)
+        if self._target.is_https:
+            context = ssl.create_default_context()
+            self.sock = context.wrap_socket(self.sock, server_hostname=self._target.host)
+
+
+def _break_off(connection: http.client.HTTPConnection) -> None:
+    if connection.sock is not None:
+        with suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
