@@ -5,8 +5,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PORT ?= 8000
 SERVE ?= 1
-# Two processes share the tests. `make test PYTEST_ARGS=-x` runs them in one process.
-PYTEST_ARGS ?= --numprocesses=2 --dist=worksteal
+# Three processes share the tests, because some wait for servers most of the time. `make test PYTEST_ARGS=-x` runs them in one process.
+PYTEST_ARGS ?= --numprocesses=3 --dist=worksteal
 PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 
 # A value in the shell, for example of another project, would replace config.settings.

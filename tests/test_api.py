@@ -149,8 +149,9 @@ def test_every_operation_is_listed_above() -> None:
 def test_each_role_has_its_access(benchmark: Benchmark, role: Role | None) -> None:
     client = client_for(*([role] if role else []))
     for path, method, roles, status in OPERATIONS:
-        # An unknown campaign is answered with 404 for everyone.
-        expected = status if role in roles or (status == 404 and "campaigns" in path) else 403
+        # An unknown campaign is answered with 404 for everyone, except to add members.
+        is_hidden = status == 404 and "campaigns" in path and "members" not in path
+        expected = status if role in roles or is_hidden else 403
         answer = getattr(client, method)(
             API + path, {}, format="json" if method == "post" else None
         )
@@ -455,7 +456,7 @@ def test_long_work_is_done_by_jobs(benchmark: Benchmark) -> None:
     assert (pooled["pairs"], pooled["new_pairs"]) == (2, 1)
     assert agreement["alpha"] is None
     assert scored == {"labels": "original", "runs": ["A"]}
-    assert (published["version"], published["pairs"]) == ("1.1.0", 1)
+    assert (published["version"], published["pairs"]) == ("1.0.1", 1)
     (pool, _) = client.get(API + "benchmarks/tiny/pools/").json()["results"]
     assert (pool["depth"], pool["runs"], pool["n_pairs"], pool["n_new_pairs"]) == (1, ["A"], 2, 1)
 

@@ -50,6 +50,19 @@ def imports_of(*names: str) -> list[str]:
     return found
 
 
+def uses_of(module: str, *, allowed: set[str]) -> list[str]:
+    """Return the places that use other functions of the module than the allowed ones."""
+    return [
+        f"{path.name}:{node.lineno}"
+        for path in _files(*PACKAGES, suffix=".py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == module
+        and node.attr not in allowed
+    ]
+
+
 def _files(*folders: str, suffix: str) -> Iterator[Path]:
     for folder in folders:
         yield from sorted((settings.BASE_DIR / folder).rglob(f"*{suffix}"))
@@ -98,7 +111,8 @@ def no_eval(probe: Probe) -> str:
 
 @requirement("1.5.2", "No format is read that can create arbitrary objects.")
 def no_pickle(probe: Probe) -> str:
-    places = imports_of("pickle", "cPickle", "dill", "marshal", "shelve", "joblib", "yaml")
+    places = imports_of("pickle", "cPickle", "dill", "marshal", "shelve", "joblib")
+    places += uses_of("yaml", allowed={"safe_load", "safe_dump"})
     if settings.CELERY_ACCEPT_CONTENT != ["json"]:
         places.append("CELERY_ACCEPT_CONTENT")
     if not settings.SESSION_SERIALIZER.endswith("JSONSerializer"):

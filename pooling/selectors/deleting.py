@@ -18,6 +18,7 @@ from pooling.models import (
     Tag,
     TrainSplit,
     Video,
+    VideoUpload,
 )
 
 
@@ -63,5 +64,8 @@ def rows_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     yield Part("tag", Tag.objects.filter(**of))
     yield Part("train split", TrainSplit.objects.filter(**of))
     yield Part("caption", Query.objects.filter(**of))
+    # Housekeeping removes their files.
+    uploads = VideoUpload.objects.filter(**of)
+    yield Part("upload of a video", uploads, "uploads of videos")
     yield Part("video", Video.objects.filter(**of), files=("file", "poster", "sheet"))
     yield Part("benchmark", Benchmark.objects.filter(pk=benchmark.pk))

@@ -34,6 +34,9 @@ JUDGING = {
     "api-escalations",
     "api-judgments",
 }
+JUDGING_PATHS = tuple(
+    f"/{name}/" for name in ("campaigns", "claim", "release", "history", "escalations", "judgments")
+)
 NEW = {"name": "nightly", "rights": ["read"], "days": "30"}
 
 
@@ -107,7 +110,7 @@ def test_every_operation_has_a_right_which_the_schema_states() -> None:
         for method, operation in operations.items():
             named = re.search(r"A token needs the right `(\w+)`\.", operation["description"])
             assert named, (method, path)
-            judging = "/campaigns/" in path or path.endswith(("/escalations/", "/judgments/"))
+            judging = path.endswith(JUDGING_PATHS)
             assert named[1] == ("judge" if judging else "read" if method == "get" else "write")
 
 

@@ -116,6 +116,8 @@ SERVICES = (
 )
 # Services with an actor that record nothing themselves, and why.
 NOT_RECORDED = {
+    "build_pool": "_store_pool records it",
+    "plan_judgments": "it changes nothing",
     "import_gold": "add_gold records it",
     "withdraw_judgments": "request_withdrawal and carry_out_withdrawal record it",
     "admit_annotator": "add_members and admit_member record it",

@@ -54,6 +54,7 @@ def test_every_kind_of_job_has_a_result_line(benchmark: Benchmark) -> None:
         "delete_run",
         "draft_labels",
         "evaluate",
+        "import_benchmark",
         "import_gold",
         "import_judgments",
         "import_run",
@@ -61,9 +62,13 @@ def test_every_kind_of_job_has_a_result_line(benchmark: Benchmark) -> None:
         "import_train_captions",
         "open_campaign",
         "open_confirmation",
+        "paper",
+        "plan_import",
         "plan_judgments",
+        "prepare_videos",
         "publish_labels",
         "reopen_judgments",
+        "set_addresses",
         "verify_labels",
     ]
 

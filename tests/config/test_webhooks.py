@@ -111,8 +111,8 @@ def test_services_announce_what_happened_and_the_receiver_can_check_it(
     ]
     assert facts[0].pop("at") < facts[1].pop("at") < facts[2].pop("at")
     assert facts == [
-        {"benchmark": "tiny", "version": 1, "sha256": label_set.sha256, "pairs": 1},
-        {"benchmark": "tiny", "run": "A", "labels": 1, "labels_only": False},
+        {"benchmark": "tiny", "version": "1.0.0", "sha256": label_set.sha256, "pairs": 1},
+        {"benchmark": "tiny", "run": "A", "labels": "1.0.0", "labels_only": False},
         {"benchmark": "tiny", "campaign": campaign.pk, "name": campaign.name},
     ]
     path, headers, body = receiver.received[0]

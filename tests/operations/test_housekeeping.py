@@ -109,6 +109,8 @@ FIGURES = {
     "operations": (1, 0),
     "uploads": (1, 5),
     "media": (1, 3),
+    "imports": (0, 0),
+    "video-uploads": (0, 0),
     "drafts": (1, 0),
 }
 

@@ -220,7 +220,7 @@ def test_a_lead_imports_tags(benchmark: Benchmark, lead: Client) -> None:
     assert numbers_by_tag(benchmark) == {"food": [1, 3]}
     assert "1 tag of 2 captions is stored." in lead.get(f"/jobs/{job.pk}/").content.decode()
     page = lead.get("/benchmarks/tiny/captions/").content.decode()
-    assert '<bdi>food</bdi> <span class="muted">2</span>' in page
+    assert '<bdi>food</bdi></a> <span class="muted">2</span>' in page
 
 
 @pytest.mark.parametrize(

@@ -271,8 +271,8 @@ def test_published_captions_cannot_change(tmp_path: Path, published: Benchmark) 
     assert reasons(made) == [
         (
             None,
-            "The captions can no longer change, because label set 1 is published. Import the other "
-            "captions as a new benchmark.",
+            "The captions can no longer change, because label set 1.0.0 is published. Import the "
+            "other captions as a new benchmark.",
         )
     ]
     # The same captions may be imported again, for example with files of videos.

@@ -109,6 +109,7 @@ def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
         "trainee": Annotator.objects.earliest("pk").pk,
         "job": "00000000-0000-0000-0000-000000000001",
         "video": "00000000-0000-0000-0000-000000000001",
+        "import": "00000000-0000-0000-0000-000000000001",
         "upload": "00000000-0000-0000-0000-000000000001",
         "picture": "00000000-0000-0000-0000-000000000001",
         "invitation": 1,

@@ -88,8 +88,9 @@ class Benchmark:
         file: str | Path | None = None,
         on_bytes: OnBytes = ignore,
     ) -> Path:
-        """Download a label set and return the path of the file. version: `latest` for the newest.
+        """Download a label set and return the path of the file.
 
+        version: `latest` for the newest; 2 means 2.0.0.
         file: by default, the name that the site gives, in the current folder. Raises `ClientError`
         if a file in the format `csv` differs from the SHA-256 of the label set.
         """
@@ -100,7 +101,8 @@ class Benchmark:
         return self.site.download(path, Path(file) if file else None, on_bytes, sha256)
 
     def _label_set(self, version: str) -> Json:
+        full = f"{version}.0.0" if version.isdigit() else version
         for label_set in self.label_sets():
-            if version in (LATEST, str(label_set["version"])):
+            if full in (LATEST, label_set["version"]):
                 return label_set
         raise ClientError(f"{self.key} has no label set {version}.")

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 # At most nine digits, so that each part fits a column of the database.
-PATTERN = r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,2}"
+PATTERN = r"[0-9]{1,9}(?:\.[0-9]{1,9}\.[0-9]{1,9})?"
 _VERSION = re.compile(PATTERN)
 
 
@@ -30,7 +30,7 @@ class Version(NamedTuple):
 
 
 def parse_version(text: str) -> Version | None:
-    """Return the version of a text such as 2, 2.1 or 2.1.0, or None if it is none."""
+    """Return the version of a text such as 2 or 2.1.0, or None if it is none."""
     return Version(*map(int, text.split("."))) if _VERSION.fullmatch(text) else None
 
 

@@ -97,7 +97,7 @@ def test_a_run_is_uploaded_scored_and_its_labels_downloaded(
     )
     label_set = LabelSet.objects.get()
     code, output, _ = hearth("labels", "download", "tiny", "--version", "1", "--json")
-    assert (code, json.loads(output)) == (0, {"file": "tiny-labels-v1.csv"})
+    assert (code, json.loads(output)) == (0, {"file": "tiny-labels-v1.0.0.csv"})
     listed = json.loads(hearth("labels", "list", "tiny", "--json")[1])
     assert listed["label_sets"][0]["sha256"] == label_set.sha256
     assert hearth("jobs", "--limit", "2")[1].count("\tdone\t") == 2

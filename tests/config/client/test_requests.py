@@ -138,7 +138,7 @@ def test_a_download_stays_in_the_folder_and_is_checked(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    sets = b'{"results": [{"version": 1, "sha256": "0"}], "next": null}'
+    sets = b'{"results": [{"version": "1.0.0", "sha256": "0"}], "next": null}'
     file = (200, {"Content-Disposition": f'attachment; filename="{name}"'}, b"labels")
     with serving((200, {}, sets), file, (200, {}, sets), file) as script:
         benchmark = Hearth(script.url, "t").benchmark("k")

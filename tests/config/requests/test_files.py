@@ -236,6 +236,7 @@ def test_only_uploads_receive_files() -> None:
         "api/v1/imports/",
         "benchmarks/<str:key>/videos/uploads/<uuid:pk>/",
         "benchmarks/<str:key>/video-addresses/new/",
+        "api/v1/benchmarks/<str:key>/judgment-imports/",
         "api/v1/benchmarks/<str:key>/runs/",
         "api/v1/benchmarks/<str:key>/train-splits/",
         "api/v1/benchmarks/<str:key>/tags/",

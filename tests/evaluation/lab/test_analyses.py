@@ -936,7 +936,7 @@ def test_an_order_by_rank_shows_a_warning(tmp_path: Path) -> None:
         ("overlap", {"runs": ["A"]}, "This analysis needs at least two runs."),
         ("overlap", {"runs": ["Z"]}, "runs: Select a valid choice. Z is not one of"),
         ("overlap", {"cutoff": "1"}, "Unknown option: cutoff"),
-        ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9 is not one of"),
+        ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9.0.0 is not one of"),
         ("ranks", {"labels": "original"}, "This analysis needs labels."),
         (
             "leave-one-out",
@@ -977,7 +977,7 @@ def test_the_command_by_json_and_text(
     call_command("analyse", "tiny", "ranks", "--run", "B")
     lines = capsys.readouterr().out.splitlines()
     sha256 = benchmark.label_sets.get().sha256[:12]
-    assert lines[0] == f"labels: 1, sha256 {sha256}   code: {code_version()}"
+    assert lines[0] == f"labels: 1.0.0, sha256 {sha256}   code: {code_version()}"
     assert lines[2:9] == [
         "Positives within the depth",
         "Run  Original positives  From the labels  From the labels, %",
@@ -1017,7 +1017,7 @@ def test_the_page_starts_a_job(benchmark: Benchmark, client: Client) -> None:
     exact = client.get(f"{address}tables/ranks/", {"depth": "2"}).content.decode().splitlines()
     found = AnalysisResult.objects.get()
     runs = "; ".join(f"{run.name} {run.sha256}" for run in Run.objects.order_by("name"))
-    source = f"1,{found.inputs['labels_sha256']},0,{runs},{code_version()},{found.key}"
+    source = f"1.0.0,{found.inputs['labels_sha256']},0,{runs},{code_version()},{found.key}"
     assert exact[0] == (
         "run,rank,original,new,"
         "label_set,label_set_sha256,labels_only,runs_sha256,code_version,result"

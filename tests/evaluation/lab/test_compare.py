@@ -176,7 +176,7 @@ def test_a_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
     }
     labels = LabelSet.objects.get()
     inputs = found["inputs"]
-    assert (inputs["labels"], inputs["labels_sha256"]) == (1, labels.sha256)
+    assert (inputs["labels"], inputs["labels_sha256"]) == ("1.0.0", labels.sha256)
     assert inputs["runs"] == dict(Run.objects.values_list("name", "sha256"))
     assert (inputs["code_version"], inputs["chosen"]["cutoff"]) == (code_version(), 2)
     alone = rita.get(f"{PAGE}json/", {"labels": "original", "at": "2"}).json()["captions"][1]
@@ -298,7 +298,7 @@ def test_the_link_shows_the_same_after_later_changes(
     before = rita.get(PAGE, query).context
     assert before["shared"] == "http://testserver/benchmarks/tiny/compare/?" + urlencode(
         {
-            "labels": "1",
+            "labels": "1.0.0",
             "runs": ["A", "B"],
             "first": "A",
             "second": "B",
@@ -461,7 +461,7 @@ def test_the_command_prints_text(benchmark: Benchmark, capsys: Any) -> None:
     call_command("compare", "tiny", "--order", "long", "--most", "3")
     lines = capsys.readouterr().out.splitlines()
     sha256 = benchmark.label_sets.get().sha256[:12]
-    assert lines[0] == f"labels: 1, sha256 {sha256}   code: {code_version()}"
+    assert lines[0] == f"labels: 1.0.0, sha256 {sha256}   code: {code_version()}"
     assert lines[3:] == [
         "2 captions; rank of the first positive by run, before → after",
         "c1  A 2 → 1  B 1 → 1  a dog runs",

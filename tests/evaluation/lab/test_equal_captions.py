@@ -156,7 +156,7 @@ def test_the_command_names_the_option(
 ) -> None:
     call_command("evaluate", "dogs", "--twins", "--measure", "C@1")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("labels: 1   twins: folded   code: ")
+    assert lines[0].startswith("labels: 1.0.0   twins: folded   code: ")
     assert lines[2].split() == "C@1 0.7500 (0.7500 + 0.0000) judged@1 1.0000".split()
     with pytest.raises(CommandError, match="invalid choice: 'loose'"):
         call_command("evaluate", "dogs", "--twins", "loose")

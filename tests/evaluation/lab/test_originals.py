@@ -194,7 +194,7 @@ def test_publishing_starts_the_analysis(benchmark: Benchmark) -> None:
     Job.objects.filter(pk=job.pk).update(params={"benchmark": "tiny", "job": str(job.pk)})
     run_job(job.pk)
     found = AnalysisResult.objects.get()
-    assert (found.kind, found.inputs["labels"]) == ("originals", 2)
+    assert (found.kind, found.inputs["labels"]) == ("originals", "1.0.1")
 
 
 def test_the_analysis_is_recomputed_without_a_visit(benchmark: Benchmark) -> None:

@@ -328,5 +328,5 @@ def test_queries_do_not_grow_with_people_captions_and_pauses(tmp_path: Path, lea
     with_one = count()
     add_person(1)
     add_person(2)
-    assert with_one == {"captions": 10, "people": 11}
+    assert with_one == {"captions": 13, "people": 11}
     assert count() == with_one

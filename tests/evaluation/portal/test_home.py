@@ -144,7 +144,7 @@ def test_work_in_other_benchmarks_is_not_shown(tmp_path: Path) -> None:
 def test_without_benchmarks_there_is_nothing_to_do() -> None:
     text = home_of(factories.make_user("lea", Role.LEAD))
     assert "No task waits for a lead, because there is no benchmark yet." in text
-    assert "python manage.py import_benchmark KEY" in text
+    assert "To import one, you need a file with its captions" in text
     text = home_of(factories.make_user("rosa", Role.RESEARCHER))
     assert "There is no benchmark yet. An admin of this project can import one." in text
     assert "To do" not in text

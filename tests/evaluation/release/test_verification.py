@@ -33,6 +33,7 @@ from tests.factories import (
     make_campaign,
     make_run,
     make_user,
+    without_triggers,
     write_captions,
 )
 
@@ -107,7 +108,8 @@ def change_label() -> None:
 
 
 def delete_judgment() -> None:
-    Judgment.objects.filter(annotator__key="Cem")._raw_delete("default")
+    with without_triggers():
+        Judgment.objects.filter(annotator__key="Cem")._raw_delete("default")
 
 
 def swap_annotators() -> None:
