@@ -84,7 +84,7 @@ export function sendFile(address, content, showPercent) {
 function showErrors(form, html) {
   const next = new DOMParser().parseFromString(html, "text/html").querySelector("form[data-upload]");
   for (const selected of form.querySelectorAll("input[type=file]")) {
-    next.querySelector(`input[type=file][name="${selected.name}"]`).replaceWith(selected);
+    next.querySelector(`input[type=file][name="${selected.getAttribute("name")}"]`).replaceWith(selected);
   }
   form.replaceWith(next);
   watch(next);
