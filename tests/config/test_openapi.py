@@ -77,7 +77,7 @@ def test_the_key_of_the_benchmark_is_described_everywhere(schema: dict[str, Any]
 
 
 def test_every_field_of_a_request_of_the_pooling_app_is_described(schema: dict[str, Any]) -> None:
-    requests = ["RunUpload", "TrainCaptionsUpload", "TagsUpload", "PoolRequest"]
+    requests = ["RunUpload", "TrainCaptionsUpload", "TagsUpload", "PoolBuild"]
     undescribed = [
         (name, field)
         for name in requests

@@ -47,7 +47,7 @@ def test_demo_is_built_once_and_labels_change_the_leaderboard(home: Path) -> Non
     assert second == first
     # The second call builds nothing, which is faster on every machine.
     assert time.monotonic() - built < (built - began) / 2
-    assert (first["benchmark"], first["labels"]) == ("moving-shapes", 1)
+    assert (first["benchmark"], first["labels"]) == ("moving-shapes", "1.0.0")
     assert sorted(first["runs"]) == ["bag-of-words", "colour-blind", "still-frame"]
     scores = {name: run["C@1"] for name, run in first["runs"].items()}
     assert all(score["labelled"] > score["original"] + 0.1 for score in scores.values())

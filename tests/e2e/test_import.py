@@ -28,7 +28,7 @@ def test_a_lead_makes_a_benchmark_without_a_shell(
     captions = write_csv(tmp_path / "a.csv", "nr,satz,film", [("c0", "eine Katze", "v0")])
     rooms.sign_in(page.context, live_server.url, make_user("lea", Role.LEAD))
     page.goto("/")
-    page.get_by_role("link", name="New benchmark").click()
+    page.get_by_role("link", name="New benchmark").first.click()
     page.get_by_label("Name").fill("Katzen")
     page.get_by_label("Key").fill("not valid")
     page.get_by_label("Captions", exact=True).set_input_files(captions)

@@ -61,7 +61,7 @@ def test_a_researcher_reads_an_analysis(
     with page.expect_download() as saved:
         page.get_by_role("button", name="SVG").click()
     key = AnalysisResult.objects.get().key
-    assert saved.value.suggested_filename == f"tiny-ranks-labels1-{key[:12]}-ranks.svg"
+    assert saved.value.suggested_filename == f"tiny-ranks-labels1.0.0-{key[:12]}-ranks.svg"
     assert saved.value.path().read_text().startswith("<svg")
     # Files have the light theme, also if the page has the dark one.
     page.emulate_media(color_scheme="dark")
