@@ -107,5 +107,5 @@ def write_paper(plan: Plan, stored: Mapping[str, AnalysisResult]) -> Paper:
             stored["scores"].inputs["code_version"],
         ),
         references=references_bib(facts),
-        figures=json.dumps(figures, indent=1, ensure_ascii=False) + "\n",
+        figures=json.dumps(figures, indent=1, ensure_ascii=False, sort_keys=True) + "\n",
     )

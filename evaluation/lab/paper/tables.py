@@ -83,7 +83,9 @@ def overlap(result: OverlapResult) -> Table:
 def leave_one_out(result: LeaveOneOutResult) -> Table:
     """Return the scores of each run without the pairs that only it contributed."""
     runs = result["runs"]
-    measures = list(next(iter(runs.values()))["all"]) if runs else []
+    # PostgreSQL returns the keys of stored results in another order, so they are sorted.
+    found = next(iter(runs.values()))["all"] if runs else {}
+    measures = sorted(found, key=lambda name: ("@" not in name, len(name), name))
     return Table(
         "tab:leave-one-out",
         "Scores in \\% if the pairs that only this run contributed are unjudged, and the "
@@ -95,7 +97,7 @@ def leave_one_out(result: LeaveOneOutResult) -> Table:
                 *(_left_out(figures, measure) for measure in measures),
                 count(figures["pairs"]),
             ]
-            for name, figures in runs.items()
+            for name, figures in sorted(runs.items())
         ],
     )
 
