@@ -107,7 +107,8 @@ class PoolForm(forms.Form):
 
     def shows_others(self) -> bool:
         """Return whether a folded field has an error or a value that is not its default."""
-        return any(name in self.errors or name in self.changed_data for name in OTHER_FIELDS)
+        changed = {*self.errors, *self.changed_data} if self.is_bound else set()
+        return not changed.isdisjoint(OTHER_FIELDS)
 
     def sent_values(self) -> list[tuple[str, str]]:
         """Return what a valid form contains, for a form that sends the same again."""

@@ -155,6 +155,9 @@ def test_wrong_options(benchmark: Benchmark, options: dict[str, Any], error: str
 def test_page_previews_and_builds_what_it_showed(benchmark: Benchmark, client: Client) -> None:
     client.force_login(make_user("lena", Role.LEAD))
     form = {"depth": "2", "seed": "0", "budget": "4", "rate": "10", "step": "preview"}
+    assert (
+        '<details class="fieldset">' in client.get("/benchmarks/tiny/pools/new/").content.decode()
+    )
     page = client.post("/benchmarks/tiny/pools/new/", form)
     text = page.content.decode()
     assert page.status_code == 200
