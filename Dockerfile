@@ -12,8 +12,9 @@ ENV PATH=/venv/bin:$PATH \
     HEARTH_HOME=/data \
     STATIC_ROOT=/app/staticfiles
 # pg_dump and pg_restore for `manage.py backup`, of a version not older than the server in compose.yaml.
+# WordNet for semantic proxies.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends postgresql-client \
+    && apt-get install --yes --no-install-recommends postgresql-client wordnet-base \
     && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin hearth \
     && install --directory --owner=hearth --group=hearth /data /data/tmp /backups

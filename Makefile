@@ -5,8 +5,11 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PORT ?= 8000
 SERVE ?= 1
-# Three processes share the tests, because some wait for servers most of the time. `make test PYTEST_ARGS=-x` runs them in one process.
-PYTEST_ARGS ?= --numprocesses=3 --dist=worksteal
+# Several processes share the tests, because some wait for servers most of the time. The tests on PostgreSQL are half as many, so
+# fewer processes do them in the same time. `make test PYTEST_ARGS=-x` runs each database in one process.
+PROCESSES ?= 3
+test-postgresql: PROCESSES = 2
+PYTEST_ARGS ?= --numprocesses=$(PROCESSES) --dist=worksteal
 PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 
 # A value in the shell, for example of another project, would replace config.settings.
@@ -15,7 +18,7 @@ unexport DJANGO_SETTINGS_MODULE
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install install-dev install-tools lock audit sbom demo serve worker test test-javascript \
-	test-sqlite test-postgresql coverage bench faults soak check ruff format-check bandit javascript types imports \
+	test-sqlite test-postgresql coverage bench verify faults soak check ruff format-check bandit javascript types imports \
 	templates migrations deploy format messages clean
 
 help:  ## Show this list
@@ -102,11 +105,11 @@ worker: install  ## Run a Celery worker with periodic tasks, in addition to `mak
 
 # --- Tests ----------------------------------------------------------------------------------
 
-# tests.services finds, starts or installs PostgreSQL, Redis and Chromium. All parts run, even if one
-# fails.
-test: install-dev  ## Run the checks, then all tests on SQLite and on PostgreSQL
-	@$(PY) -m tests.services run -- \
-		$(MAKE) --no-print-directory --keep-going check test-javascript test-sqlite test-postgresql
+# tests.services finds, starts or installs PostgreSQL, Redis and Chromium. tests.parts runs the three
+# parts at the same time. All run, even if one fails.
+test: install-dev  ## Run the checks, and all tests on SQLite and on PostgreSQL
+	@$(PY) -m tests.services run -- $(PY) -m tests.parts "$(MAKE)" \
+		"Checks=check test-javascript" SQLite=test-sqlite PostgreSQL=test-postgresql
 
 # Playwright's package contains Node, so it need not be installed separately.
 NODE = $(firstword $(wildcard $(VENV)/lib/python*/site-packages/playwright/driver/node))
@@ -120,9 +123,9 @@ test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST) --ignore=tests/test_schema.py
 
-# Tests without a database or with the filesystem broker run once, on SQLite. The drills and the move
-# start their own databases, and one run of the journeys in Chromium and of the benchmarks on a tiny
-# input is enough.
+# Tests without a database run once, on SQLite, and so do the filesystem broker's half of the tests
+# that run with both brokers. The drills and the move start their own databases, and one run of the
+# journeys in Chromium and of the benchmarks on a tiny input is enough.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
 	@$(PY) -m tests.services run -- $(PYTEST) --only-database \
@@ -134,7 +137,7 @@ coverage: install-dev  ## Run all tests on SQLite and show the lines that no tes
 	@$(PY) -m tests.services run -- env -u DATABASE_URL $(PYTEST) --cov --cov-report=term
 
 # Runs the programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
-BENCHMARKS ?= scoring commands sqlite-commands exports sqlite-exports memory sqlite-memory lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
+BENCHMARKS ?= scoring commands sqlite-commands exports sqlite-exports memory sqlite-memory lists resampling label_noise proxies replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
 takes = $(shell grep -l '"--$(2)"' tests/benchmarks/$(1).py)
 options = $(if $(and $(DATA),$(call takes,$(1),data)),--data "$(DATA)") $(if $(and $(PAIRS),$(call takes,$(1),pairs)),--pairs $(PAIRS))
 
@@ -151,6 +154,12 @@ bench-%: install-dev
 	@echo "--- Benchmark: $*"
 	@$(PY) -m tests.benchmarks.$* $(call options,$*)
 
+# The data sets of published figures are not part of Hearth. WORDNET=folder reads WordNet from another
+# folder than that of Debian's package wordnet-base.
+verify: install-dev  ## Compare reference figures with what Hearth computes (DATA=folder of the data sets)
+	@test -n "$(DATA)" || { echo "Name the folder of the data sets: make verify DATA=folder" >&2; exit 1; }
+	@$(PY) -m tests.reference --data "$(DATA)" $(if $(WORDNET),--wordnet "$(WORDNET)")
+
 # The drills in tests/faults start their own servers. `make test` runs their short form.
 faults: install-dev  ## Break a running site in many ways, and write docs/faults.md (takes an hour)
 	@$(PY) -m tests.faults --long
@@ -161,7 +170,7 @@ soak: install-dev  ## Let 200 people judge for ten minutes, and write docs/soak.
 # --- Checks ---------------------------------------------------------------------------------
 
 check: install-dev  ## Lint (Python, JavaScript), security (bandit), types, import directions, templates, migrations, deployment settings
-	@$(MAKE) --no-print-directory --keep-going \
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 \
 		ruff format-check bandit javascript types imports templates migrations deploy
 
 ruff:

@@ -27,6 +27,7 @@ class Order(models.TextChoices):
 class Priority(models.TextChoices):
     NONE = "none", "None"
     RANK = "rank", "By rank in the runs"
+    PROXY = "proxy", "By a proxy, pairs with high values first"
 
 
 class Joining(models.TextChoices):

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from django.dispatch import receiver
 
 from annotation import services
 from annotation.enums import CampaignState
 from annotation.models import GoldItem, JudgmentTask
+from annotation.tasks import count_new_tasks_task
 from config.accounts.models import User
 from config.accounts.signals import person_deactivated, person_erased, role_withdrawn
 from config.shared.bulk import IntArray, read_columns
 from config.shared.errors import Conflict
 from pooling.models import Benchmark
-from pooling.signals import benchmark_archiving, equal_texts_changing, judged_captions
+from pooling.signals import (
+    benchmark_archiving,
+    equal_texts_changing,
+    judged_captions,
+    pool_built,
+)
 
 
 @receiver(person_deactivated)
@@ -37,6 +44,15 @@ def refuse_archive_with_open_campaign(benchmark: Benchmark, **_: Any) -> None:
     campaign = benchmark.campaigns.filter(state=CampaignState.OPEN).first()
     if campaign is not None:
         raise Conflict(f"The campaign “{campaign}” is open. Pause or close it first.")
+
+
+@receiver(pool_built)
+def count_pairs_of_new_pool(benchmark: Benchmark, **_: Any) -> None:
+    """Let a worker count the new pairs now, so that no page has to read them.
+
+    Without a broker, the scheduler starts the same task within a minute.
+    """
+    transaction.on_commit(count_new_tasks_task.apply_async, robust=True)
 
 
 @receiver(equal_texts_changing)

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from annotation.core.elements import split_elements
 from annotation.models import Assignment, Campaign, Escalation, Judgment
 from annotation.services import CLAIM_MAX
-from config.shared.public_ids import PublicIdField
+from config.shared.public_id_fields import PublicIdField
 from pooling.selectors.media import playable_address
 
 # A day. A longer time on one pair contained a break.

@@ -13,6 +13,8 @@ from django.utils.html import format_html
 from annotation import services
 from annotation.enums import GoldUse, Scale
 from annotation.models import Campaign, Withdrawal
+from annotation.selectors.effort import preview_pool
+from annotation.selectors.tasks import new_counts
 from config.jobs.deleting import deleted
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
@@ -20,6 +22,9 @@ from config.jobs.selectors import actor_of_job
 from config.shared.progress import Progress
 from config.shared.uploads import keep_upload, uploaded_file
 from config.shared.words import counted
+from pooling.core.pool_options import PoolOptions
+from pooling.models import Benchmark
+from pooling.policies import check_can_pool
 from pooling.selectors.benchmarks import get_benchmark
 
 
@@ -28,6 +33,12 @@ def expire_leases_task() -> None:
     """Free the slots of expired leases, and settle late answers to closed campaigns."""
     services.expire_leases()
     services.update_recently_closed()
+
+
+@shared_task
+def count_new_tasks_task() -> None:
+    """Count the pairs that no campaign contains, so that pages find the counts in the cache."""
+    new_counts(Benchmark.objects.filter(archived_at=None))
 
 
 def _to_campaign(made: dict[str, Any], text: str) -> Outcome:
@@ -48,6 +59,27 @@ def judgments_planned(job: Job, made: dict[str, Any]) -> Outcome:
         url=reverse("judgments-plan", args=[job.benchmark_key, job.pk]),
         link="To the plan",
     )
+
+
+def pool_previewed(job: Job, made: dict[str, Any]) -> Outcome:
+    new = counted(made["new_pairs"], "new pair")
+    return Outcome(
+        text=f"The pool would have {new}. Nothing is stored yet.",
+        url=reverse("pool-preview", args=[job.benchmark_key, job.pk]),
+        link="To the preview",
+    )
+
+
+@job_kind("preview_pool", outcome=pool_previewed, retry="pool-build")
+def preview_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Compute a pool without storing it.
+
+    params: benchmark (key), rate (money per hour or null), and the fields of `PoolOptions`. The
+    result is a `PoolPlanReport`.
+    """
+    benchmark, options = get_benchmark(params["benchmark"]), PoolOptions.of(params)
+    check_can_pool(actor_of_job(params), benchmark, options)
+    return {**preview_pool(benchmark, options, params["rate"], progress).report()}
 
 
 @job_kind("plan_judgments", outcome=judgments_planned, retry="judgments-upload")
@@ -132,12 +164,13 @@ def campaign_opened(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("open_campaign", outcome=campaign_opened, retry="campaign-open")
 def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Open a campaign. params: benchmark (key), seed, name, policy (fields of `Policy`)."""
+    """Open a campaign. params: benchmark (key), seed, name, policy (fields of `Policy`), proxy."""
     campaign = services.open_campaign(
         benchmark=get_benchmark(params["benchmark"]),
         seed=params["seed"],
         name=params["name"],
         policy=services.Policy(**params["policy"]),
+        proxy=params.get("proxy", ""),
         by=actor_of_job(params),
     )
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}

@@ -18,6 +18,7 @@ from annotation.views import (
 
 urlpatterns = [
     path("benchmarks/<str:key>/pools/new/", pools.pool_build, name="pool-build"),
+    path("benchmarks/<str:key>/pools/new/<uuid:pk>/", pools.pool_preview, name="pool-preview"),
     path("benchmarks/<str:key>/campaigns/new/", campaigns.campaign_open, name="campaign-open"),
     path(
         "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"

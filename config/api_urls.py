@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from annotation import api as annotation
+from annotation.api import invitations as annotation_invitations
 from annotation.api import members as annotation_members
 from annotation.api import pools as pool_plans
 from config.audit import api as audit
@@ -13,16 +14,68 @@ from config.jobs import api as jobs
 from evaluation.catalogue import api as catalogue
 from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
+from evaluation.public import api as public
 from evaluation.release import api as release
 from evaluation.scores import api as scores
-from pooling.api import benchmarks, changing, imports, metadata, pools, runs, webhooks
+from pooling.api import (
+    benchmarks,
+    changing,
+    imports,
+    metadata,
+    pools,
+    proxies,
+    runs,
+    uploads,
+    webhooks,
+)
+from pooling.api import public as public_pages
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("benchmarks/", benchmarks.BenchmarkList.as_view(), name="api-benchmarks"),
     path("benchmarks/<str:key>/", changing.BenchmarkDetail.as_view(), name="api-benchmark"),
+    path(
+        "benchmarks/<str:key>/public/",
+        public_pages.PublicPageDetail.as_view(),
+        name="api-public-page",
+    ),
+    path("public/", public.PublicBenchmarks.as_view(), name="api-public-benchmarks"),
+    path("public/<str:key>/", public.PublicBenchmark.as_view(), name="api-public-benchmark"),
+    path("public/<str:key>/uploads/", public_pages.Uploads.as_view(), name="api-public-uploads"),
+    path("uploads/", public.OwnUploads.as_view(), name="api-uploads"),
+    path("uploads/<uuid:pk>/", public.UploadDetail.as_view(), name="api-upload"),
+    path(
+        "uploads/<uuid:pk>/publish/",
+        public_pages.UploadPublish.as_view(),
+        name="api-upload-publish",
+    ),
+    path(
+        "uploads/<uuid:pk>/withdraw/",
+        public_pages.UploadWithdraw.as_view(),
+        name="api-upload-withdraw",
+    ),
+    path(
+        "uploads/<uuid:pk>/restore/",
+        public_pages.UploadRestore.as_view(),
+        name="api-upload-restore",
+    ),
+    path(
+        "uploads/<uuid:pk>/refuse/", public_pages.UploadRefuse.as_view(), name="api-upload-refuse"
+    ),
     path("benchmarks/<str:key>/runs/", runs.Runs.as_view(), name="api-runs"),
     path("benchmarks/<str:key>/runs/<int:pk>/", changing.RunDetail.as_view(), name="api-run"),
+    path("benchmarks/<str:key>/proxies/", proxies.Proxies.as_view(), name="api-proxies"),
+    path(
+        "benchmarks/<str:key>/proxies/uploads/",
+        proxies.ProxyUploads.as_view(),
+        name="api-proxy-uploads",
+    ),
+    path("benchmarks/<str:key>/proxies/<int:pk>/", proxies.ProxyDetail.as_view(), name="api-proxy"),
+    path(
+        "benchmarks/<str:key>/proxies/<int:pk>/<str:export>/",
+        proxies.ProxyFile.as_view(),
+        name="api-proxy-file",
+    ),
     path("benchmarks/<str:key>/pools/<int:pk>/", changing.PoolDetail.as_view(), name="api-pool"),
     path(
         "benchmarks/<str:key>/train-splits/",
@@ -32,6 +85,16 @@ urlpatterns = [
     path("benchmarks/<str:key>/tags/", metadata.Tags.as_view(), name="api-tags"),
     path("benchmarks/<str:key>/queries/", catalogue.Captions.as_view(), name="api-queries"),
     path("benchmarks/<str:key>/videos/", catalogue.Videos.as_view(), name="api-videos"),
+    path(
+        "benchmarks/<str:key>/videos/uploads/",
+        uploads.VideoUploads.as_view(),
+        name="api-video-uploads",
+    ),
+    path(
+        "benchmarks/<str:key>/videos/uploads/<uuid:pk>/",
+        uploads.VideoUploadParts.as_view(),
+        name="api-video-upload",
+    ),
     path("benchmarks/<str:key>/pairs/", catalogue.Pairs.as_view(), name="api-pairs"),
     path("benchmarks/<str:key>/pools/", pools.Pools.as_view(), name="api-pools"),
     path("benchmarks/<str:key>/pools/plan/", pool_plans.PoolPlans.as_view(), name="api-pool-plan"),
@@ -102,6 +165,7 @@ urlpatterns = [
     path("campaigns/<int:pk>/claim/", annotation.Claim.as_view(), name="api-claim"),
     path("campaigns/<int:pk>/release/", annotation.Release.as_view(), name="api-release"),
     path("campaigns/<int:pk>/history/", annotation.History.as_view(), name="api-history"),
+    path("invitations/", annotation_invitations.Invitations.as_view(), name="api-invitations"),
     path("escalations/", annotation.Escalations.as_view(), name="api-escalations"),
     path("judgments/", annotation.Judgments.as_view(), name="api-judgments"),
     path("audit/", audit.AuditLog.as_view(), name="api-audit"),

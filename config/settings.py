@@ -117,7 +117,7 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["config.shared.table_tags"],
+            "builtins": ["config.shared.table_tags", "pooling.templatetags.policy_tags"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -226,6 +226,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 600.0,
     },
     "queue-uploads": {"task": "pooling.tasks.queue_uploads_task", "schedule": 20.0},
+    "settle-run-uploads": {"task": "pooling.tasks.settle_run_uploads_task", "schedule": 20.0},
     "delete-addresses": {
         "task": "config.audit.tasks.delete_old_addresses_task",
         "schedule": 86_400.0,
@@ -235,6 +236,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60.0,
     },
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
+    "count-new-tasks": {"task": "annotation.tasks.count_new_tasks_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
     "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
     "renew-analyses": {"task": "evaluation.tasks.renew_analyses_task", "schedule": 300.0},
@@ -264,8 +266,10 @@ ACCOUNT_ADAPTER = "config.accounts.adapter.InvitedOnlyAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
-# The two limits of failed sign-ins, for an address and for an account.
-ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key"}
+# The two limits of failed sign-ins, for an address and for an account, and that of new accounts.
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key", "signup": "20/h/ip"}
+# Whether anyone can create an account, which has no role and uploads runs to public benchmarks.
+OPEN_REGISTRATION = env.bool("OPEN_REGISTRATION", False)
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = True
 LOGIN_URL = "account_login"
@@ -296,7 +300,7 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Hearth"
 # Accept the code before and after the current one, for clocks that are up to 30 seconds off.
 MFA_TOTP_TOLERANCE = 1
-# E-mail addresses are not verified, because people get their accounts by invitation.
+# Most addresses are not confirmed, because most people get their accounts by invitation.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 # Browsers allow passkeys without HTTPS only on this machine.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = ON_THIS_MACHINE_ONLY
@@ -438,6 +442,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = env.str("STATIC_ROOT", str(HEARTH_HOME / "static"))
 MEDIA_ROOT = str(HEARTH_HOME / "media")
 LABEL_SET_ROOT = str(HEARTH_HOME / "labelsets")
+PROXY_ROOT = str(HEARTH_HOME / "proxies")
+MATRIX_ROOT = str(HEARTH_HOME / "matrices")
 # If set, nginx sends media files from this location, after a view has checked the permission.
 MEDIA_ACCEL_PREFIX = env.str("MEDIA_ACCEL_PREFIX", "")
 STORAGES = {
@@ -449,6 +455,14 @@ STORAGES = {
     "label_sets": {
         "BACKEND": "config.shared.files.DurableStorage",
         "OPTIONS": {"location": LABEL_SET_ROOT},
+    },
+    "proxies": {
+        "BACKEND": "config.shared.files.DurableStorage",
+        "OPTIONS": {"location": PROXY_ROOT},
+    },
+    "matrices": {
+        "BACKEND": "config.shared.files.DurableStorage",
+        "OPTIONS": {"location": MATRIX_ROOT},
     },
     "uploads": {
         "BACKEND": "config.shared.files.DurableStorage",
@@ -489,13 +503,23 @@ REQUESTS_PER_MINUTE = {
     "answers": env.int("ANSWERS_PER_MINUTE", 240),
     "claims": env.int("CLAIMS_PER_MINUTE", 120),
     "requests": env.int("REQUESTS_PER_MINUTE", 600),
+    # Of one network address without an account, which many people can share.
+    "visits": env.int("VISITS_PER_MINUTE", 300),
+    # Files of public benchmarks, for an account or for a network address without one.
+    "downloads": env.int("DOWNLOADS_PER_MINUTE", 60),
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Hearth",
     "DESCRIPTION": (BASE_DIR / "config" / "api_description.md").read_text(encoding="utf-8"),
     "VERSION": "1",
     # Two fields have these choices under different names.
-    "ENUM_NAME_OVERRIDES": {"EventEnum": "config.webhooks.models.Event"},
+    "ENUM_NAME_OVERRIDES": {
+        "DirectionEnum": "pooling.core.direction.CHOICES",
+        "EventEnum": "config.webhooks.models.Event",
+        "ImportDirectionEnum": "pooling.core.direction.IMPORT_CHOICES",
+        "StateEnum": "config.jobs.models.JobState",
+        "UploadStateEnum": "pooling.enums.RunUploadState",
+    },
     "SERVE_PERMISSIONS": ["config.accounts.permissions.CanReadApiDocs"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

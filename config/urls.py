@@ -8,6 +8,7 @@ from django.urls import include, path
 
 from config.accounts.views.sign_in import (
     SignInView,
+    email_addresses,
     password_reset,
     security,
     sessions,
@@ -23,6 +24,7 @@ urlpatterns = [
     # Before the page of a label set, whose address could be read as that of others.
     path("", include("evaluation.release.urls")),
     path("", include("evaluation.portal.urls")),
+    path("", include("evaluation.public.urls")),
     path("", include("evaluation.catalogue.urls")),
     path("", include("evaluation.lab.urls")),
     path("", include("evaluation.monitor.urls")),
@@ -36,6 +38,7 @@ urlpatterns = [
     # Instead of allauth's own views of the same names.
     path("accounts/login/", translated(SignInView.as_view()), name="account_login"),
     path("accounts/password/reset/", password_reset, name="account_reset_password"),
+    path("accounts/email/", email_addresses, name="account_email"),
     path("accounts/2fa/", security, name="mfa_index"),
     path("accounts/oidc/<str:provider_id>/login/", single_sign_on, name="openid_connect_login"),
     path("accounts/sessions/", sessions, name="sessions"),

@@ -15,6 +15,7 @@ from evaluation.models import (
     CampaignReport,
     Draft,
     Evaluation,
+    LabelArrays,
     LabelSet,
 )
 from pooling.models import Benchmark, Run
@@ -58,3 +59,4 @@ def results_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     yield Part("analysis result", AnalysisResult.objects.filter(**of_one))
     yield Part("agreement report", AgreementReport.objects.filter(**of_one))
     yield Part("draft", Draft.objects.filter(**of_one))
+    yield Part("stored label array", LabelArrays.objects.filter(**of_one))

@@ -170,6 +170,33 @@ class Draft(LabelSummary):
 LabelSource = LabelSet | Draft
 
 
+class LabelArrays(models.Model):
+    """The labels of a label set or draft as arrays, which are read faster than its text.
+
+    They follow from the text with this hash, and code that finds none reads the text. The fields
+    are those of `evaluation.core.files.label_file.Labels`, stored by
+    `evaluation.core.files.packed`.
+    """
+
+    benchmark = models.ForeignKey(
+        Benchmark, models.CASCADE, related_name="label_arrays", db_index=False
+    )
+    sha256 = models.CharField(max_length=64)
+    codes = models.BinaryField()
+    labels = models.BinaryField()
+    states = models.BinaryField()
+    judgments = models.BinaryField()
+    relevant = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "sha256"], name="label_arrays"),
+        ]
+
+    def __str__(self) -> str:
+        return f"labels {self.sha256[:12]} of {self.benchmark_id}"
+
+
 class AgreementReport(models.Model):
     """Agreement of the counted judgments of a benchmark at one time."""
 

@@ -6,19 +6,40 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from config.accounts.actors import Actor
+from config.accounts.actors import OPERATOR, Actor
 from config.jobs.models import Job
 from config.shared.errors import Conflict
+from config.shared.progress import Progress
 from evaluation.models import LabelSet
 from evaluation.scores import services
 from pooling.models import Benchmark, Run
-from pooling.signals import captions_changing, positives_changed, run_imported
+from pooling.signals import (
+    captions_changing,
+    positives_changed,
+    private_run_stored,
+    run_imported,
+    run_listed,
+)
 
 
 @receiver(run_imported)
 def score_new_run(run: Run, by: Actor, **_: Any) -> Job:
     """Queue the scoring of a run in the transaction that stores it."""
     return services.begin_scoring(run=run, by=by)
+
+
+@receiver(private_run_stored)
+def score_private_run(run: Run, progress: Progress, **_: Any) -> None:
+    services.score_private_run(run=run, progress=progress)
+
+
+@receiver(run_listed)
+def score_listed_run(run: Run, **_: Any) -> Job:
+    """Queue the scoring of a run that joins the lists. Labels may have been published meanwhile.
+
+    The operator requests it, because the person who uploaded the run need not be a researcher.
+    """
+    return services.begin_scoring(run=run, by=OPERATOR)
 
 
 @receiver(captions_changing)

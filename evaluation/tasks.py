@@ -1,4 +1,8 @@
-"""The jobs and scheduled tasks of the evaluation app."""
+"""The jobs and scheduled tasks of the evaluation app.
+
+Every command loads this module. The functions that need the analyses import them, because loading
+all analyses takes a fifth of the start of a command.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +22,10 @@ from annotation.selectors.campaigns import get_campaign
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
-from config.operations.housekeeping import Removed, housekeeping_step, remove_rows
+from config.operations.housekeeping import Done, housekeeping_step, remove_rows
 from config.shared.progress import Progress
 from config.shared.words import counted, short_sha
-from evaluation.lab import services as lab
-from evaluation.lab.analyses import get_analysis
-from evaluation.lab.analyses.question import JOB_KIND, build_question
+from evaluation.lab.enums import ANALYSIS_JOB, PAPER_JOB
 from evaluation.models import Draft
 from evaluation.monitor import services as monitor
 from evaluation.release import services as release
@@ -31,7 +33,9 @@ from evaluation.release.enums import Change
 from evaluation.release.selectors import LATEST, get_label_set
 from evaluation.release.selectors.verification import verify_label_set
 from evaluation.scores import services as scores
+from pooling.models import Run
 from pooling.selectors.benchmarks import get_benchmark
+from pooling.selectors.runs import run_names
 
 # Longer than any job that may still compute from the draft before the newest.
 DRAFT_AGE = timedelta(days=1)
@@ -93,6 +97,8 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
 
     params: benchmark (key), job, allow_pending, change (empty: by rule), notes.
     """
+    from evaluation.lab import services as lab
+
     benchmark = get_benchmark(params["benchmark"])
     by = actor_of_job(params)
     label_set = release.publish_label_set(
@@ -128,9 +134,11 @@ def paper_computed(job: Job, made: dict[str, Any]) -> Outcome:
     return Outcome(text="The figures of the paper are computed.", url=url, link="To the paper")
 
 
-@job_kind(lab.PAPER_JOB, outcome=paper_computed)
+@job_kind(PAPER_JOB, outcome=paper_computed)
 def paper_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compute the analyses of a paper. params: benchmark (key), version (of the labels)."""
+    from evaluation.lab import services as lab
+
     label_set = get_label_set(get_benchmark(params["benchmark"]), params["version"])
     lab.compute_paper(label_set=label_set, by=actor_of_job(params), progress=progress)
     return {"version": params["version"]}
@@ -152,14 +160,15 @@ def runs_evaluated(job: Job, made: dict[str, Any]) -> Outcome:
 def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Score runs.
 
-    params: benchmark (key), labels (latest, original or a version), labels_only, runs (names; all
-    if empty).
+    params: benchmark (key), labels (latest, original or a version), labels_only, runs (ids; all if
+    empty).
     """
+    benchmark = get_benchmark(params["benchmark"])
     evaluated = scores.evaluate_runs(
-        benchmark=get_benchmark(params["benchmark"]),
+        benchmark=benchmark,
         by=actor_of_job(params),
         labels=params.get("labels", LATEST),
-        run_names=params.get("runs", ()),
+        run_names=run_names(benchmark, params.get("runs", ())),
         labels_only=params.get("labels_only", False),
         progress=progress,
     )
@@ -175,11 +184,17 @@ def renew_drafts_task() -> None:
 
 
 @housekeeping_step("drafts", "Drafts that newer labels have replaced")
-def remove_drafts(dry_run: bool) -> Removed:
+def remove_drafts(dry_run: bool) -> Done:
     """Remove old drafts of a benchmark, except the newest. No job reads them any longer."""
     newer = Draft.objects.filter(benchmark=OuterRef("benchmark"), pk__gt=OuterRef("pk"))
     old = timezone.now() - DRAFT_AGE
     return remove_rows(Draft.objects.filter(Exists(newer), created_at__lt=old), dry_run)
+
+
+@housekeeping_step("label_arrays", "Label sets that are now read faster")
+def store_label_arrays(dry_run: bool) -> Done:
+    """Store the arrays of label sets that were published before arrays existed."""
+    return Done(*release.store_missing_arrays(dry_run=dry_run))
 
 
 def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:
@@ -194,6 +209,8 @@ def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:
 @job_kind(release.DRAFT_JOB, outcome=labels_drafted)
 def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Draft the labels and recompute the results of the previous draft. params: benchmark (key)."""
+    from evaluation.lab import services as lab
+
     benchmark = get_benchmark(params["benchmark"])
     draft = release.make_draft(benchmark=benchmark, by=actor_of_job(params), progress=progress)
     lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
@@ -206,13 +223,29 @@ def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, An
 
 @shared_task
 def renew_analyses_task() -> None:
+    from evaluation.lab import services as lab
+
     lab.renew_analyses()
 
 
+def _given(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the form data of an analysis, with the present names of its runs."""
+    given: dict[str, Any] = params["given"]
+    if not given.get("runs"):
+        return given
+    return {**given, "runs": run_names(get_benchmark(params["benchmark"]), given["runs"])}
+
+
 def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
-    name = job.params["analysis"]
+    from evaluation.lab.analyses import get_analysis
+
+    name, given = job.params["analysis"], dict(job.params["given"])
+    if given.get("runs"):
+        # Some of the runs may have been deleted since the job was done.
+        names = dict(Run.objects.filter(benchmark__key=job.benchmark_key).values_list("pk", "name"))
+        given["runs"] = [names[pk] for pk in given["runs"] if pk in names]
     # PostgreSQL stores the keys of JSON in another order.
-    query = urlencode(sorted(job.params["given"].items()), doseq=True)
+    query = urlencode(sorted(given.items()), doseq=True)
     page = reverse("analysis", args=[job.benchmark_key, name])
     return Outcome(
         text=f"The analysis “{get_analysis(name).title}” is computed.",
@@ -221,16 +254,20 @@ def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
     )
 
 
-@job_kind(JOB_KIND, outcome=analysis_computed)
+@job_kind(ANALYSIS_JOB, outcome=analysis_computed)
 def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compute one analysis.
 
-    params: benchmark (key), analysis (name), given (form data), chosen (options with filled
-    defaults), key, question, code_version (of the request).
+    params: benchmark (key), analysis (name), given (form data with ids of runs), chosen (options
+    with filled defaults), key, question, code_version (of the request).
     """
+    from evaluation.lab import services as lab
+    from evaluation.lab.analyses import get_analysis
+    from evaluation.lab.analyses.question import build_question
+
     lab.check_same_code(params["code_version"])
     benchmark = get_benchmark(params["benchmark"])
-    question = build_question(get_analysis(params["analysis"]), benchmark, params["given"])
+    question = build_question(get_analysis(params["analysis"]), benchmark, _given(params))
     # Measured defaults may have changed since the request.
     question = replace(question, options=params["chosen"])
     analysis = lab.analyse(question=question, progress=progress)

@@ -2,7 +2,7 @@
 
 Judgments of people on this site cannot be deleted. Imported judgments can be deleted with their
 campaign until a label set of the benchmark is published. Label sets cannot be deleted. An archived
-benchmark gets no new runs, pools, campaigns and label sets.
+benchmark gets no new runs, proxies, pools, campaigns and label sets.
 
 A migration that alters one of the tables on SQLite must create the triggers again, because Django
 copies the table.
@@ -10,6 +10,7 @@ copies the table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -38,7 +39,8 @@ _ARCHIVED = """EXISTS (
 )"""
 ARCHIVED = "The benchmark is archived."
 
-TRIGGERS = (
+# Those that the migration 0011 creates.
+FIRST = (
     Trigger(
         "judgment_delete",
         "DELETE",
@@ -56,6 +58,10 @@ TRIGGERS = (
             "evaluation_labelset",
         )
     ),
+)
+TRIGGERS = (
+    *FIRST,
+    Trigger("pooling_proxy_of_archived", "INSERT", "pooling_proxy", _ARCHIVED, ARCHIVED),
 )
 
 
@@ -79,14 +85,22 @@ def _postgresql(trigger: Trigger) -> tuple[str, str]:
     )
 
 
-# The statements by vendor of the database.
-CREATE: dict[str, tuple[str, ...]] = {
-    "sqlite": tuple(map(_sqlite, TRIGGERS)),
-    "postgresql": tuple(text for trigger in TRIGGERS for text in _postgresql(trigger)),
-}
-DROP: dict[str, tuple[str, ...]] = {
-    "sqlite": tuple(f"DROP TRIGGER IF EXISTS {trigger.name}" for trigger in TRIGGERS),
-    "postgresql": tuple(
-        f"DROP TRIGGER IF EXISTS {trigger.name} ON {trigger.table}" for trigger in TRIGGERS
-    ),
-}
+def statements_that_create(triggers: Sequence[Trigger]) -> dict[str, tuple[str, ...]]:
+    """Return the statements by vendor of the database."""
+    return {
+        "sqlite": tuple(map(_sqlite, triggers)),
+        "postgresql": tuple(text for trigger in triggers for text in _postgresql(trigger)),
+    }
+
+
+def statements_that_drop(triggers: Sequence[Trigger]) -> dict[str, tuple[str, ...]]:
+    """Return the statements by vendor of the database."""
+    return {
+        "sqlite": tuple(f"DROP TRIGGER IF EXISTS {trigger.name}" for trigger in triggers),
+        "postgresql": tuple(
+            f"DROP TRIGGER IF EXISTS {trigger.name} ON {trigger.table}" for trigger in triggers
+        ),
+    }
+
+
+CREATE, DROP = statements_that_create(TRIGGERS), statements_that_drop(TRIGGERS)

@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from config.shared.admin import ReadOnlyAdmin
-from pooling.models import Benchmark, Pool, Run, System, Tag, TrainSplit, Video
+from pooling.models import Benchmark, Pool, Proxy, Run, System, Tag, TrainSplit, Video
 
 
 @admin.register(Benchmark)
@@ -38,6 +38,13 @@ class RunAdmin(ReadOnlyAdmin):
     ]
     list_select_related = ["benchmark", "system", "created_by"]
     list_filter = ["benchmark"]
+
+
+@admin.register(Proxy)
+class ProxyAdmin(ReadOnlyAdmin):
+    list_display = ["name", "benchmark", "method", "sha256", "created_by", "created_at"]
+    list_select_related = ["benchmark", "created_by"]
+    list_filter = ["method", "benchmark"]
 
 
 @admin.register(TrainSplit)

@@ -8,15 +8,26 @@ from django.conf import settings
 from django.core.files.storage import Storage, storages
 from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from config.jobs.models import Job
+from pooling.core.direction import CHOICES, Direction
 from pooling.core.pair_space import PairSpace
-from pooling.core.pool_options import SIMILARITY
+from pooling.core.pool_options import PROXY_FROM, SIMILARITY
 from pooling.core.tag_file import MAX_TAG
-from pooling.enums import EqualTexts, MediaState, Originals, PoolStrategy, UploadState
+from pooling.enums import (
+    EqualTexts,
+    MediaState,
+    Originals,
+    PoolStrategy,
+    ProxyMethod,
+    RunUploadState,
+    UploadState,
+)
 
 KEY_LENGTH = 255
+RUNS_PER_DAY = 5
 BENCHMARK_KEY = RegexValidator(
     r"\A[A-Za-z0-9][A-Za-z0-9._-]*\Z",
     "Use only letters, digits, dots, hyphens and underscores, and begin with a letter or digit.",
@@ -191,22 +202,62 @@ class System(models.Model):
         return self.name
 
 
+def matrix_storage() -> Storage:
+    return storages["matrices"]
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def listed(self) -> RunQuerySet:
+        """Return the runs that are not withdrawn: those of lists, scores and new pools."""
+        return self.filter(withdrawn_at=None)
+
+
+class SharedRuns(models.Manager["Run"]):
+    """All runs except private ones."""
+
+    def get_queryset(self) -> RunQuerySet:
+        return RunQuerySet(self.model, using=self._db).filter(is_private=False)
+
+    def listed(self) -> RunQuerySet:
+        return self.get_queryset().listed()
+
+
 class Run(models.Model):
     """The ranked lists of one system for one benchmark. The lists never change.
 
     The name and the metadata can change. A withdrawn run is kept, because published labels and
-    scores may depend on it, but lists, leaderboards and new pools leave it out.
+    scores may depend on it. Lists of runs and of scores leave it out (`listed`). What names the
+    origin of labels, such as a pool, keeps it and marks it as withdrawn.
+
+    A private run belongs to a `RunUpload`. The default manager leaves it out, so that no list,
+    export, pool or analysis contains it. Names and contents are unique among the other runs, so
+    that no error reveals a private run.
+
+    A run in the direction from video to text has ranked lists of captions, one for each video. A
+    matrix has a run of each direction, so both have the hash of its file.
+
+    A run that was read from a matrix keeps all of it in two files: see `core.whole_matrix`.
     """
 
     system = models.ForeignKey(System, models.PROTECT, related_name="runs")
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="runs")
     name = models.CharField(max_length=150)
+    direction = models.CharField(
+        max_length=13,
+        choices=CHOICES,
+        default=Direction.TEXT_TO_VIDEO.value,
+    )
     sha256 = models.CharField(max_length=64, help_text="of the file's content")
     format = models.CharField(max_length=10)
     depth = models.PositiveIntegerField(help_text="length of the longest list")
     # The same file cut to another depth is another run.
     depth_limit = models.PositiveIntegerField(default=0, help_text="0: the whole lists of the file")
-    n_queries = models.PositiveIntegerField(help_text="queries that have a list")
+    n_queries = models.PositiveIntegerField(help_text="captions that have a list, or videos")
+    similarities = models.FileField(storage=matrix_storage, blank=True)
+    similarities_sha256 = models.CharField(max_length=64, blank=True, help_text="of the file")
+    order = models.FileField(
+        storage=matrix_storage, blank=True, help_text="all items of each row, best first"
+    )
     warnings = models.JSONField(default=list)
     paper = models.URLField(max_length=500, blank=True)
     code_url = models.URLField(max_length=500, blank=True)
@@ -219,13 +270,31 @@ class Run(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     withdrawn_at = models.DateTimeField(null=True)
     withdrawal_reason = models.CharField(max_length=500, blank=True)
+    is_private = models.BooleanField(default=False, help_text="seen by its uploader and leads only")
+
+    # The first manager is also that of `benchmark.runs` and of `pool.runs`.
+    objects = SharedRuns()
+    everything = RunQuerySet.as_manager()
 
     class Meta:
         ordering = ["benchmark", "name"]
         constraints = [
-            models.UniqueConstraint(fields=["benchmark", "name"], name="run_name"),
             models.UniqueConstraint(
-                fields=["benchmark", "sha256", "depth_limit"], name="run_content"
+                fields=["benchmark", "name"], condition=Q(is_private=False), name="run_name"
+            ),
+            models.UniqueConstraint(
+                fields=["benchmark", "sha256", "depth_limit", "direction"],
+                condition=Q(is_private=False),
+                name="run_content",
+            ),
+            models.CheckConstraint(
+                condition=Q(direction__in=[direction.value for direction in Direction]),
+                name="run_direction",
+            ),
+            models.CheckConstraint(
+                condition=Q(similarities="", similarities_sha256="", order="")
+                | (~Q(similarities="") & ~Q(similarities_sha256="") & ~Q(order="")),
+                name="run_whole_matrix",
             ),
         ]
 
@@ -236,23 +305,89 @@ class Run(models.Model):
     def is_withdrawn(self) -> bool:
         return self.withdrawn_at is not None
 
+    @property
+    def facing(self) -> Direction:
+        """The direction as an enum."""
+        return Direction(self.direction)
+
+    @property
+    def pair_space(self) -> PairSpace:
+        """The space whose queries are the rows of this run."""
+        return self.facing.space(self.benchmark.pair_space)
+
+    @property
+    def has_matrix(self) -> bool:
+        return bool(self.order)
+
 
 class RankedList(models.Model):
-    """The videos of one query in one run, best first, packed into two columns of equal length.
+    """The items of one row of a run, best first, packed into two columns of equal length.
 
-    There is one row per query, not per prediction, so an MSVD run of any depth has 27,763 rows.
+    The rows of a run are captions and its items videos, or the other way round in the direction
+    from video to text. There is one list per row, not per prediction, so an MSVD run of any depth
+    has 27,763 lists.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="ranked_lists", db_index=False)
-    query = models.ForeignKey(Query, models.CASCADE)
-    videos = models.BinaryField(help_text="video numbers, int32 little-endian")
+    row = models.PositiveIntegerField(help_text="number of the caption or video")
+    items = models.BinaryField(help_text="numbers of the items, int32 little-endian")
     scores = models.BinaryField(help_text="float32 little-endian")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "query"], name="ranked_list")]
+        constraints = [models.UniqueConstraint(fields=["run", "row"], name="ranked_list")]
 
     def __str__(self) -> str:
-        return f"{self.run_id}-{self.query_id}"
+        return f"{self.run_id}-{self.row}"
+
+
+def proxy_storage() -> Storage:
+    return storages["proxies"]
+
+
+class Proxy(models.Model):
+    """A number from 0 to 1 for each caption and video, which a machine computed.
+
+    The file is a `.npy` matrix of float16, [n_queries, n_videos]. It never changes.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="proxies")
+    name = models.CharField(max_length=150)
+    method = models.CharField(max_length=10, choices=ProxyMethod)
+    options = models.JSONField(default=dict, help_text="the options of the method, in words")
+    sha256 = models.CharField(max_length=64, help_text="of the file")
+    file = models.FileField(storage=proxy_storage)
+    source = models.CharField(max_length=255, blank=True, help_text="the name of an imported file")
+    captions_sha256 = models.CharField(max_length=64, help_text="of the benchmark's captions then")
+    distribution = models.JSONField(
+        default=dict, help_text="see `core.proxies.distribution`; empty in rows of older versions"
+    )
+    code_version = models.CharField(max_length=50)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["benchmark", "name"]
+        verbose_name_plural = "proxies"
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "name"], name="proxy_name"),
+            models.CheckConstraint(
+                condition=models.Q(method__in=ProxyMethod.values), name="proxy_method"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_of_other_captions(self) -> bool:
+        """Whether captions of the benchmark have changed since the proxy was stored."""
+        return self.captions_sha256 != self.benchmark.captions_sha256
+
+    @property
+    def caution(self) -> str:
+        return ProxyMethod(self.method).caution
 
 
 class Pool(models.Model):
@@ -270,6 +405,14 @@ class Pool(models.Model):
         null=True, help_text="similar texts whose original positives were candidates; empty: none"
     )
     similar_from = models.FloatField(default=SIMILARITY, help_text="lowest similarity of two texts")
+    proxy = models.ForeignKey(
+        Proxy,
+        models.PROTECT,
+        null=True,
+        related_name="pools",
+        help_text="its pairs at or above `proxy_from` were candidates; empty: none",
+    )
+    proxy_from = models.FloatField(default=PROXY_FROM, help_text="lowest value of the proxy")
     budget = models.PositiveIntegerField(null=True, help_text="maximum new pairs; empty: all")
     sha256 = models.CharField(max_length=64, blank=True, help_text="of the codes of the new pairs")
     n_pairs = models.PositiveIntegerField(help_text="pairs in the union")
@@ -300,6 +443,7 @@ class Pool(models.Model):
             "all original positives": self.originals == Originals.ADDED,
             "no original positives": self.originals == Originals.LEFT_OUT,
             f"{self.similar} similar texts from {self.similar_from:g}": self.similar,
+            f"pairs from {self.proxy_from:g} by the proxy {self.proxy}": self.proxy_id,
         }
         return [text for text, applies in words.items() if applies]
 
@@ -377,6 +521,9 @@ class VideoUpload(models.Model):
     # The job that prepares the file. It is set when the file is complete.
     job = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="+")
     attempts = models.PositiveSmallIntegerField(default=0)
+    percent = models.PositiveSmallIntegerField(
+        default=0, help_text="progress of the preparation, while the state is processing"
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
     )
@@ -399,3 +546,89 @@ class VideoUpload(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class PublicPage(models.Model):
+    """What visitors see of a benchmark. It is private while `opened_at` is null."""
+
+    benchmark = models.OneToOneField(
+        Benchmark, models.CASCADE, primary_key=True, related_name="public_page"
+    )
+    opened_at = models.DateTimeField(null=True)
+    shows_while_judging = models.BooleanField(
+        default=False,
+        help_text="whether scores and labels are shown while a campaign is not closed",
+    )
+    shows_texts = models.BooleanField(
+        default=False, help_text="whether downloads contain the texts of captions"
+    )
+    runs_per_day = models.PositiveSmallIntegerField(default=RUNS_PER_DAY)
+    contact = models.CharField(max_length=200, blank=True)
+    citation = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return f"public page of {self.benchmark_id}"
+
+
+class Uploader(models.Model):
+    """A person without a role who asked the leads of a benchmark to confirm them.
+
+    Only confirmed people upload runs for scoring, so that the limit of a day holds for people and
+    not for accounts. A confirmed e-mail address has the same effect in all benchmarks.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="uploaders")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    asked_at = models.DateTimeField(default=timezone.now)
+    confirmed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["asked_at", "pk"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "person"], name="uploader")]
+
+    def __str__(self) -> str:
+        return f"uploader {self.person_id} of {self.benchmark_id}"
+
+
+class RunUpload(models.Model):
+    """A file that a person uploads for scoring, until its run is scored or it is refused.
+
+    The run is private until the person publishes it. An upload that counts toward the limit of its
+    day has a slot, which two uploads cannot share. A file with an error gives its slot back.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="run_uploads")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    day = models.DateField(help_text="in UTC")
+    slot = models.PositiveSmallIntegerField(null=True)
+    source = models.CharField(max_length=255, help_text="name of the file")
+    name = models.CharField(max_length=100, help_text="wanted name of the run")
+    state = models.CharField(max_length=10, choices=RunUploadState, default=RunUploadState.WAITING)
+    reason = models.TextField(blank=True, help_text="why it is refused")
+    problems = models.JSONField(default=list, help_text="as in `Job.problems`")
+    run = models.OneToOneField(Run, models.CASCADE, null=True, related_name="upload")
+    # The id of the job. It is not a foreign key, because old jobs are deleted.
+    job = models.UUIDField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["benchmark", "created_by", "day", "slot"], name="run_upload_slot"
+            ),
+            models.CheckConstraint(
+                condition=Q(state=RunUploadState.WAITING, reason="")
+                | Q(state=RunUploadState.SCORED, reason="", run__isnull=False)
+                | (Q(state=RunUploadState.REFUSED) & ~Q(reason="")),
+                name="run_upload_scored_or_refused",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.state})"
+
+    @property
+    def is_published(self) -> bool:
+        return self.run is not None and not self.run.is_private

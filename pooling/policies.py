@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from config.accounts.actors import Actor
+from config.accounts.policies import is_confirmed
 from config.accounts.roles import (
     Role,
+    Rows,
     Scopes,
     is_lead,
     is_researcher,
@@ -23,12 +25,26 @@ from config.accounts.roles import (
 )
 from config.shared.errors import Conflict, NotPermitted
 from pooling.core.pool_options import PoolOptions
-from pooling.models import Benchmark, BenchmarkImport, Run, System, Video
+from pooling.enums import RunUploadState
+from pooling.models import (
+    Benchmark,
+    BenchmarkImport,
+    Proxy,
+    Run,
+    RunUpload,
+    System,
+    Uploader,
+    Video,
+)
 
 Person: TypeAlias = Actor | AbstractBaseUser | AnonymousUser
 
 # The depth of most pools, and the greatest depth that researchers may request.
 POOLED_DEPTH = 10
+UNCONFIRMED = (
+    "Your account is not confirmed yet. Open the page on which you upload a run to this benchmark. "
+    "It shows how to confirm your account."
+)
 
 
 def can_see_benchmarks(user: Person) -> bool:
@@ -45,8 +61,114 @@ def benchmarks_seen_by(user: Person) -> QuerySet[Benchmark]:
 
 def systems_seen_by(user: Person) -> QuerySet[System]:
     """Return the systems with a run in a benchmark that the person sees."""
-    scopes = scopes_of(user, Role.RESEARCHER)
-    return scopes.limit(System.objects.all(), "runs__benchmark__key").distinct()
+    runs = scopes_of(user, Role.RESEARCHER).limit(Run.objects.all(), "benchmark__key")
+    return System.objects.filter(pk__in=runs.order_by().values("system"))
+
+
+def public_benchmarks_seen_by(user: Person) -> QuerySet[Benchmark]:
+    """Return the public benchmarks, except those that the person judges and may not research."""
+    public = Benchmark.objects.filter(public_page__opened_at__isnull=False, archived_at=None)
+    return _without_judged(user, public, "key")
+
+
+def _without_judged(user: Person, rows: QuerySet[Rows], path: str) -> QuerySet[Rows]:
+    """Leave out the benchmarks of which the person must not see scores and names of runs.
+
+    They are those that the person judges and may not research. `path` is the lookup from a row to
+    the key of its benchmark.
+    """
+    judged, researched = scopes_of(user, Role.ANNOTATOR), scopes_of(user, Role.RESEARCHER)
+    if researched.everywhere:
+        return rows
+    if judged.everywhere:
+        return researched.limit(rows, path)
+    return rows.exclude(**{f"{path}__in": judged.keys - researched.keys})
+
+
+def can_upload_for_scoring(user: Person) -> bool:
+    """Return whether the person has an account, which is enough. No role is needed."""
+    return user.pk is not None and user.is_active
+
+
+def can_upload_to(user: Person, key: str) -> bool:
+    """Return whether the person may upload a run to the benchmark of this key for scoring."""
+    return can_upload_for_scoring(user) and (
+        public_benchmarks_seen_by(user).filter(key=key).exists()
+    )
+
+
+def check_can_upload_for_scoring(by: Actor, benchmark: Benchmark) -> None:
+    if not can_upload_to(by, benchmark.key):
+        raise NotPermitted("This benchmark accepts no runs from you for scoring.")
+
+
+def is_confirmed_for(user: Person, key: str) -> bool:
+    """Return whether the person may upload runs to the benchmark of this key without more proof."""
+    if is_confirmed(user):
+        return True
+    own = Uploader.objects.filter(benchmark__key=key, person=user.pk)
+    return own.filter(confirmed_at__isnull=False).exists()
+
+
+def can_send_runs_to(user: Person, key: str) -> bool:
+    return can_upload_to(user, key) and is_confirmed_for(user, key)
+
+
+def check_is_confirmed_for(by: Person, benchmark: Benchmark) -> None:
+    if not is_confirmed_for(by, benchmark.key):
+        raise NotPermitted(UNCONFIRMED)
+
+
+def check_can_confirm_uploader(by: Person, benchmark: Benchmark) -> None:
+    if not is_lead(by, benchmark.key):
+        raise NotPermitted("Only leads and admins may confirm a person for uploads.")
+    check_not_archived(benchmark)
+
+
+def own_run_uploads(user: Person) -> QuerySet[RunUpload]:
+    """Return the person's uploads, except to benchmarks that they have come to judge."""
+    return _without_judged(user, RunUpload.objects.filter(created_by=user.pk), "benchmark__key")
+
+
+def run_uploads_seen_by(user: Person) -> QuerySet[RunUpload]:
+    """Return the person's own uploads, and all uploads to the benchmarks that they lead."""
+    led = scopes_of(user, Role.LEAD)
+    if led.everywhere:
+        return RunUpload.objects.all()
+    own = own_run_uploads(user).order_by().values("pk")
+    return RunUpload.objects.filter(Q(pk__in=own) | Q(benchmark__key__in=led.keys))
+
+
+def check_can_publish_run(by: Actor, upload: RunUpload) -> None:
+    if by.pk is None or upload.created_by_id != by.pk:
+        raise NotPermitted("Only the person who uploaded the run may publish it.")
+    check_can_upload_for_scoring(by, upload.benchmark)
+
+
+def can_refuse_upload(user: Person, benchmark: Benchmark) -> bool:
+    return is_lead(user, benchmark.key)
+
+
+def check_can_refuse_upload(by: Actor, upload: RunUpload) -> None:
+    if not can_refuse_upload(by, upload.benchmark):
+        raise NotPermitted("Only leads and admins may refuse an uploaded run.")
+    check_not_archived(upload.benchmark)
+
+
+def check_can_withdraw_run(by: Person, run: Run) -> None:
+    """Require the right to change the run, or that the person uploaded it for scoring."""
+    is_own = by.pk is not None and RunUpload.objects.filter(run=run, created_by=by.pk).exists()
+    if not (is_own and by.is_active):
+        check_can_change_run(by, run)
+
+
+def check_can_restore_run(by: Person, run: Run) -> None:
+    """Require the right to withdraw the run, and that of a lead if leads have refused it."""
+    check_not_archived(run.benchmark)
+    refused = RunUpload.objects.filter(run=run, state=RunUploadState.REFUSED)
+    if refused.exists() and not is_lead(by, run.benchmark.key):
+        raise NotPermitted("The leads of the benchmark refused this run. Only they may restore it.")
+    check_can_withdraw_run(by, run)
 
 
 def check_can_import_benchmark(by: Actor, key: str) -> None:
@@ -66,32 +188,58 @@ def imports_seen_by(user: Person) -> QuerySet[BenchmarkImport]:
     return scopes_of(user, Role.LEAD).limit(BenchmarkImport.objects.all(), "benchmark_key")
 
 
-def can_update_captions(user: Person, benchmark: Benchmark) -> bool:
-    return is_lead(user, benchmark.key)
-
-
 def can_upload_run(user: Person) -> bool:
     """Return whether the person may import a run into some benchmark."""
     return researches_somewhere(user)
 
 
-def check_can_import_run(by: Actor, benchmark: Benchmark) -> None:
+def can_import_run(user: Person, benchmark: Benchmark) -> bool:
+    return is_researcher(user, benchmark.key) and not benchmark.is_archived
+
+
+def check_can_import_run(by: Person, benchmark: Benchmark) -> None:
     if not is_researcher(by, benchmark.key):
         raise NotPermitted("Only researchers, leads and admins may import a run.")
     check_not_archived(benchmark)
 
 
+def check_can_add_proxy(by: Person, benchmark: Benchmark) -> None:
+    if not is_researcher(by, benchmark.key):
+        raise NotPermitted("Only researchers, leads and admins may add a proxy.")
+    check_not_archived(benchmark)
+
+
+def can_delete_proxy(user: Person, proxy: Proxy) -> bool:
+    """Return whether the person may delete the proxy: the one who added it, or a lead."""
+    return _is_responsible(user, proxy) and not proxy.benchmark.is_archived
+
+
+def check_can_delete_proxy(by: Person, proxy: Proxy) -> None:
+    if not _is_responsible(by, proxy):
+        raise NotPermitted("Only the person who added the proxy, leads and admins may delete it.")
+    check_not_archived(proxy.benchmark)
+
+
 def can_change_run(user: Person, run: Run) -> bool:
     """Return whether the person may change, withdraw or delete the run: its uploader or a lead."""
-    key = run.benchmark.key
-    is_own = user.pk is not None and run.created_by_id == user.pk and is_researcher(user, key)
+    return _is_responsible(user, run) and not run.benchmark.is_archived
+
+
+def _is_responsible(user: Person, added: Run | Proxy) -> bool:
+    key = added.benchmark.key
+    is_own = user.pk is not None and added.created_by_id == user.pk and is_researcher(user, key)
     return is_own or is_lead(user, key)
 
 
 def check_can_change_run(by: Person, run: Run) -> None:
-    if not can_change_run(by, run):
+    if not _is_responsible(by, run):
         raise NotPermitted("Only the person who imported the run, leads and admins may change it.")
     check_not_archived(run.benchmark)
+
+
+def can_change_benchmark(user: Person, benchmark: Benchmark) -> bool:
+    """Return whether the person may do what a lead does. Pages offer these actions only then."""
+    return is_lead(user, benchmark.key) and not benchmark.is_archived
 
 
 def check_not_archived(benchmark: Benchmark) -> None:
@@ -110,12 +258,8 @@ def check_can_manage_benchmark(by: Person, benchmark: Benchmark) -> None:
         raise NotPermitted("Only leads and admins may rename, archive or delete a benchmark.")
 
 
-def can_build_pool(user: Person, benchmark: Benchmark) -> bool:
-    return is_lead(user, benchmark.key)
-
-
 def check_can_build_pool(by: Person, benchmark: Benchmark) -> None:
-    if not can_build_pool(by, benchmark):
+    if not is_lead(by, benchmark.key):
         raise NotPermitted("Only leads and admins may build pools.")
     check_not_archived(benchmark)
 
@@ -129,40 +273,28 @@ def check_can_pool(by: Person, benchmark: Benchmark, options: PoolOptions) -> No
     is_small = len(options.runs) == 1 and options.depth <= POOLED_DEPTH and options.is_plain_top
     if is_small and is_researcher(by, benchmark.key):
         return
-    if not can_build_pool(by, benchmark):
+    if not is_lead(by, benchmark.key):
         raise NotPermitted(
             f"Only leads and admins may pool more than the top {POOLED_DEPTH} of one run."
         )
 
 
-def can_set_equal_texts(user: Person, benchmark: Benchmark) -> bool:
-    return is_lead(user, benchmark.key)
-
-
 def check_can_set_equal_texts(by: Actor, benchmark: Benchmark) -> None:
-    if not can_set_equal_texts(by, benchmark):
+    if not is_lead(by, benchmark.key):
         raise NotPermitted("Only leads and admins may change the rule for equal texts.")
     check_not_archived(benchmark)
 
 
-def can_import_metadata(user: Person, benchmark: Benchmark) -> bool:
-    """Return whether the person may import train captions and tags."""
-    return is_lead(user, benchmark.key)
-
-
 def check_can_import_metadata(by: Person, benchmark: Benchmark) -> None:
-    if not can_import_metadata(by, benchmark):
+    if not is_lead(by, benchmark.key):
         raise NotPermitted("Only leads and admins may import train captions and tags.")
     check_not_archived(benchmark)
 
 
-def can_add_videos(user: Person, benchmark: Benchmark) -> bool:
-    return is_lead(user, benchmark.key)
-
-
 def check_can_add_videos(by: Person, benchmark: Benchmark) -> None:
-    if not can_add_videos(by, benchmark):
+    if not is_lead(by, benchmark.key):
         raise NotPermitted("Only leads and admins may add videos.")
+    check_not_archived(benchmark)
 
 
 def can_watch_videos(user: AbstractBaseUser | AnonymousUser) -> bool:

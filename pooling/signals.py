@@ -27,3 +27,14 @@ captions_changing = Signal()
 # Sent in the transaction that has changed the original positives of a benchmark with runs.
 # Arguments: `benchmark`, and `by`, the actor who changed them.
 positives_changed = Signal()
+
+# Sent in the transaction that stores a new pool. Argument: `benchmark`.
+pool_built = Signal()
+
+# Sent in the transaction in which a stored run joins the lists of the benchmark: an uploaded run is
+# published, or a withdrawn run is restored. Argument: `run`.
+run_listed = Signal()
+
+# Sent outside of a transaction, by the job that scores an uploaded run. Arguments: the private
+# `run`, and `progress`. A receiver scores the run before it returns.
+private_run_stored = Signal()

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from config.jobs.deleting import Target
 from pooling import services
-from pooling.models import Benchmark, Pool, Run, TrainSplit
+from pooling.models import Benchmark, Pool, Proxy, Run, TrainSplit
 
 ROLES_STAY = (
     "The roles of people in this benchmark stay. They apply again if a benchmark is imported under "
@@ -43,6 +43,21 @@ def target_of_pool(pool: Pool) -> Target:
         benchmark_key=pool.benchmark.key,
         back=pools,
         done=pools,
+    )
+
+
+def target_of_proxy(proxy: Proxy) -> Target:
+    key = proxy.benchmark.key
+    return Target(
+        instance=proxy,
+        noun="proxy",
+        title=proxy.name,
+        delete=lambda by: services.delete_proxy(proxy=proxy, by=by),
+        kind="",  # one row, so no job deletes it
+        benchmark_key=key,
+        back=reverse("proxy", args=[key, proxy.pk]),
+        done=reverse("proxies", args=[key]),
+        notes=("The file with the values is deleted, too.",),
     )
 
 

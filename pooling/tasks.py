@@ -16,19 +16,24 @@ from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
 from config.operations.housekeeping import (
-    Removed,
+    Done,
     housekeeping_step,
     remove_files,
     remove_rows,
 )
+from config.shared.numbers import number
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted, short_sha
 from pooling import services
+from pooling.core.direction import Direction
 from pooling.core.pool_options import PoolOptions
-from pooling.models import Benchmark, BenchmarkImport, Pool, Run
+from pooling.core.proxies.request import ProxyRequest, SentFile
+from pooling.models import Benchmark, BenchmarkImport, Pool, Run, RunUpload
 from pooling.selectors.benchmarks import get_benchmark
+from pooling.selectors.runs import run_names
 from pooling.services.queueing import KIND
+from pooling.services.run_uploads import KIND as SCORE_UPLOAD
 
 IMPORT_AGE = timedelta(days=7)
 
@@ -99,7 +104,7 @@ def _get_import(params: dict[str, Any]) -> BenchmarkImport:
 
 
 @housekeeping_step("imports", "Imports that no one has accepted, and records of old imports")
-def remove_imports(dry_run: bool) -> Removed:
+def remove_imports(dry_run: bool) -> Done:
     """Remove old imports. The files that they name are then unused."""
     old = timezone.now() - IMPORT_AGE
     return remove_rows(BenchmarkImport.objects.filter(created_at__lt=old), dry_run)
@@ -116,12 +121,15 @@ def run_imported(job: Job, made: dict[str, Any]) -> Outcome:
     text = "This file is already stored as run <strong><bdi>{}</bdi></strong>: {}, sha256 {}"
     if made["created"]:
         text = "Run <strong><bdi>{}</bdi></strong> is stored: {}, sha256 {}. It is being scored."
-    size = f"{counted(made['queries'], 'caption')} with a list, depth {made['depth']}"
+    # Results that older versions stored have no direction.
+    direction = Direction(made.get("direction", Direction.TEXT_TO_VIDEO))
+    size = f"{counted(made['queries'], direction.row)} with a list, depth {made['depth']}"
+    also = [f"The run {made['also']['run']} is stored, too."] if "also" in made else []
     return Outcome(
         text=format_html(text, made["run"], size, short_sha(made["sha256"])),
         url=_url_of_run(job, made),
         link="To the scores of the run",
-        notes=tuple(made["warnings"]),
+        notes=(*also, *made["warnings"]),
     )
 
 
@@ -130,7 +138,7 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
     """Import an uploaded run.
 
     params: benchmark (key), upload and source (see `uploaded_file`), system, name, format,
-    depth (or null).
+    depth (or null), direction. Jobs of older versions have no direction.
     """
     done = services.import_run(
         benchmark=get_benchmark(params["benchmark"]),
@@ -140,17 +148,50 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         name=params["name"],
         format=params["format"],
         depth=params["depth"],
+        direction=params.get("direction") or Direction.TEXT_TO_VIDEO,
         by=actor_of_job(params),
         progress=progress,
     )
     # The jobs that score the run, so that scripts can wait for them.
-    scoring = [str(job.pk) for job in done.jobs]
+    scoring = [str(job.pk) for job in done.all_jobs]
     return {**done.report(), "pk": done.run.pk, "scoring": scoring}
 
 
 def _metadata(job: Job, text: str, notes: list[str]) -> Outcome:
     url = reverse("benchmark-captions", args=[job.benchmark_key]) + "#metadata"
     return Outcome(text=text, url=url, link="To the train captions and tags", notes=tuple(notes))
+
+
+def upload_scored(job: Job, made: dict[str, Any]) -> Outcome:
+    """Describe no upload, because researchers of the benchmark see the job but not the upload."""
+    url = reverse("public-benchmark", args=[job.benchmark_key])
+    return Outcome(text="The upload has been checked.", url=url, link="To the public page")
+
+
+@job_kind(SCORE_UPLOAD, outcome=upload_scored)
+def score_upload_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Score an uploaded run. An error of the file is stored with the upload, not with the job.
+
+    params: run_upload (the id of a `RunUpload`), upload and source (see `uploaded_file`), system,
+    format, depth (or null), direction. Jobs of older versions have no direction.
+    """
+    upload = RunUpload.objects.select_related("benchmark", "created_by", "run")
+    services.score_upload(
+        upload=upload.get(pk=params["run_upload"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        system=params["system"],
+        format=params["format"],
+        depth=params["depth"],
+        direction=Direction(params.get("direction") or Direction.TEXT_TO_VIDEO),
+        progress=progress,
+    )
+    return {}
+
+
+@shared_task
+def settle_run_uploads_task() -> None:
+    services.settle_run_uploads()
 
 
 def train_captions_imported(job: Job, made: dict[str, Any]) -> Outcome:
@@ -202,6 +243,85 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
     return {**done.report()}
 
 
+def proxy_added(job: Job, made: dict[str, Any]) -> Outcome:
+    text = "Proxy <strong><bdi>{}</bdi></strong> is already stored: {}, mean {}, sha256 {}"
+    if made["created"]:
+        text = "Proxy <strong><bdi>{}</bdi></strong> is stored: {}, mean {}, sha256 {}"
+    size = f"{counted(made['captions'], 'caption')} × {counted(made['videos'], 'video')}"
+    mean = number(made["mean"])
+    return Outcome(
+        text=format_html(text, made["proxy"], size, mean, short_sha(made["sha256"])),
+        url=reverse("proxy", args=[job.benchmark_key, made["pk"]]),
+        link="To the proxy",
+    )
+
+
+def _added(done: services.AddedProxy) -> dict[str, Any]:
+    return {**done.report(), "pk": done.proxy.pk}
+
+
+def _files(params: dict[str, Any]) -> dict[str, SentFile]:
+    """Return the uploads of a job by the names of their fields."""
+    return {
+        name: SentFile(uploaded_file(file["upload"]), file["source"])
+        for name, file in params.get("files", {}).items()
+    }
+
+
+@job_kind("compute_proxy", outcome=proxy_added, retry="proxy-compute")
+def compute_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Compute a proxy.
+
+    params: benchmark (key), name, request (fields of `ProxyRequest`), files (see
+    `stored_uploads`), with the names `core.proxies.request.FILES`.
+    """
+    done = services.compute_requested(
+        benchmark=get_benchmark(params["benchmark"]),
+        request=ProxyRequest.of(params["request"]),
+        files=_files(params),
+        name=params["name"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
+    return _added(done)
+
+
+@job_kind("import_proxy", outcome=proxy_added, retry="proxy-upload")
+def import_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Import a matrix. params: benchmark (key), name, files (`file`, and perhaps `keys`)."""
+    files = _files(params)
+    done = services.import_proxy(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=files["file"].path,
+        source=files["file"].source,
+        keys=files.get("keys"),
+        name=params["name"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
+    return _added(done)
+
+
+@job_kind("import_embeddings", outcome=proxy_added, retry="embeddings-upload")
+def import_embeddings_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Compute a proxy from embeddings.
+
+    params: benchmark (key), name, own_as_computed, files (`caption_embeddings` and
+    `video_embeddings`, or one of them).
+    """
+    files = _files(params)
+    done = services.import_embeddings(
+        benchmark=get_benchmark(params["benchmark"]),
+        captions=files.get("caption_embeddings"),
+        videos=files.get("video_embeddings"),
+        own_is_one=not params["own_as_computed"],
+        name=params["name"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
+    return _added(done)
+
+
 @job_kind("delete_run", outcome=deleted)
 def delete_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Delete a run. params: run (primary key), title, done (see `config.jobs.deleting`)."""
@@ -245,12 +365,14 @@ def pool_built(job: Job, made: dict[str, Any]) -> Outcome:
 def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Build a pool.
 
-    params: benchmark (key), expected (of `build_pool`), and the fields of `PoolOptions`. All
-    except benchmark and depth can be missing.
+    params: benchmark (key), expected (of `build_pool`), and the fields of `PoolOptions`, with ids
+    of runs. All except benchmark and depth can be missing.
     """
+    benchmark = get_benchmark(params["benchmark"])
+    names = run_names(benchmark, params.get("runs", ()))
     built = services.build_pool(
-        benchmark=get_benchmark(params["benchmark"]),
-        options=PoolOptions.of(params),
+        benchmark=benchmark,
+        options=PoolOptions.of({**params, "runs": names}),
         expected=params.get("expected", ""),
         by=actor_of_job(params),
         progress=progress,
@@ -305,7 +427,7 @@ def queue_uploads_task() -> None:
 
 
 @housekeeping_step("video-uploads", "Files of videos that were not completed or prepared")
-def remove_video_uploads(dry_run: bool) -> Removed:
+def remove_video_uploads(dry_run: bool) -> Done:
     removed = remove_files(services.expired_files(), dry_run)
     if not dry_run:
         services.forget_expired_uploads()

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 
+from tests.databases import drop_template, migrated_file, migrated_template
 from tests.secrets_in_logs import SecretsInLogs
 from tests.services import REDIS_MARK, ensure_chromium, ensure_redis
 from tests.waiting import SECONDS, wait_for
@@ -41,6 +42,9 @@ if not XDIST_WORKER:
     os.environ["HEARTH_TEST_FOLDER"] = tempfile.mkdtemp(prefix="hearth-tests-")
     atexit.register(shutil.rmtree, os.environ["HEARTH_TEST_FOLDER"], ignore_errors=True)
 FOLDER = Path(os.environ["HEARTH_TEST_FOLDER"])
+MIGRATED = FOLDER / "migrated"
+if not XDIST_WORKER:
+    atexit.register(drop_template, MIGRATED)
 
 # Each test selects its broker, see the fixture `broker`.
 if "REDIS_URL" in os.environ:
@@ -82,16 +86,63 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that use no database, if the option is given."""
+    """Leave out the tests that `--only-database` leaves out, and put the longest tests first."""
     if config.getoption("--only-database"):
-        left_out = [item for item in items if not uses_database(item)]
+        left_out = [item for item in items if not depends_on_database(item)]
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if uses_database(item)]
+        items[:] = [item for item in items if depends_on_database(item)]
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    items[:] = longest_first(items, workers)
 
 
-def uses_database(item: pytest.Item) -> bool:
+def depends_on_database(item: pytest.Item) -> bool:
+    """Return whether the test uses the database, and is not one of two that differ in the broker.
+
+    Of a test that runs with both brokers, the one with Redis is enough for the other database.
+    """
     fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
-    return bool(fixtures) or item.get_closest_marker("django_db") is not None
+    uses_database = bool(fixtures) or item.get_closest_marker("django_db") is not None
+    return uses_database and not is_repeated_with_redis(item)
+
+
+def is_repeated_with_redis(item: pytest.Item) -> bool:
+    broker = getattr(item, "callspec", None) and item.callspec.params.get("broker")  # type: ignore[attr-defined]
+    chosen = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    return broker == "filesystem" and "broker" not in chosen
+
+
+# Folders and files whose tests take many seconds each, the longest first.
+LONG = (
+    "faults/",
+    "benchmarks/",
+    "test_schema.py",
+    "annotation/judging/test_labelling_rules.py",
+    "e2e/",
+    "config/test_worker.py",
+)
+
+
+def longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Return the tests in an order in which each pytest-xdist process begins with long tests.
+
+    pytest-xdist cuts the list into one part per process. A process without tests takes tests from
+    the end of another part. So the last tests are short, and all processes end at the same time.
+    """
+    long = sorted((item for item in items if rank_of(item) < len(LONG)), key=rank_of)
+    short = [item for item in items if rank_of(item) == len(LONG)]
+    ordered = []
+    for number in range(workers):
+        dealt = long[number::workers]
+        count = max(0, len(items) // workers - len(dealt))
+        ordered += [*dealt, *short[:count]]
+        short = short[count:]
+    return ordered + short
+
+
+def rank_of(item: pytest.Item) -> int:
+    place = item.path.relative_to(ROOT / "tests").as_posix()
+    found = (rank for rank, prefix in enumerate(LONG) if place.startswith(prefix))
+    return next(found, len(LONG))
 
 
 FAILED = pytest.StashKey[bool]()
@@ -105,24 +156,74 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     return report
 
 
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Let Django use the copied file of SQLite. On PostgreSQL, it copies the template itself."""
+    return settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Start from a migrated database, because a migration takes each process ten seconds."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        name = connection.creation._get_test_db_name()  # type: ignore[attr-defined]
+        shutil.copyfile(migrated_file(MIGRATED), name)
+    else:
+        template = migrated_template(os.environ["DATABASE_URL"], MIGRATED)
+        connection.settings_dict["TEST"]["TEMPLATE"] = template
+
+
+# The rows of these tables depend on the models only, so they stay. Django would make them again.
+KEPT_TABLES = {"django_content_type", "auth_permission"}
+
+
 @pytest.fixture(scope="session", autouse=True)
-def _flush_protected_tables() -> None:
-    """Let the database tests empty the tables that triggers protect, after each test."""
+def _flush_quickly() -> None:
+    """Empty all tables after a test, also those that triggers protect.
+
+    Django empties the tables of PostgreSQL with TRUNCATE, which writes a hundred files and takes
+    about a second. Deleting the few rows of a test takes five milliseconds.
+    """
+    from django.core.management.commands import flush
     from django.db import connection
 
     from config.audit import triggers as audit
     from evaluation import triggers as labels
 
-    operations = type(connection.ops)
-    sql_flush = operations.sql_flush
+    vendor = connection.vendor
 
-    def flush_all(*arguments: Any, **options: Any) -> list[str]:
-        statements = sql_flush(*arguments, **options)
-        vendor = connection.vendor
+    def sql_flush(self: Any, style: Any, tables: list[str], **options: Any) -> list[str]:
+        deletions = [f'DELETE FROM "{table}"' for table in tables if table not in KEPT_TABLES]  # noqa: S608
         drop = [*audit.DROP[vendor], *labels.DROP[vendor]]
-        return [*drop, *statements, *audit.CREATE[vendor], *labels.CREATE[vendor]]
+        return [*drop, *deletions, *audit.CREATE[vendor], *labels.CREATE[vendor]]
 
-    operations.sql_flush = flush_all  # type: ignore[method-assign]
+    type(connection.ops).sql_flush = sql_flush  # type: ignore[assignment,method-assign]
+    flush.emit_post_migrate_signal = lambda *arguments, **options: None  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _list_static_files_once() -> Iterator[None]:
+    """Let all test clients share WhiteNoise's list of static files.
+
+    Each new client has its own middleware, which would read the facts of all files again. That was
+    a seventh of the processor time of all tests.
+    """
+    from whitenoise.middleware import WhiteNoiseMiddleware
+
+    found: dict[str, Any] = {}
+    list_files = WhiteNoiseMiddleware.add_files_from_finders
+
+    def list_files_once(self: WhiteNoiseMiddleware) -> None:
+        if not found:
+            list_files(self)
+            found.update(self.files)
+        self.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", list_files_once)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from allauth.account.models import EmailAddress
 from django.apps import apps
 from django.db import connection
 
@@ -43,7 +45,7 @@ from config.shared.public_ids import PublicIds
 from evaluation import triggers
 from pooling import services as pooling_services
 from pooling.core.pool_options import PoolOptions
-from pooling.models import Benchmark, Pair, Run
+from pooling.models import Benchmark, Pair, Proxy, Run
 from pooling.services import (
     BuiltPool,
     Details,
@@ -178,6 +180,14 @@ def make_run(
     return add_run(folder, benchmark, lists, **options).run
 
 
+def add_proxy(folder: Path, benchmark: Benchmark, values: Any, name: str) -> Proxy:
+    """Import a proxy with these values, [n_queries, n_videos]."""
+    path = folder / f"{uuid.uuid4().hex}.npy"
+    np.save(path, np.array(values, np.float64))
+    made = pooling_services.import_proxy(benchmark=benchmark, path=path, name=name, by=OPERATOR)
+    return made.proxy
+
+
 def add_train_captions(
     folder: Path, benchmark: Benchmark, *texts: str, **options: Any
 ) -> ImportedTrainSplit:
@@ -209,6 +219,14 @@ def pairs_of(benchmark: Benchmark) -> set[tuple[str, str]]:
 
 def make_user(username: str, *roles: Role) -> User:
     return create_user(username=username, password=PASSWORD, roles=roles, by=OPERATOR)
+
+
+def make_outsider(username: str) -> User:
+    """Create a person without a role whose e-mail address is confirmed."""
+    person = make_user(username)
+    address = f"{username}@example.org"
+    EmailAddress.objects.create(user=person, email=address, verified=True, primary=True)
+    return person
 
 
 def make_annotator(username: str) -> Annotator:

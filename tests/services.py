@@ -42,6 +42,8 @@ LOCAL = "127.0.0.1"
 START_SECONDS = 60
 AS_ROOT = os.geteuid() == 0
 PR_CAPBSET_DROP, CAP_SYS_NICE = 24, 23  # from <linux/prctl.h> and <linux/capability.h>
+# Debian's package of Chromium without its windows, tabs and menus, which tests do not need.
+HEADLESS = "chromium-headless-shell"
 REDIS_MARK = "hearth-tests"  # the only key that tests do not delete
 
 
@@ -57,7 +59,7 @@ class ServiceMissing(Exception):
 
 def ensure_postgres(*, own: bool = False) -> str:
     """Return the URL of a PostgreSQL server whose role may create databases."""
-    url = os.environ.get("DATABASE_URL", "")
+    url = os.environ.get("DATABASE_URL") or os.environ.get("HEARTH_TEST_POSTGRES", "")
     if not own:
         if url.startswith("postgres"):
             return check_answers(url, 5432)
@@ -83,7 +85,7 @@ def ensure_redis(*, own: bool = False) -> str:
 def ensure_chromium() -> str:
     """Return the path of a Chromium that starts. The variable CHROMIUM can name one."""
     forbid_real_time_priority()
-    return find_or_install(find_chromium, "chromium")
+    return find_or_install(find_chromium, HEADLESS)
 
 
 def forbid_real_time_priority() -> None:
@@ -172,7 +174,7 @@ def find_postgres() -> str | None:
 
 @cache
 def find_chromium() -> str | None:
-    names = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
+    names = (os.environ.get("CHROMIUM"), HEADLESS, "chromium", "chromium-browser", "google-chrome")
     paths = [path for name in names if name and (path := shutil.which(name))]
     playwright = Path.home() / ".cache/ms-playwright"
     paths += [str(path) for path in sorted(playwright.glob("chromium-*/chrome-linux*/chrome"))]
@@ -204,7 +206,7 @@ def find_or_install(find: Callable[[], str | None], package: str) -> str:
         other = ", or: python -m playwright install --with-deps chromium"
         raise ServiceMissing(
             f"{package} is missing. On Debian or Ubuntu: sudo {command}"
-            + (other if package == "chromium" else "")
+            + (other if package == HEADLESS else "")
         )
     log(f"installing {package} ...")
     apt_update()
@@ -354,7 +356,9 @@ def log(text: str) -> None:
 
 
 def environment(*, own: bool) -> Iterator[tuple[str, str]]:
-    yield "DATABASE_URL", ensure_postgres(own=own)
+    url = ensure_postgres(own=own)
+    yield "DATABASE_URL", url
+    yield "HEARTH_TEST_POSTGRES", url  # also for tests on SQLite, which have no DATABASE_URL
     yield "REDIS_URL", ensure_redis(own=own)
     yield "CHROMIUM", ensure_chromium()
 

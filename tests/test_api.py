@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import uuid
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import get_resolver, resolve
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.models import Campaign
@@ -73,6 +76,16 @@ JUDGES: set[Role | None] = {Role.ANNOTATOR, Role.LEAD, Role.ADMIN}
 OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/", "get", RESEARCH, 200),
     ("benchmarks/tiny/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/public/", "get", LEADS, 200),
+    ("benchmarks/tiny/public/", "patch", LEADS, 200),
+    # `tiny` is not public. tests/evaluation/public has the operations of a public benchmark.
+    ("public/tiny/uploads/", "post", set(ALL_ROLES), 404),
+    ("uploads/", "get", set(ALL_ROLES), 200),
+    (f"uploads/{NOT_THERE}/", "get", set(ALL_ROLES), 404),
+    (f"uploads/{NOT_THERE}/publish/", "post", set(ALL_ROLES), 404),
+    (f"uploads/{NOT_THERE}/withdraw/", "post", set(ALL_ROLES), 404),
+    (f"uploads/{NOT_THERE}/restore/", "post", set(ALL_ROLES), 404),
+    (f"uploads/{NOT_THERE}/refuse/", "post", set(ALL_ROLES), 404),
     ("benchmarks/tiny/runs/", "get", RESEARCH, 200),
     ("benchmarks/tiny/runs/", "post", RESEARCH, 400),
     ("benchmarks/tiny/", "patch", LEADS, 200),
@@ -81,6 +94,12 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/runs/0/", "patch", RESEARCH, 404),
     ("benchmarks/tiny/runs/0/", "delete", RESEARCH, 404),
     ("benchmarks/tiny/pools/0/", "delete", RESEARCH, 404),
+    ("benchmarks/tiny/proxies/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/proxies/", "post", RESEARCH, 400),
+    ("benchmarks/tiny/proxies/uploads/", "post", RESEARCH, 400),
+    ("benchmarks/tiny/proxies/0/", "get", RESEARCH, 404),
+    ("benchmarks/tiny/proxies/0/", "delete", RESEARCH, 404),
+    ("benchmarks/tiny/proxies/0/matrix/", "get", RESEARCH, 404),
     ("campaigns/0/", "delete", RESEARCH, 404),
     ("benchmarks/tiny/train-splits/", "get", RESEARCH, 200),
     ("benchmarks/tiny/train-splits/", "post", LEADS, 400),
@@ -88,6 +107,9 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/tags/", "post", LEADS, 400),
     ("benchmarks/tiny/queries/", "get", RESEARCH, 200),
     ("benchmarks/tiny/videos/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/videos/uploads/", "get", LEADS, 200),
+    ("benchmarks/tiny/videos/uploads/", "post", LEADS, 412),
+    (f"benchmarks/tiny/videos/uploads/{NOT_THERE}/", "delete", LEADS, 412),
     ("benchmarks/tiny/pairs/", "get", RESEARCH, 200),
     ("benchmarks/tiny/judgment-imports/", "post", LEADS, 400),
     ("benchmarks/tiny/pools/", "get", RESEARCH, 200),
@@ -124,6 +146,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     (f"benchmarks/tiny/webhooks/0/deliveries/{NOT_THERE}/repeat/", "post", LEADS, 404),
     ("campaigns/", "get", JUDGES, 200),
     ("campaigns/0/members/", "post", LEADS, 404),
+    ("invitations/", "post", LEADS, 400),
     ("campaigns/0/claim/", "post", JUDGES, 404),
     ("campaigns/0/release/", "post", JUDGES, 404),
     ("campaigns/0/history/", "get", JUDGES, 404),
@@ -135,6 +158,8 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     (f"jobs/{NOT_THERE}/cancel/", "post", RESEARCH, 404),
     ("schema/", "get", set(ALL_ROLES), 200),
 ]
+# The operations that need no account, and the status for everyone.
+FOR_VISITORS = {"public/": 200, "public/tiny/": 404}
 
 
 def test_every_operation_is_listed_above() -> None:
@@ -142,7 +167,8 @@ def test_every_operation_is_listed_above() -> None:
         pattern.name
         for pattern in get_resolver("config.api_urls").url_patterns  # type: ignore[attr-defined]
     }
-    assert {resolve(API + path).url_name for path, *_ in OPERATIONS} == operations
+    listed = {resolve(API + path).url_name for path, *_ in OPERATIONS}
+    assert listed | {resolve(API + path).url_name for path in FOR_VISITORS} == operations
 
 
 @pytest.mark.parametrize("role", ALL_ROLES)
@@ -195,7 +221,7 @@ def test_lists_contain_only_visible_benchmarks(benchmark: Benchmark, tmp_path: P
         ["elsewhere"],
     )
     jobs = client.get(API + "jobs/").json()
-    assert (jobs["count"], [row["title"] for row in jobs["results"]]) == (1, ["elsewhere"])
+    assert (jobs["next"], [row["title"] for row in jobs["results"]]) == (None, ["elsewhere"])
     assert [row["id"] for row in client.get(API + "campaigns/").json()] == [opened.pk]
 
 
@@ -213,6 +239,13 @@ def test_visitors_have_no_access(benchmark: Benchmark) -> None:
         assert (path, method, answer.status_code) == (path, method, 401)
         assert answer.data == {"detail": "Authentication credentials were not provided."}
     assert row_counts() == before
+
+
+@pytest.mark.parametrize("role", [*ALL_ROLES, "visitor"])
+def test_everyone_has_access_to_what_is_public(benchmark: Benchmark, role: Any) -> None:
+    client = APIClient() if role == "visitor" else client_for(*([role] if role else []))
+    statuses = {path: client.get(API + path).status_code for path in FOR_VISITORS}
+    assert statuses == FOR_VISITORS
 
 
 def test_a_session_needs_its_csrf_token_everywhere(benchmark: Benchmark) -> None:
@@ -286,6 +319,7 @@ def test_stored_scores_and_agreement_are_returned(benchmark: Benchmark) -> None:
         "labels_sha256": label_set["sha256"],
         "runs": {
             "A": {
+                "direction": "text-to-video",
                 "sha256": result.run.sha256,
                 "original": result.original,
                 "labelled": result.labelled,
@@ -313,13 +347,58 @@ def test_scores_by_unknown_labels_are_refused(benchmark: Benchmark) -> None:
 
 
 def test_the_size_of_a_page_is_limited(db: None) -> None:
-    Job.objects.bulk_create(Job(kind="import_run", title=str(n)) for n in range(1001))
+    Benchmark.objects.bulk_create(
+        Benchmark(key=f"b{n}", name=str(n), n_queries=0, n_videos=0) for n in range(1001)
+    )
     client = client_for(Role.RESEARCHER)
     sizes = {"": 100, "limit=1": 1, "limit=1000000000": 1000, "offset=1000": 1, "limit=x": 100}
     sizes |= {"limit=" + "9" * 40: 1000, "offset=" + "9" * 40: 0}
     for query, size in sizes.items():
-        page = client.get(f"{API}jobs/?{query}").json()
+        page = client.get(f"{API}benchmarks/?{query}").json()
         assert (query, page["count"], len(page["results"])) == (query, 1001, size)
+
+
+def titles_by_page(client: APIClient, address: str, name: str) -> list[list[str]]:
+    """Follow the `next` addresses of a list, and return the titles of each page."""
+    pages = []
+    while address:
+        page = client.get(address).json()
+        assert list(page) == ["next", "results"]
+        pages.append([str(row[name]) for row in page["results"]])
+        address = page["next"]
+    return pages
+
+
+def test_cursors_lead_through_jobs_of_the_same_time(db: None) -> None:
+    at, later = timezone.now(), timezone.now() + timedelta(seconds=1)
+    ids = [uuid.UUID(int=n << 64) for n in (3, 1, 2**63, 4, 2)]
+    Job.objects.bulk_create(
+        Job(pk=pk, kind="import_run", title=str(pk.int >> 64), created_at=at) for pk in ids
+    )
+    Job.objects.create(kind="import_run", title="newest", created_at=later)
+    client = client_for(Role.RESEARCHER)
+    assert titles_by_page(client, f"{API}jobs/?limit=2", "title") == [
+        ["newest", str(2**63)],
+        ["4", "3"],
+        ["2", "1"],
+    ]
+    page = client.get(f"{API}jobs/?limit=1").json()
+    Job.objects.create(kind="import_run", title="added", created_at=later + timedelta(seconds=1))
+    (row,) = client.get(page["next"]).json()["results"]
+    assert row["title"] == str(2**63)  # the new job does not move the others
+    for wrong in ("x", "-1", "9" * 70, str(2**190 + 1), "1.5"):
+        assert client.get(f"{API}jobs/?cursor={wrong}").status_code == 400
+    assert client.get(f"{API}jobs/?cursor={2**190}").status_code == 200
+
+
+def test_runs_are_listed_newest_first(benchmark: Benchmark, tmp_path: Path) -> None:
+    for name in ("b", "a", "c"):
+        make_run(tmp_path, benchmark, {"c0": [f"v{ord(name) % 3}"]}, system=name)
+    found = titles_by_page(
+        client_for(Role.RESEARCHER), f"{API}benchmarks/tiny/runs/?limit=2", "name"
+    )
+    assert [name for page in found for name in page][:3] == ["c", "a", "b"]
+    assert {len(page) for page in found[:-1]} == {2}
 
 
 # --- Jobs -------------------------------------------------------------------------------------
@@ -345,6 +424,7 @@ def test_a_run_is_uploaded_checked_and_stored(benchmark: Benchmark) -> None:
     assert done["result"] == {
         "run": "B",
         "pk": run.pk,
+        "direction": "text-to-video",
         "queries": 1,
         "depth": 1,
         "sha256": run.sha256,
@@ -405,6 +485,7 @@ def test_an_upload_can_have_any_name(benchmark: Benchmark, name: str) -> None:
         {"depth": 2, "seed": 10**30},
         {"depth": 2, "sample": 0},
         {"depth": 2, "runs": "A"},
+        {"depth": 2, "runs": ["no such run"]},
     ],
 )
 def test_an_invalid_pool_is_400(benchmark: Benchmark, values: dict[str, Any]) -> None:
@@ -425,8 +506,9 @@ def test_an_invalid_pool_is_400(benchmark: Benchmark, values: dict[str, Any]) ->
     ],
 )
 def test_researchers_pool_one_run(
-    benchmark: Benchmark, values: dict[str, Any], status: int
+    benchmark: Benchmark, values: dict[str, Any], status: int, tmp_path: Path
 ) -> None:
+    make_run(tmp_path, benchmark, {"c0": ["v0"]}, system="B")
     rosa, lea = client_for(Role.RESEARCHER), client_for(Role.LEAD)
     answers = [
         client.post(API + "benchmarks/tiny/pools/", values, format="json") for client in (rosa, lea)
@@ -508,6 +590,9 @@ def test_the_schema_is_valid_and_complete(db: None, tmp_path: Path) -> None:
         for method in methods
     }
     operations = {(resolve(API + path).url_name, method) for path, method, *_ in OPERATIONS}
+    # The tus protocol consists of headers, which the schema does not describe.
+    operations -= {("api-video-uploads", "post"), ("api-video-upload", "delete")}
+    operations |= {(resolve(API + path).url_name, "get") for path in FOR_VISITORS}
     assert len(described) == len(operations)
 
 

@@ -25,7 +25,7 @@ from annotation.services import Policy, policy_of
 from config.jobs.models import Job
 from config.shared.version import code_version
 from evaluation.management.commands.evaluate import report_lines
-from evaluation.models import Evaluation, LabelSet
+from evaluation.models import Evaluation, LabelArrays, LabelSet
 from evaluation.release.exports import FORMATS
 from pooling.models import Benchmark, Run, Tag
 from tests.conftest import ROOT, database_url_of_tests
@@ -131,6 +131,7 @@ def test_import_run(folder: Path, manage: Manage) -> None:
     path = folder / "a.run"
     expected = {
         "run": "S",
+        "direction": "text-to-video",
         "queries": 2,
         "depth": 3,
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -161,6 +162,7 @@ def test_a_run_is_imported_even_if_its_scoring_fails(
     write_run(judged / "b.run", {"c0": ["v1"]})
     label_set = LabelSet.objects.get()
     label_set.file.storage.delete(label_set.file.name)
+    LabelArrays.objects.all().delete()
     words = ["import_run", "tiny", str(judged / "b.run"), "--system", "T"]
     execute_from_command_line(["manage.py", *words])
     captured = capfd.readouterr()
@@ -349,7 +351,9 @@ def test_evaluate(judged: Path, manage: Manage) -> None:
         "code_version": code_version(),
         "runs": {
             "S": {
+                "direction": "text-to-video",
                 "sha256": Run.objects.get().sha256,
+                "withdrawn": False,
                 "original": pytest.approx(
                     {"C@1": 0, "AP": 1 / 2 / 3, "AP(found)": 1 / 2 / 3, "MedR": None}
                 ),
@@ -401,6 +405,7 @@ def test_export_run(judged: Path, manage: Manage) -> None:
     path = judged / "exported.run"
     assert manage("export_run", "tiny", "S", "--output", path) == {
         "run": "S",
+        "direction": "text-to-video",
         "queries": 2,
         "output": str(path),
     }

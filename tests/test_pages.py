@@ -41,8 +41,16 @@ from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling import services
-from pooling.enums import MediaState, UploadState
-from pooling.models import Benchmark, BenchmarkImport, Video, VideoUpload
+from pooling.core.proxies.options import Method, ProxyOptions
+from pooling.enums import MediaState, RunUploadState, UploadState
+from pooling.models import (
+    Benchmark,
+    BenchmarkImport,
+    RunUpload,
+    Uploader,
+    Video,
+    VideoUpload,
+)
 from tests import factories
 from tests.accounts.world import invited, make_member
 from tests.factories import build_pool
@@ -125,6 +133,79 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("captions-update", "POST", "/benchmarks/tiny/captions/update/", (OUT, NONE, 403, 422, 422)),
     ("run-upload", "GET", "/benchmarks/tiny/runs/new/", (OUT, NONE, IN, IN, IN)),
     ("run-upload", "POST", "/benchmarks/tiny/runs/new/", (OUT, NONE, 422, 422, 422)),
+    ("proxies", "GET", "/benchmarks/tiny/proxies/", (OUT, NONE, IN, IN, IN)),
+    ("proxies", "GET", "/benchmarks/tiny/proxies/?sort=file", (OUT, NONE, 400, 400, 400)),
+    ("proxies", "GET", "/benchmarks/other/proxies/", (OUT, NONE, NONE, NONE, NONE)),
+    ("proxy-compute", "GET", "/benchmarks/tiny/proxies/new/", (OUT, NONE, IN, IN, IN)),
+    ("proxy-compute", "POST", "/benchmarks/tiny/proxies/new/", (OUT, NONE, 422, 422, 422)),
+    ("proxy-upload", "GET", "/benchmarks/tiny/proxies/matrix/", (OUT, NONE, IN, IN, IN)),
+    ("proxy-upload", "POST", "/benchmarks/tiny/proxies/matrix/", (OUT, NONE, 422, 422, 422)),
+    ("embeddings-upload", "GET", "/benchmarks/tiny/proxies/embeddings/", (OUT, NONE, IN, IN, IN)),
+    (
+        "embeddings-upload",
+        "POST",
+        "/benchmarks/tiny/proxies/embeddings/",
+        (OUT, NONE, 422, 422, 422),
+    ),
+    ("proxy", "GET", "/benchmarks/tiny/proxies/{proxy}/", (OUT, NONE, IN, IN, IN)),
+    ("proxy-chart", "GET", "/benchmarks/tiny/proxies/{proxy}/chart/", (OUT, NONE, IN, IN, IN)),
+    ("proxy-delete", "GET", "/benchmarks/tiny/proxies/{proxy}/delete/", (OUT, NONE, 403, IN, IN)),
+    (
+        "proxy-delete",
+        "POST",
+        "/benchmarks/tiny/proxies/{proxy}/delete/",
+        (OUT, NONE, 403, OUT, OUT),
+    ),
+    (
+        "proxy-export",
+        "GET",
+        "/benchmarks/tiny/proxies/{proxy}/files/keys/",
+        (OUT, NONE, IN, IN, IN),
+    ),
+    (
+        "proxy-export",
+        "GET",
+        "/benchmarks/tiny/proxies/{proxy}/files/exe/",
+        (OUT, NONE, NONE, NONE, NONE),
+    ),
+    ("public-page", "GET", "/benchmarks/tiny/public/", (OUT, NONE, 403, IN, IN)),
+    ("public-page", "POST", "/benchmarks/tiny/public/", (OUT, NONE, 403, 422, 422)),
+    # `tiny` is not public. tests/evaluation/public has the pages of a public benchmark.
+    ("public-benchmarks", "GET", "/public/", (IN, IN, IN, IN, IN)),
+    ("public-benchmark", "GET", "/public/tiny/", (NONE, NONE, NONE, NONE, NONE)),
+    ("public-results", "GET", "/public/tiny/results/csv/", (NONE, NONE, NONE, NONE, NONE)),
+    ("public-label-set", "GET", "/public/tiny/labels/1.0.0/csv/", (NONE, NONE, NONE, NONE, NONE)),
+    ("public-ids", "GET", "/public/tiny/ids/captions/", (NONE, NONE, NONE, NONE, NONE)),
+    ("run-score", "GET", "/public/tiny/runs/new/", (OUT, NONE, NONE, NONE, NONE)),
+    ("run-score", "POST", "/public/tiny/runs/new/", (OUT, NONE, NONE, NONE, NONE)),
+    ("run-score-ask", "GET", "/public/tiny/runs/new/ask/", (OUT, 405, 405, 405, 405)),
+    ("run-score-ask", "POST", "/public/tiny/runs/new/ask/", (OUT, NONE, NONE, NONE, NONE)),
+    (
+        "uploader-change",
+        "GET",
+        "/benchmarks/tiny/runs/uploads/people/{uploader}/",
+        (OUT, NONE, 405, 405, 405),
+    ),
+    (
+        "uploader-change",
+        "POST",
+        "/benchmarks/tiny/runs/uploads/people/{uploader}/",
+        (OUT, NONE, 403, 302, 302),
+    ),
+    ("run-uploads", "GET", "/uploads/", (OUT, IN, IN, IN, IN)),
+    ("benchmark-run-uploads", "GET", "/benchmarks/tiny/runs/uploads/", (OUT, NONE, NONE, IN, IN)),
+    ("run-publish", "GET", "/uploads/{run_upload}/publish/", (OUT, NONE, NONE, 403, 403)),
+    ("run-publish", "POST", "/uploads/{run_upload}/publish/", (OUT, NONE, NONE, 403, 403)),
+    ("run-upload-withdraw", "GET", "/uploads/{run_upload}/withdraw/", (OUT, 405, 405, 405, 405)),
+    (
+        "run-upload-withdraw",
+        "POST",
+        "/uploads/{run_upload}/withdraw/",
+        (OUT, NONE, NONE, NONE, NONE),
+    ),
+    ("run-upload-refuse", "GET", "/uploads/{run_upload}/refuse/", (OUT, NONE, NONE, IN, IN)),
+    ("run-upload-refuse", "POST", "/uploads/{run_upload}/refuse/", (OUT, NONE, NONE, 422, 422)),
+    ("register", "GET", "/register/", (NONE, NONE, NONE, NONE, NONE)),
     ("run-change", "GET", "/benchmarks/tiny/runs/0/edit/", (OUT, NONE, NONE, NONE, NONE)),
     ("run-withdraw", "GET", "/benchmarks/tiny/runs/0/withdraw/", (OUT, NONE, 405, 405, 405)),
     ("run-withdraw", "POST", "/benchmarks/tiny/runs/0/withdraw/", (OUT, NONE, NONE, NONE, NONE)),
@@ -150,6 +231,12 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("campaign-delete", "POST", "/campaigns/{campaign}/delete/", (OUT, NONE, 403, 409, 409)),
     ("pool-build", "GET", "/benchmarks/tiny/pools/new/", (OUT, NONE, 403, IN, IN)),
     ("pool-build", "POST", "/benchmarks/tiny/pools/new/", (OUT, NONE, 403, 422, 422)),
+    (
+        "pool-preview",
+        "GET",
+        "/benchmarks/tiny/pools/new/00000000-0000-0000-0000-000000000000/",
+        (OUT, NONE, 403, NONE, NONE),
+    ),
     (
         "train-captions-upload",
         "GET",
@@ -536,6 +623,8 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     factories.make_run(tmp_path, benchmark, factories.all_pairs(2, 3), system=HOSTILE)
     factories.add_train_captions(tmp_path, benchmark, HOSTILE, name=HOSTILE)
     factories.add_tags(tmp_path, benchmark, ("c0", HOSTILE))
+    bow = ProxyOptions(Method.BOW)
+    services.compute_proxy(benchmark=benchmark, options=bow, name=HOSTILE, by=OPERATOR)
     build_pool(benchmark=benchmark, depth=2)
     opened = open_campaign(
         benchmark=benchmark, by=OPERATOR, name=HOSTILE, policy=Policy(double_share=0.5)
@@ -569,7 +658,12 @@ def places(campaign: Campaign, tmp_path: Path) -> dict[str, Any]:
         **make_training(campaign.benchmark, tina, tmp_path),
         "import": planned_import().pk,
         "campaign": campaign.pk,
+        "proxy": campaign.benchmark.proxies.get().pk,
         "upload": add_upload(campaign.benchmark).pk,
+        "run_upload": add_run_upload(campaign.benchmark).pk,
+        "uploader": Uploader.objects.create(
+            benchmark=campaign.benchmark, person=User.objects.get(username="olga")
+        ).pk,
         "anna": Annotator.objects.get(user__username="<b>anna</b>").pseudonym,
         "job": job.pk,
         "video": video.public_id,
@@ -600,6 +694,20 @@ def add_upload(benchmark: Benchmark) -> VideoUpload:
     video = benchmark.videos.get(key="v2")
     return VideoUpload.objects.create(
         benchmark=benchmark, video=video, name=HOSTILE, size=0, state=refused, reason=HOSTILE
+    )
+
+
+def add_run_upload(benchmark: Benchmark) -> RunUpload:
+    """Add a refused upload of a run whose names and reason contain markup."""
+    return RunUpload.objects.create(
+        benchmark=benchmark,
+        created_by=factories.make_outsider("olga"),
+        day="2020-01-01",
+        name=HOSTILE,
+        source=HOSTILE,
+        state=RunUploadState.REFUSED,
+        reason=HOSTILE,
+        problems=[{"line": 1, "reason": HOSTILE}],
     )
 
 
@@ -653,6 +761,7 @@ def test_permissions(visitor: str, places: dict[str, Any], visit: Callable[[str]
 
 OUR_URLS = {
     "evaluation.portal.urls",
+    "evaluation.public.urls",
     "evaluation.catalogue.urls",
     "evaluation.lab.urls",
     "evaluation.monitor.urls",
@@ -671,11 +780,14 @@ NOTHING = {
     "job": uuid.UUID(int=1),
     "video": uuid.UUID(int=1),
     "upload": uuid.UUID(int=1),
+    "run_upload": uuid.UUID(int=1),
+    "uploader": 0,
     "person": 999_999,
     "invitation": 999_999,
     "token": "wrong",
     "picture": uuid.UUID(int=1),
     "gold": 999_999,
+    "proxy": 999_999,
     "trainee": 999_999,
     "anna": "NOBODY",
 }
@@ -953,6 +1065,7 @@ def test_queries_do_not_grow_with_the_rows(
         addresses = {
             "home": "/",
             "benchmark": "/benchmarks/b0/",
+            "proxies": "/benchmarks/b0/proxies/",
             "captions": "/benchmarks/b0/captions/",
             "caption": "/benchmarks/b0/caption/?id=c0",
             "videos": "/benchmarks/b0/videos/",
@@ -969,7 +1082,7 @@ def test_queries_do_not_grow_with_the_rows(
             "gold": "/benchmarks/b0/gold/",
             "guidelines": "/benchmarks/b0/guidelines/",
         }
-        lists = ["runs", "train-splits", "tags", "pools", "analyses", "label-sets"]
+        lists = ["runs", "proxies", "train-splits", "tags", "pools", "analyses", "label-sets"]
         lists += ["queries", "videos", "pairs"]
         addresses |= {f"api {name}": f"/api/v1/benchmarks/b0/{name}/" for name in lists}
         lists = ["benchmarks", "campaigns", "jobs"]
@@ -991,8 +1104,9 @@ def test_queries_do_not_grow_with_the_rows(
     add_rows(2)
     # Three of these are for the session, the person and the groups.
     assert with_one == {
-        "home": 22,
-        "benchmark": 16,
+        "home": 23,
+        "benchmark": 18,
+        "proxies": 6,
         "captions": 13,
         "caption": 18,
         "videos": 9,
@@ -1002,14 +1116,15 @@ def test_queries_do_not_grow_with_the_rows(
         "campaigns": 13,
         "labels": 17,
         "people": 7,
-        "settings": 7,
+        "settings": 8,
         "results": 9,
         "jobs": 6,
         "campaign": 10,
         "rulings": 6,
         "gold": 7,
         "guidelines": 7,
-        "api runs": 6,
+        "api runs": 5,
+        "api proxies": 6,
         "api train-splits": 6,
         "api tags": 6,
         "api pools": 7,
@@ -1020,7 +1135,7 @@ def test_queries_do_not_grow_with_the_rows(
         "api pairs": 10,
         "api benchmarks": 5,
         "api campaigns": 4,
-        "api jobs": 5,
+        "api jobs": 4,
     }
     assert count() == with_one
 
@@ -1044,6 +1159,8 @@ def add_run_and_campaign(folder: Path, benchmark: Benchmark, number: int) -> Non
     rows = [("c1", f"v{number}", 1, "because")]
     factories.add_gold_items(folder, benchmark, rows, use=GoldUse.TRAINING)
     write_guideline(benchmark=benchmark, text=f"version {number}", by=OPERATOR)
+    bow = ProxyOptions(Method.BOW, own_is_one=number == 0)
+    services.compute_proxy(benchmark=benchmark, options=bow, name=f"p{number}", by=OPERATOR)
     build_pool(benchmark=benchmark, depth=1)
     open_campaign(benchmark=benchmark, by=OPERATOR, name=f"round {number}")
     evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)

@@ -8,16 +8,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.selectors.effort import PoolPlanReport, preview_pool
+from config.jobs.api import JobSerializer
 from pooling.api.base import OfBenchmark
 from pooling.api.pools import PoolRequestSerializer
 from pooling.core.pool_options import PoolOptions
 from pooling.policies import check_can_pool
+from pooling.selectors.pool_plan import takes_long
 
 
 class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
     pairs = serializers.IntegerField(help_text="The number of pairs in the pool.")
     new_pairs = serializers.IntegerField(help_text="Those that no earlier pool contains.")
     left_out = serializers.IntegerField(help_text="New pairs that the budget leaves out.")
+    unranked = serializers.IntegerField(
+        help_text="New pairs that no pooled run ranks to the depth, such as those of a proxy."
+    )
     tasks = serializers.IntegerField(
         help_text="The pairs to judge if captions with equal texts share judgments."
     )
@@ -28,6 +33,10 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
     )
     seconds = serializers.FloatField(
         allow_null=True, help_text="The median time of an answer; null if no time is known."
+    )
+    answers = serializers.IntegerField(help_text="The number of timed answers behind `seconds`.")
+    is_of_benchmark = serializers.BooleanField(
+        help_text="Whether these are answers of this benchmark, or of the whole site."
     )
     hours = serializers.FloatField(allow_null=True, help_text="The time for all these labels.")
     cost = serializers.FloatField(allow_null=True, help_text="The hours times the `rate`.")
@@ -49,15 +58,23 @@ class PoolPlans(OfBenchmark):
 
     serializer_class = PoolPlanSerializer
 
-    @extend_schema(request=PoolPlanRequestSerializer, responses=PoolPlanSerializer)
+    @extend_schema(
+        request=PoolPlanRequestSerializer,
+        responses={200: PoolPlanSerializer, 202: JobSerializer},
+    )
     def post(self, request: Request, key: str) -> Response:
         """Compute what a pool would contain and how long its judging would take.
 
-        Nothing is stored. A person may plan the pools that they may build.
+        Nothing is stored. A person may plan the pools that they may build. With `similar`, or
+        with a `proxy` of a large benchmark, the plan takes longer: the answer is a job with status
+        202, and the plan is the `result` of the job.
         """
         shape = PoolPlanRequestSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         options = PoolOptions.of(shape.validated_data)
         check_can_pool(request.user, self.benchmark, options)
+        if takes_long(self.benchmark, options):
+            title = f"Preview a pool of {self.benchmark.name}"
+            return self.enqueue(request, "preview_pool", title, shape.validated_data)
         planned = preview_pool(self.benchmark, options, shape.validated_data["rate"])
         return Response(planned.report())

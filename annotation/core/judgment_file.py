@@ -16,7 +16,7 @@ from config.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.keys import key_fault, name_fault, shown
 from pooling.core.lines import Progress, TextBlocks
-from pooling.core.table import CsvTable
+from pooling.core.table import ROWS_PER_PART, CsvTable
 
 # All judgments are in memory until they are stored.
 MAX_JUDGMENTS = 20_000_000
@@ -25,7 +25,6 @@ MAX_ANNOTATORS = 10_000
 # Formats, as `annotation.core.label_formats` recognises them.
 CSV, QRELS, FIRE = "csv", "qrels", "fire"
 NO_TIME = -1
-ROWS_PER_PART = 20_000
 # Earlier times are mistakes, and PostgreSQL and SQLite store later ones.
 EARLIEST = datetime.datetime(1990, 1, 1, tzinfo=datetime.UTC)
 
@@ -73,8 +72,8 @@ def parse_judgments(
     blocks = TextBlocks(path, source=source, progress=progress)
     table = CsvTable(blocks, ("caption_id", "video_id", "annotator", "label"), ("judged_at",))
     rows = JudgmentRows(blocks, query_numbers, video_numbers, labels)
-    for line, (query, video, annotator, label, judged_at) in table:
-        rows.add(line, query, video, annotator, label, judged_at)
+    for lines, columns in table.parts():
+        rows.extend(lines, *columns)
     if not rows.count:
         table.refuse("the file has a header but no judgments", 1)
     return replace(rows.finish(), notes=table.notes)
@@ -105,32 +104,34 @@ class JudgmentRows:
         self.annotator_numbers: dict[str, int] = {}
         # For each part: queries, videos, annotators, labels, line numbers and times.
         self.parts: list[tuple[Int32s, Int32s, Int32s, npt.NDArray[np.int8], Int32s, Int64s]] = []
-        self.waiting: list[tuple[int, str, str, str, str, str]] = []
+        self.waiting: list[tuple[int, str, str, str, str]] = []
         self.count = 0
 
-    def add(
-        self,
-        line: int,
-        query_key: str,
-        video_key: str,
-        annotator_key: str,
-        label_text: str,
-        judged_at: str = "",
-    ) -> None:
-        """Add a judgment. Raises `InvalidInput` if it, or one before it, is invalid."""
-        if self.count == MAX_JUDGMENTS:
-            self.stop(line, f"more than {MAX_JUDGMENTS:,} judgments")
-        self.count += 1
-        self.waiting.append((line, query_key, video_key, annotator_key, label_text, judged_at))
+    def add(self, line: int, query: str, video: str, annotator: str, label: str) -> None:
+        """Add a judgment without a time. Raises as `extend` does, at once or later."""
+        self.waiting.append((line, query, video, annotator, label))
         if len(self.waiting) == ROWS_PER_PART:
-            self.convert()
+            self.add_waiting()
 
-    def convert(self) -> None:
-        """Convert the rows that wait to arrays, column by column."""
-        if not self.waiting:
-            return
-        lines, queries, videos, annotators, labels, times = zip(*self.waiting, strict=True)
-        self.waiting.clear()
+    def add_waiting(self) -> None:
+        if self.waiting:
+            lines, queries, videos, annotators, labels = zip(*self.waiting, strict=True)
+            self.waiting.clear()
+            self.extend(lines, queries, videos, annotators, labels, [""] * len(lines))
+
+    def extend(
+        self,
+        lines: Sequence[int],
+        queries: Sequence[str],
+        videos: Sequence[str],
+        annotators: Sequence[str],
+        labels: Sequence[str],
+        times: Sequence[str],
+    ) -> None:
+        """Add judgments, given column by column. Raises `InvalidInput` if one is invalid."""
+        if self.count + len(lines) > MAX_JUDGMENTS:
+            self.stop(lines[MAX_JUDGMENTS - self.count], f"more than {MAX_JUDGMENTS:,} judgments")
+        self.count += len(lines)
         query = _numbers_of(queries, self.query_numbers)
         video = _numbers_of(videos, self.video_numbers)
         label = _numbers_of(labels, self.label_values)
@@ -187,7 +188,7 @@ class JudgmentRows:
 
     def finish(self, *, may_repeat: bool = False) -> JudgmentsFile:
         """Return the judgments. may_repeat: an annotator may judge a pair several times."""
-        self.convert()
+        self.add_waiting()
         if not self.count:
             self.stop(1, "the file has no judgments")
         keys = sorted(self.annotator_numbers)

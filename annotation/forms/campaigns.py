@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -75,11 +76,15 @@ class CampaignForm(PolicyForm):
                 Priority.RANK,
                 "By best rank in any run: rank 1, then the top 3, the top 10, the others",
             ),
+            (Priority.PROXY, "By a proxy: values from 0.8, then from 0.6, 0.4, 0.2, the others"),
         ],
         initial=Priority.NONE,
         widget=forms.RadioSelect,
-        help_text="With priority by rank, the most important labels come first, but early pairs "
+        help_text="With a priority, the most important labels come first, but early pairs "
         "are relevant more often. Annotators can notice this, so the order hints at relevance.",
+    )
+    proxy = forms.ChoiceField(
+        label="Proxy", required=False, help_text="Only for the priority by a proxy."
     )
     seed = forms.IntegerField(
         label="Seed",
@@ -89,8 +94,10 @@ class CampaignForm(PolicyForm):
         help_text="The seed selects the pairs with an extra label and determines their order.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, proxies: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        names = [("", "None"), *((name, name) for name in proxies)]
+        self.fields["proxy"].choices = names  # type: ignore[attr-defined]
         self.fields["name"].required = False
         self.fields["name"].help_text += " If empty, the name is the benchmark’s key and a number."
 
@@ -98,6 +105,8 @@ class CampaignForm(PolicyForm):
         data = super().clean()
         if not self.errors:
             self._check_policy()
+            if data["priority"] == Priority.PROXY and not data["proxy"]:
+                self.add_error("proxy", "Select the proxy that orders the pairs.")
         return data
 
     def _check_policy(self) -> None:
@@ -156,7 +165,7 @@ class CampaignForm(PolicyForm):
             Fieldset(
                 "Order and seed",
                 "",
-                [self["order"], self["priority"], self["seed"]],
+                [self["order"], self["priority"], self["proxy"], self["seed"]],
                 is_collapsed=True,
             ),
         ]

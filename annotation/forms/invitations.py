@@ -9,6 +9,7 @@ from django import forms
 from config.accounts.forms import InvitationForm
 from config.accounts.invitation_lists import PEOPLE_MAX, ListedPerson, read_people
 from config.shared.errors import InvalidInput
+from config.shared.text_file import TextFileField
 
 FILE_BYTES = 200_000
 
@@ -18,22 +19,40 @@ class PeopleListForm(InvitationForm):
 
     people = forms.CharField(
         label="People",
+        required=False,
         max_length=FILE_BYTES,
         widget=forms.Textarea(attrs={"rows": 8, "dir": "auto", "spellcheck": "false"}),
         help_text=f"One line per person, at most {PEOPLE_MAX}: e-mail, name, role, scope. "
         "Only the e-mail address is needed.",
     )
-    field_order = ["people", "role", "scope", "days"]
+    file = TextFileField(
+        label="File",
+        required=False,
+        bytes_max=FILE_BYTES,
+        help_text="The same as a CSV file in UTF-8, instead of the text above.",
+    )
+    field_order = ["people", "file", "role", "scope", "days"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         del self.fields["note"]
         self.listed: list[ListedPerson] = []
+        self.people_text = ""
 
-    def clean_people(self) -> str:
-        text: str = self.cleaned_data["people"]
-        try:
-            self.listed = read_people(text)
-        except InvalidInput as error:
-            raise forms.ValidationError(str(error)) from None
-        return text
+    def clean(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        texts = [name for name in ("people", "file") if data.get(name)]
+        if len(texts) == 1:
+            self.people_text = data[texts[0]]
+            try:
+                self.listed = read_people(self.people_text)
+            except InvalidInput as error:
+                self.add_error(texts[0], str(error))
+        elif not self.errors:
+            self.add_error("people", "Enter the people here, or choose a file.")
+        return data
+
+    def sent_values(self) -> list[tuple[str, str]]:
+        """Return what a valid form contains, for a form that sends the same again."""
+        values = [(name, self[name].data or "") for name in ("role", "scope", "days")]
+        return [("people", self.people_text), *values]

@@ -6,7 +6,11 @@ from typing import Any
 
 from django import forms
 
+from annotation.core.names import read_names
 from annotation.services.members import REASON_LENGTH as MEMBER_REASON_LENGTH
+from config.shared.text_file import TextFileField
+
+FILE_BYTES = 200_000
 
 
 class MembersForm(forms.Form):
@@ -26,17 +30,26 @@ class MembersForm(forms.Form):
         help_text="More annotators, one per line: user name, e-mail address or pseudonym.",
     )
 
+    file = TextFileField(
+        label="File",
+        required=False,
+        bytes_max=FILE_BYTES,
+        help_text="The same as a CSV file in UTF-8. With a head, only its first column is read.",
+    )
+
     def __init__(self, *args: Any, people: list[tuple[int, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["people"].choices = people  # type: ignore[attr-defined] # of this kind of field
 
     def clean_names(self) -> list[str]:
-        lines = self.cleaned_data["names"].replace(",", "\n").splitlines()
-        return [line.strip() for line in lines if line.strip()]
+        return read_names(self.cleaned_data["names"])
+
+    def clean_file(self) -> list[str]:
+        return read_names(self.cleaned_data["file"])
 
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
-        if not self.errors and not data["people"] and not data["names"]:
+        if not self.errors and not (data["people"] or data["names"] or data["file"]):
             self.add_error("people", "Select an annotator, or enter a name.")
         return data
 

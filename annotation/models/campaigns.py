@@ -19,7 +19,7 @@ from annotation.enums import (
     Priority,
     Scale,
 )
-from pooling.models import Benchmark, Pool
+from pooling.models import Benchmark, Pool, Proxy
 
 
 class Guideline(models.Model):
@@ -103,6 +103,14 @@ class Campaign(models.Model):
     # Order of the pairs
     order = models.CharField(max_length=8, choices=Order, default=Order.GROUPED)
     priority = models.CharField(max_length=5, choices=Priority, default=Priority.NONE)
+    proxy = models.ForeignKey(
+        Proxy,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="its values ordered the pairs",
+    )
     # Annotators
     joining = models.CharField(max_length=9, choices=Joining, default=Joining.ALL)
     ceiling = models.DecimalField(

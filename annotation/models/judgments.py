@@ -20,7 +20,8 @@ class Judgment(models.Model):
     An answer to gold is never counted. It is correct or wrong.
     """
 
-    task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="judgments")
+    # The constraint `judgment_slot` serves as the index of tasks.
+    task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="judgments", db_index=False)
     annotator = models.ForeignKey(
         Annotator, models.PROTECT, related_name="judgments", db_index=False
     )
@@ -49,9 +50,8 @@ class Judgment(models.Model):
                 condition=Q(state=JudgmentState.GOLD),
                 name="judgment_gold_once",
             ),
-            models.UniqueConstraint(
-                fields=["task", "slot"], condition=Q(slot__isnull=False), name="judgment_slot"
-            ),
+            # Any number of judgments without a slot is allowed.
+            models.UniqueConstraint(fields=["task", "slot"], name="judgment_slot"),
             models.UniqueConstraint(
                 fields=["annotator", "client_key"],
                 condition=Q(client_key__isnull=False),

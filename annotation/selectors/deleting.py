@@ -30,10 +30,20 @@ from annotation.models import (
 )
 from config.shared.deleting import Obstacle, Part, belongs_to
 from config.shared.words import counted
-from pooling.models import Benchmark, Pool
+from pooling.models import Benchmark, Pool, Proxy
 
 # How long an import of judgments can be undone.
 UNDO_FOR = timedelta(days=1)
+
+
+@belongs_to(Proxy)
+def rows_of_proxy(proxy: Proxy) -> Iterator[Part | Obstacle]:
+    for campaign in Campaign.objects.filter(proxy=proxy):
+        yield Obstacle(
+            f"It ordered the pairs of the campaign {campaign.name}.",
+            url=reverse("campaign", args=[campaign.pk]),
+            link="To the campaign",
+        )
 
 
 @belongs_to(Campaign)

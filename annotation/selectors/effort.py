@@ -13,6 +13,7 @@ from annotation.enums import CampaignKind
 from annotation.models import Campaign, Judgment
 from annotation.selectors.me import SECONDS_EACH
 from config.shared.errors import InvalidInput
+from config.shared.progress import Progress, no_progress
 from pooling.core.arrays import Float64s
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark
@@ -57,10 +58,13 @@ class PoolPlanReport(TypedDict):
     pairs: int
     new_pairs: int
     left_out: int
+    unranked: int
     tasks: int
     new_tasks: int
     labels: int
     seconds: float | None
+    answers: int
+    is_of_benchmark: bool
     hours: float | None
     cost: float | None
     sha256: str
@@ -78,10 +82,13 @@ class PlannedPool:
             "pairs": len(self.plan.codes),
             "new_pairs": len(self.plan.new),
             "left_out": self.plan.n_left_out,
+            "unranked": self.plan.n_unranked,
             "tasks": self.plan.n_tasks,
             "new_tasks": self.plan.n_new_tasks,
             "labels": self.effort.labels,
             "seconds": self.effort.speed.seconds,
+            "answers": self.effort.speed.answers,
+            "is_of_benchmark": self.effort.speed.is_of_benchmark,
             "hours": self.effort.hours,
             "cost": self.effort.cost,
             "sha256": self.plan.sha256,
@@ -89,12 +96,15 @@ class PlannedPool:
 
 
 def preview_pool(
-    benchmark: Benchmark, options: PoolOptions, rate: float | None = None
+    benchmark: Benchmark,
+    options: PoolOptions,
+    rate: float | None = None,
+    progress: Progress = no_progress,
 ) -> PlannedPool:
     """Compute a pool and its effort without storing anything. Raises `InvalidInput`."""
     if rate is not None and not 0 <= rate < math.inf:
         raise InvalidInput(f"The cost per hour must be a number from 0, not {rate}.")
-    plan = plan_pool(benchmark, options)
+    plan = plan_pool(benchmark, options, progress)
     return PlannedPool(plan, effort_of(benchmark, plan.n_new_tasks, rate))
 
 

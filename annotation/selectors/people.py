@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.enums import CampaignKind
 from annotation.models import Membership
 from config.accounts.models import User
-from config.accounts.roles import Scopes
+from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
+from pooling.models import Benchmark
 
 
 def judged_pairs(scopes: Scopes) -> Coalesce:
@@ -38,3 +41,14 @@ def search_people(people: QuerySet[User], text: str) -> QuerySet[User]:
             | Q(annotator__pseudonym__iexact=word)
         )
     return people
+
+
+def role_choices(person: Any) -> dict[str, Any]:
+    """Return the roles that the person may grant, and their scopes."""
+    scopes = scopes_of(person, Role.LEAD)
+    benchmarks = scopes.limit(Benchmark.objects.all(), "key").values_list("key", "name")
+    everywhere = [(EVERYWHERE, "All benchmarks")] if scopes.everywhere else []
+    return {
+        "roles": list(Role) if is_admin(person) else [Role.ANNOTATOR],
+        "scopes": [*everywhere, *benchmarks],
+    }

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from django.utils import timezone
 
-from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, places_within
+from annotation.core.consensus import NO_LABEL, Outcomes, count_values, places_within
 from annotation.core.judgment_file import FIRE, NO_TIME, JudgmentsFile
 from annotation.core.label_formats import parse_labels_of_others
 from annotation.core.plan import count_plan
@@ -160,7 +160,7 @@ def _store(
     if most > SLOTS_MAX:
         raise InvalidInput(f"A pair has {most} labels. The maximum is {SLOTS_MAX}.")
     pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs, by=by)
-    shared = _shared(benchmark, tasks) if pool_equal else {"n_pairs": np.ones_like(tasks)}
+    shared = _shared(benchmark, tasks) if pool_equal else {}
     campaign = Campaign.objects.create(
         benchmark=benchmark,
         pool=pool,
@@ -169,7 +169,7 @@ def _store(
         scale=scale,
         labels_max=most,
         n_tasks=len(tasks),
-        plan=count_plan([(n_labels, shared["n_pairs"])]),
+        plan=count_plan([(n_labels, shared.get("n_pairs", np.ones_like(tasks)))]),
         source_sha256=file.sha256,
         source=origin,
         closed_at=timezone.now(),
@@ -247,6 +247,7 @@ def _shared(benchmark: Benchmark, units: Int64Array) -> dict[str, Int64Array]:
 def _copy_tasks(campaign: Campaign, outcomes: Outcomes, **columns: Int64Array) -> Int64Array:
     """Store tasks with their outcomes. Return their primary keys. columns: [n_tasks] each."""
     ids = reserve_ids(JudgmentTask, len(outcomes.states))
+    states = {state.value: of_task.value for state, of_task in TASK_STATES.items()}
     copy_columns(
         JudgmentTask,
         {
@@ -257,7 +258,7 @@ def _copy_tasks(campaign: Campaign, outcomes: Outcomes, **columns: Int64Array) -
             "labels_required": outcomes.n_labels,
             "labels_live": outcomes.n_labels,
             "seats_open": 0,
-            "state": [TASK_STATES[State(state)].value for state in outcomes.states.tolist()],
+            "state": [states[state] for state in outcomes.states.tolist()],
             "label": [None if value == NO_LABEL else value for value in outcomes.labels.tolist()],
             **columns,
         },

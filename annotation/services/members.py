@@ -21,6 +21,7 @@ from annotation.models import Annotator, Assignment, Campaign, Membership, Membe
 from annotation.policies import check_can_lead
 from annotation.selectors.gold import gold_answers, outcomes, training_answers
 from annotation.services.slots import leases_of, release_leases
+from config.accounts.actors import Actor
 from config.accounts.models import User
 from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -140,7 +141,7 @@ def pause_inaccurate_annotator(campaign: Campaign, annotator: Annotator) -> None
 
 
 @transaction.atomic
-def add_members(*, campaign: Campaign, annotators: list[Annotator], by: User) -> int:
+def add_members(*, campaign: Campaign, annotators: list[Annotator], by: Actor) -> int:
     """Add members to a campaign. Return the number of new members."""
     check_can_lead(by, campaign.benchmark)
     before = campaign.members.count()

@@ -10,6 +10,7 @@ from django.db import models, transaction
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
 from annotation.services.members import add_members, annotator_for
+from config.accounts.actors import Actor
 from config.accounts.models import User
 from config.accounts.roles import Role, Scopes
 from config.accounts.selectors import people_with
@@ -34,7 +35,7 @@ class NamedMember:
 
 
 @transaction.atomic
-def add_named_members(*, campaign: Campaign, names: Sequence[str], by: User) -> list[NamedMember]:
+def add_named_members(*, campaign: Campaign, names: Sequence[str], by: Actor) -> list[NamedMember]:
     """Add the active annotators of the benchmark with these names. Others are reported.
 
     A name is a user name, an e-mail address or a pseudonym, in any case. Raises `InvalidInput` if

@@ -23,14 +23,18 @@ from config.shared.bulk import copy_parts, lock_row, long_transaction, read_colu
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_length, check_seed
 from config.shared.spool import Rows, Spool
-from pooling.core.pool import NOT_RANKED, ranks_of_pairs
+from pooling.core.pool import NOT_RANKED
+from pooling.core.proxies.distribution import as_stored
 from pooling.enums import EqualTexts, MediaState
-from pooling.models import Benchmark, Pool, Video
+from pooling.models import Benchmark, Pool, Proxy, Video
 from pooling.selectors.pools import get_latest_pool
-from pooling.selectors.runs import ranked_rows
+from pooling.selectors.proxies import get_proxy, values_of_proxy
+from pooling.selectors.runs import ranks_in_run
 
 # Ends of the tiers of best ranks. Annotators get pairs of a lower tier first.
 TIER_ENDS = (1, 3, 10)
+# The lowest values of the tiers by a proxy.
+VALUE_TIERS = (0.8, 0.6, 0.4, 0.2)
 # What is stored of each task until its position is known.
 TASK = np.dtype([("pair_id", "i8"), ("unit", "i8"), ("n_pairs", "i4"), ("tier", "i1")])
 
@@ -44,14 +48,16 @@ def open_campaign(
     seed: int = 0,
     name: str = "",
     policy: Policy | None = None,
+    proxy: str = "",
 ) -> Campaign:
     """Open a campaign over all pairs of the benchmark that are not in a campaign yet.
 
     Pairs that had no label when their campaign was closed are included.
 
     Captions with equal texts share one task for each video, and its label applies to all of them.
-    A campaign for a later run contains only the new pairs of that run. Raises `InvalidInput` if
-    there is no pool, no pair is left, or the policy is invalid.
+    A campaign for a later run contains only the new pairs of that run. proxy: the name of the
+    proxy that orders the pairs, if that is the priority. Raises `InvalidInput` if there is no pool,
+    no pair is left, the proxy is missing, or the policy is invalid.
     """
     check_can_lead(by, benchmark)
     policy = policy or Policy()
@@ -59,11 +65,12 @@ def open_campaign(
     check_seed(seed)
     check_length(Campaign, "name", name)
     pool = get_latest_pool(benchmark)
+    by_proxy = get_proxy(benchmark, proxy) if policy.priority == Priority.PROXY else None
     with long_transaction(), Spool(TASK) as tasks:
         lock_row(benchmark)
         benchmark.refresh_from_db(fields=["equal_texts"])
         for part in new_task_parts(benchmark):
-            tasks.add(_rows(part, pool if policy.priority == Priority.RANK else None))
+            tasks.add(_rows(part, _tiers_of(part, policy.priority, pool, by_proxy)))
         if not len(tasks):
             raise InvalidInput(f"Every pair of {benchmark.key} is already in a campaign.")
         plan = _plan(tasks, benchmark, policy, seed)
@@ -76,6 +83,7 @@ def open_campaign(
             n_tasks=len(tasks),
             plan=count_plan((plan.labels.labels(part["unit"]), part["n_pairs"]) for part in tasks),
             created_by=account_of(by),
+            proxy=by_proxy,
             **policy.columns(),
         )
         copy_parts(JudgmentTask, _columns(campaign, tasks, plan))
@@ -108,13 +116,32 @@ def _plan(tasks: Spool, benchmark: Benchmark, policy: Policy, seed: int) -> _Pla
     )
 
 
-def _rows(part: NewTasks, pool: Pool | None) -> Rows:
-    """Return tasks as rows of `TASK`. Without a pool, all are in one tier."""
+def _rows(part: NewTasks, tiers: Int64Array | int) -> Rows:
+    """Return tasks as rows of `TASK`."""
     rows = np.zeros(len(part.units), TASK)
     rows["pair_id"], rows["unit"], rows["n_pairs"] = part.pair_ids, part.units, part.n_pairs
-    if pool is not None:
-        rows["tier"] = _tiers(pool, part)
+    rows["tier"] = tiers
     return rows
+
+
+def _tiers_of(
+    tasks: NewTasks, priority: Priority, pool: Pool, proxy: Proxy | None
+) -> Int64Array | int:
+    """Return the tier of each task, int64 [n_tasks], or 0 for all."""
+    if proxy is not None:
+        return _tiers_by_proxy(proxy, tasks)
+    return _tiers(pool, tasks) if priority == Priority.RANK else 0
+
+
+def _tiers_by_proxy(proxy: Proxy, tasks: NewTasks) -> Int64Array:
+    """Return the tier by the highest value that any pair of the task has, int64 [n_tasks]."""
+    captions, videos = proxy.benchmark.pair_space.decode(tasks.pairs)
+    values = values_of_proxy(proxy)[captions, videos].astype(np.float64)
+    highest = np.zeros(len(tasks.units))
+    np.maximum.at(highest, tasks.pair_task, values)
+    lowest = np.array([float(as_stored(value)) for value in VALUE_TIERS])
+    tiers: Int64Array = (highest[:, None] < lowest).sum(axis=1)
+    return tiers
 
 
 def _tiers(pool: Pool, tasks: NewTasks) -> Int64Array:
@@ -122,11 +149,10 @@ def _tiers(pool: Pool, tasks: NewTasks) -> Int64Array:
 
     It depends on the best rank that any pair of the task has in any run of the pool.
     """
-    codes, captions = tasks.pairs, tasks.captions
+    codes = tasks.pairs
     best = np.full(len(codes), np.iinfo(np.int32).max, np.int64)
     for run in pool.runs.all():
-        ranked = ranked_rows(run, pool.depth, captions)
-        ranks = ranks_of_pairs(ranked, codes, pool.benchmark.pair_space, captions.numbers)
+        ranks = ranks_in_run(run, codes, pool.depth)
         best = np.where(ranks == NOT_RANKED, best, np.minimum(best, ranks + 1))
     best_of_task = np.full(len(tasks.units), np.iinfo(np.int32).max, np.int64)
     np.minimum.at(best_of_task, tasks.pair_task, best)

@@ -12,14 +12,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from annotation.forms.invitations import PeopleListForm
+from annotation.forms.invitations import FILE_BYTES, PeopleListForm
+from annotation.selectors.people import role_choices
 from annotation.views.invitations import INVITED_BY
-from annotation.views.people import role_choices
 from config.accounts.invitation_plans import InvitationPlan, plan_invitations
 from config.accounts.models import User
 from config.accounts.policies import can_see_people
 from config.accounts.roles import Role
 from config.accounts.services.bulk_invitations import invite_people
+from config.requests.files import receives_files
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from config.shared.tables import csv_text
@@ -27,11 +28,12 @@ from config.shared.tables import csv_text
 PAGE = "people/invite_list.html"
 
 
+@receives_files(lambda person, key: can_see_people(person), bytes_max=2 * FILE_BYTES)
 @only_for(can_see_people)
 @require_http_methods(FORM_METHODS)
 def invite_list(request: HttpRequest) -> HttpResponse:
     """Show a form, then the plan of the list, and then the links, which are never shown again."""
-    choices = role_choices(request)
+    choices = role_choices(request.user)
     form = PeopleListForm(**form_data(request), **choices)
     once = request.POST.get("once") or uuid.uuid4().hex
     context = {"form": form, "once": once, "can_mail": settings.CAN_SEND_EMAIL}

@@ -37,7 +37,8 @@ MESSAGES = {
 def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
-    form = CampaignForm(**form_data(request))
+    proxies = list(benchmark.proxies.values_list("name", flat=True))
+    form = CampaignForm(**form_data(request), proxies=proxies)
     new = count_new_tasks(benchmark)
     if request.method == "POST" and form.is_valid() and new.tasks:
         data = form.cleaned_data
@@ -50,6 +51,7 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
                 "seed": data["seed"],
                 "name": data["name"],
                 "policy": form.policy_fields(),
+                "proxy": data["proxy"],
             },
             benchmark_key=benchmark.key,
         )
@@ -107,6 +109,7 @@ def _change_policy(request: HttpRequest, campaign: Campaign, form: PolicyForm) -
 def get_running_campaign(request: HttpRequest, pk: int) -> Campaign:
     """Return a campaign that the person leads. Raises `Conflict` if its policy cannot change."""
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    check_can_lead(request.user, campaign.benchmark)
     if campaign.state == CampaignState.CLOSED or campaign.is_training:
         raise Conflict("Only a judging campaign that is not closed can be changed.")
     return campaign

@@ -15,7 +15,7 @@ from annotation import services
 from annotation.enums import GoldUse
 from annotation.forms.gold import GoldItemForm, GoldUploadForm
 from annotation.models import GoldItem
-from annotation.policies import benchmarks_led_by, can_lead_somewhere
+from annotation.policies import benchmarks_led_by, can_lead_somewhere, check_can_lead
 from annotation.selectors.gold import (
     escalations_of_item,
     get_gold_item,
@@ -64,6 +64,7 @@ def gold(request: HttpRequest, key: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
     use = request.POST.get("use", "")
     return upload_page(
         request,

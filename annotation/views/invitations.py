@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.views.people import role_choices
+from annotation.selectors.people import role_choices
 from config.accounts import services
 from config.accounts.forms import InvitationForm
 from config.accounts.models import User
@@ -45,7 +45,11 @@ def invite(request: HttpRequest) -> HttpResponse:
 
     If the same form is sent twice, for example by a reload, only one link is created.
     """
-    form = InvitationForm(**form_data(request), **role_choices(request))
+    form = InvitationForm(
+        **form_data(request),
+        **role_choices(request.user),
+        initial={"scope": request.GET.get("scope")},
+    )
     once = request.POST.get("once") or uuid.uuid4().hex
     if request.method == "POST" and form.is_valid():
         if request.session.get(INVITED_BY) == once:

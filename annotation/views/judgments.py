@@ -94,6 +94,7 @@ def _options_of(checked: Job) -> dict[str, Any]:
 def judgments_reopen(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
     """Explain what a withdrawal does, and start the job that carries it out."""
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    check_can_lead(request.user, campaign.benchmark)
     person = get_object_or_404(Annotator.objects.select_related("user"), pseudonym=pseudonym)
     counted = Judgment.objects.filter(
         annotator=person, task__campaign=campaign, state=JudgmentState.LIVE

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import services
 from annotation.enums import Joining
-from annotation.forms.members import MemberForm, MembersForm
+from annotation.forms.members import FILE_BYTES, MemberForm, MembersForm
 from annotation.models import Annotator, Campaign, Membership
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import get_campaign
@@ -22,11 +22,13 @@ from config.accounts.models import User
 from config.accounts.policies import people_seen_by
 from config.accounts.roles import Role, Scopes, scopes_of
 from config.accounts.selectors import people_with
+from config.requests.files import receives_files
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from config.shared.words import counted
 
 
+@receives_files(lambda person, key: can_lead_somewhere(person), bytes_max=2 * FILE_BYTES)
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
@@ -40,7 +42,7 @@ def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         names = [others[key].username for key in form.cleaned_data["people"]]
-        names += form.cleaned_data["names"]
+        names += form.cleaned_data["names"] + form.cleaned_data["file"]
         results = add_named_members(campaign=campaign, names=names, by=cast(User, request.user))
         count = sum(result.result == Added.ADDED for result in results)
         if count == len(results):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from django.contrib import messages
 from django.db.models import Count, Q
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.enums import CampaignKind
 from annotation.models import Membership
-from annotation.selectors.people import judged_pairs, search_people
+from annotation.selectors.people import judged_pairs, role_choices, search_people
 from config.accounts import services
 from config.accounts.forms import EraseForm, PersonStateForm, RoleForm
 from config.accounts.models import Invitation, PersonState, User
@@ -27,13 +27,12 @@ from config.accounts.policies import (
     lacks_second_factor,
     people_seen_by,
 )
-from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
+from config.accounts.roles import Role, Scopes, scopes_of
 from config.accounts.selectors import has_second_factor, roles_shown
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.filters import filters, requested_filter
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from config.shared.tables import Column, Order, page_of
-from pooling.models import Benchmark
 
 SEARCH_LENGTH = 100
 IS_IN = {
@@ -224,15 +223,4 @@ def _scopes_led(request: HttpRequest) -> Scopes:
 
 
 def _role_form(request: HttpRequest, *, bound: bool = True) -> RoleForm:
-    return RoleForm(request.POST if bound else None, **role_choices(request))
-
-
-def role_choices(request: HttpRequest) -> dict[str, Any]:
-    """Return the roles that the person may grant, and their scopes."""
-    scopes = _scopes_led(request)
-    benchmarks = scopes.limit(Benchmark.objects.all(), "key").values_list("key", "name")
-    everywhere = [(EVERYWHERE, "All benchmarks")] if scopes.everywhere else []
-    return {
-        "roles": list(Role) if is_admin(request.user) else [Role.ANNOTATOR],
-        "scopes": [*everywhere, *benchmarks],
-    }
+    return RoleForm(request.POST if bound else None, **role_choices(request.user))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_http_methods
+import uuid
+from typing import Any, cast
 
-from annotation.selectors.effort import PlannedPool, preview_pool
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.selectors.effort import PoolPlanReport, preview_pool
+from config.jobs.models import JobState
+from config.jobs.policies import jobs_seen_by
 from config.jobs.views import start_job
 from config.shared.errors import InvalidInput
 from config.shared.numbers import Figure, count_figure, undefined
@@ -14,6 +19,8 @@ from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.forms.pools import PoolForm
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, check_can_build_pool
+from pooling.selectors.pool_plan import takes_long
+from pooling.selectors.runs import run_ids
 
 PREVIEW = "preview"
 
@@ -21,22 +28,74 @@ PREVIEW = "preview"
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def pool_build(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the form, preview the pool in place, or start the job that builds it."""
+    """Show the form, preview the pool in place or by a job, or start the job that builds it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_build_pool(request.user, benchmark)
-    form = PoolForm(**form_data(request), benchmark=benchmark)
-    context = {"benchmark": benchmark, "form": form}
+    initial = {"proxy": request.GET.get("proxy", "")}
+    form = PoolForm(**form_data(request), benchmark=benchmark, initial=initial)
     if request.method == "POST" and form.is_valid():
         if request.POST.get("step") != PREVIEW:
             return _start(request, benchmark, form)
+        if takes_long(benchmark, form.options()):
+            return _start_preview(request, benchmark, form)
         try:
             planned = preview_pool(benchmark, form.options(), form.cleaned_data["rate"])
         except InvalidInput as error:
             form.add_error(None, str(error))
         else:
-            context |= {"figures": _figures(planned), "planned": planned}
-            return render(request, "pooling/pool_build.html", context)
-    return render(request, "pooling/pool_build.html", context, status=form_status(request))
+            return _show(request, benchmark, form, planned.report())
+    return _show(request, benchmark, form)
+
+
+def _show(
+    request: HttpRequest, benchmark: Benchmark, form: PoolForm, plan: PoolPlanReport | None = None
+) -> HttpResponse:
+    context: dict[str, Any] = {"benchmark": benchmark, "form": form, "plan": plan}
+    if plan is None:
+        return render(request, "pooling/pool_build.html", context, status=form_status(request))
+    context["figures"] = _figures(plan)
+    return render(request, "pooling/pool_build.html", context)
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def pool_preview(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
+    """Show the plan of a pool that a job has computed."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_build_pool(request.user, benchmark)
+    job = get_object_or_404(
+        jobs_seen_by(request.user), pk=pk, kind="preview_pool", benchmark_key=benchmark.key
+    )
+    if job.state != JobState.DONE or job.result is None:
+        return redirect("job", job.pk)
+    form = PoolForm(_sent(job.params), benchmark=benchmark)
+    # A run can have another name by now. Then the form shows the error instead of the plan.
+    plan = cast(PoolPlanReport, job.result) if form.is_valid() else None
+    return _show(request, benchmark, form, plan)
+
+
+def _sent(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a job as a form sends them."""
+    return {
+        name: value if isinstance(value, list) else str(value)
+        for name, value in params.items()
+        if value is not None
+    }
+
+
+def _start_preview(request: HttpRequest, benchmark: Benchmark, form: PoolForm) -> HttpResponse:
+    """Start the job that compares all captions, which takes longer than a request may."""
+    return start_job(
+        request,
+        kind="preview_pool",
+        title=f"Preview a pool of {benchmark.name}",
+        params={
+            "benchmark": benchmark.key,
+            **form.options().values(),
+            "rate": form.cleaned_data["rate"],
+        },
+        benchmark_key=benchmark.key,
+    )
 
 
 def _start(request: HttpRequest, benchmark: Benchmark, form: PoolForm) -> HttpResponse:
@@ -48,37 +107,34 @@ def _start(request: HttpRequest, benchmark: Benchmark, form: PoolForm) -> HttpRe
         params={
             "benchmark": benchmark.key,
             **options.values(),
+            "runs": run_ids(benchmark, options.runs),
             "expected": form.cleaned_data["expected"],
         },
         benchmark_key=benchmark.key,
     )
 
 
-def _figures(planned: PlannedPool) -> list[tuple[str, Figure]]:
-    plan, effort = planned.plan, planned.effort
-    left_out = f"the budget leaves out {plan.n_left_out:,}" if plan.n_left_out else ""
-    shared = len(plan.new) - plan.n_new_tasks
+def _figures(plan: PoolPlanReport) -> list[tuple[str, Figure]]:
+    left_out = f"the budget leaves out {plan['left_out']:,}" if plan["left_out"] else ""
+    shared = plan["new_pairs"] - plan["new_tasks"]
+    unranked = plan.get("unranked", 0)
     no_time = undefined("no answer has a time yet")
-    speed = effort.speed
-    where = "this benchmark" if speed.is_of_benchmark else "this site"
-    note = f"median of the last {speed.answers:,} timed answers of {where}"
+    seconds, hours, cost = plan["seconds"], plan["hours"], plan["cost"]
+    where = "this benchmark" if plan["is_of_benchmark"] else "this site"
+    note = f"median of the last {plan['answers']:,} timed answers of {where}"
     figures = [
-        ("New pairs", count_figure(len(plan.new), left_out)),
-        ("Pairs of the pool", count_figure(len(plan.codes))),
+        ("New pairs", count_figure(plan["new_pairs"], left_out)),
+        # Plans that older versions stored do not have this count.
+        *([("Of them, found by no run", count_figure(unranked))] if unranked else []),
+        ("Pairs of the pool", count_figure(plan["pairs"])),
         (
             "New tasks",
-            count_figure(plan.n_new_tasks, f"equal captions save {shared:,}" if shared else ""),
+            count_figure(plan["new_tasks"], f"equal captions save {shared:,}" if shared else ""),
         ),
-        ("Labels", count_figure(effort.labels, "without labels needed after a disagreement")),
-        (
-            "Time of an answer",
-            no_time if speed.seconds is None else Figure(speed.seconds, "seconds", note),
-        ),
-        (
-            "Hours of judging",
-            no_time if effort.hours is None else Figure(round(effort.hours, 1), "number"),
-        ),
+        ("Labels", count_figure(plan["labels"], "without labels needed after a disagreement")),
+        ("Time of an answer", no_time if seconds is None else Figure(seconds, "seconds", note)),
+        ("Hours of judging", no_time if hours is None else Figure(round(hours, 1), "number")),
     ]
-    if effort.cost is not None:
-        figures.append(("Cost", Figure(round(effort.cost), "count", "in the currency of the rate")))
+    if cost is not None:
+        figures.append(("Cost", Figure(round(cost), "count", "in the currency of the rate")))
     return figures

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from allauth.account import forms as account_forms
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.password_validation import (
     password_validators_help_text_html,
@@ -128,6 +129,21 @@ class JoinForm(ConsentForm):
             except forms.ValidationError as error:
                 self.add_error("password1", error)
         return data
+
+
+class RegisterForm(JoinForm):
+    """The details of an account that a person creates without an invitation."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].help_text = "Only leads and admins see your name."
+        address = self.fields["email"]
+        address.required = settings.CAN_SEND_EMAIL
+        address.help_text = (
+            "You receive a link that confirms your account. It is never published."
+            if settings.CAN_SEND_EMAIL
+            else "The leads whom you ask to confirm your account see it. It is never published."
+        )
 
 
 class RoleForm(forms.Form):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from django.conf import settings
-from rest_framework.permissions import BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from config.accounts.roles import Role, scopes_of
@@ -32,6 +32,20 @@ class CanReadApiDocs(BasePermission):
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return settings.PUBLIC_SITE or bool(request.user.is_authenticated)
+
+
+class OpenToVisitors(BasePermission):
+    """Let everyone read, also without an account. Its operations return only what is public."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return request.method in SAFE_METHODS
+
+
+class HasAccount(BasePermission):
+    """Allow everyone who is signed in, also without a role."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return bool(request.user.is_authenticated and request.user.is_active)
 
 
 class HasRole(BasePermission):

@@ -10,7 +10,12 @@ from django.utils.translation import gettext_lazy as _
 
 from config.accounts.models import Invitation, User
 from config.accounts.roles import Role, is_admin, is_lead, leads_somewhere, scopes_of
-from config.accounts.selectors import all_roles, has_second_factor, people_with
+from config.accounts.selectors import (
+    all_roles,
+    has_confirmed_address,
+    has_second_factor,
+    people_with,
+)
 from config.shared.errors import Conflict, NotPermitted
 
 SECOND_FACTOR_MISSING = _(
@@ -29,6 +34,14 @@ def lacks_second_factor(user: Any) -> bool:
     if not required or required.isdisjoint(role for role, _ in all_roles(user)):
         return False
     return not has_second_factor(user)
+
+
+def is_confirmed(user: Any) -> bool:
+    """Return whether someone vouches for the person, or an e-mail address is confirmed.
+
+    Roles are given by invitation only. People who create their accounts themselves have none.
+    """
+    return bool(all_roles(user)) or has_confirmed_address(user)
 
 
 def is_active(user: Any) -> bool:

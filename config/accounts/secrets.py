@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+from typing import TYPE_CHECKING
 
-from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+
+if TYPE_CHECKING:
+    from cryptography.fernet import MultiFernet
 
 SALT = "config.accounts.secrets"
 
@@ -21,6 +24,8 @@ def decrypt(text: str) -> str:
 
 
 def _keys() -> MultiFernet:
+    from cryptography.fernet import Fernet, MultiFernet  # 4 MB, which most commands do not need
+
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     digests = [salted_hmac(SALT, "", secret, algorithm="sha256").digest() for secret in secrets]
     return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

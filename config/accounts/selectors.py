@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from allauth.account.utils import filter_users_by_email
 from allauth.mfa.models import Authenticator
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
@@ -57,6 +58,10 @@ def has_second_factor(user: Any) -> bool:
     """Return whether the person has an authenticator app or a passkey, not only recovery codes."""
     kinds = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
     return bool(Authenticator.objects.filter(user=user, type__in=kinds).exists())
+
+
+def has_confirmed_address(user: Any) -> bool:
+    return bool(EmailAddress.objects.filter(user=user, verified=True).exists())
 
 
 def uses_email(email: str) -> bool:

@@ -14,6 +14,7 @@ from config.audit.models import AuditEntry
 from config.audit.policies import can_read_log
 from config.audit.selectors import actor_of_entry, address_of, find_entries
 from config.shared.errors import InvalidInput
+from config.shared.paging import NewestFirst
 
 
 class CanReadLog(BasePermission):
@@ -75,6 +76,7 @@ class AuditLog(generics.ListAPIView[AuditEntry]):
     permission_classes = [CanReadLog]
     serializer_class = AuditEntrySerializer
     queryset = AuditEntry.objects.none()
+    pagination_class = NewestFirst
 
     def get_queryset(self) -> QuerySet[AuditEntry]:
         form = LogFilter(self.request.query_params)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from django.db.models import QuerySet
+from django.db.models import Model, Q, QuerySet
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
@@ -17,6 +18,11 @@ from config.accounts.permissions import IsResearcher
 from config.jobs.models import Job
 from config.jobs.policies import jobs_seen_by
 from config.jobs.services import cancel_job
+from config.shared.paging import NewestFirst
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+ID_BITS = 128
+MICROSECONDS_MAX = (datetime(9000, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
@@ -51,10 +57,31 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             },
             "error": {"help_text": "Why the job failed; otherwise empty."},
             "problems": {
-                "help_text": "The first hundred errors of a file with more than one error, each "
-                "with `line` (null in formats without lines) and `reason`."
+                "help_text": "The first hundred errors of files with more than one error, each "
+                "with `file` (empty if there is one file), `line` (null in formats without lines) "
+                "and `reason`."
             },
         }
+
+
+class NewestJobsFirst(NewestFirst):
+    """Pages of jobs by the time of their creation, and by their ids if the time is equal.
+
+    The number of a job has its time in microseconds since 1970, followed by the 128 bits of its id.
+    """
+
+    order = ("-created_at", "-pk")
+
+    def older(self, rows: QuerySet[Any], after: int) -> QuerySet[Any]:
+        microseconds, job = divmod(after, 1 << ID_BITS)
+        at = EPOCH + timedelta(microseconds=min(microseconds, MICROSECONDS_MAX))
+        same_time = Q(created_at=at, pk__lt=uuid.UUID(int=job))
+        return rows.filter(Q(created_at__lt=at) | same_time)
+
+    def number(self, row: Model) -> int:
+        job = cast(Job, row)
+        microseconds = (job.created_at - EPOCH) // timedelta(microseconds=1)
+        return (microseconds << ID_BITS) | job.pk.int
 
 
 class JobList(generics.ListAPIView[Job]):
@@ -62,6 +89,7 @@ class JobList(generics.ListAPIView[Job]):
 
     permission_classes = [IsResearcher]
     serializer_class = JobSerializer
+    pagination_class = NewestJobsFirst
 
     def get_queryset(self) -> QuerySet[Job]:
         return jobs_seen_by(self.request.user)

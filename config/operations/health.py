@@ -239,6 +239,8 @@ def measured_folders() -> dict[str, Path]:
         "home": Path(settings.HEARTH_HOME),
         "media": Path(settings.MEDIA_ROOT),
         "label sets": Path(settings.LABEL_SET_ROOT),
+        "proxies": Path(settings.PROXY_ROOT),
+        "matrices": Path(settings.MATRIX_ROOT),
         "uploads": Path(settings.UPLOAD_ROOT),
         "temporary files": Path(tempfile.gettempdir()),
     }

@@ -1,5 +1,6 @@
-"""Housekeeping: remove rows and files that are no longer needed, every night.
+"""Housekeeping: remove rows and files that are no longer needed, and store missing ones.
 
+It runs every night.
 An app registers a step for its own rows with `@housekeeping_step`.
 """
 
@@ -39,8 +40,8 @@ KEEP_OPERATIONS = timedelta(days=365)
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
-    """What a step removed, or would remove."""
+class Done:
+    """What a step removed or stored, or would remove or store."""
 
     number: int
     bytes: int = 0
@@ -56,12 +57,12 @@ class StepFigures(TypedDict):
 
 
 # Takes `dry_run`: True only counts.
-StepFunction = Callable[[bool], Removed]
+StepFunction = Callable[[bool], Done]
 _steps: dict[str, tuple[str, StepFunction]] = {}
 
 
 def housekeeping_step(name: str, title: str) -> Callable[[StepFunction], StepFunction]:
-    """Register the decorated function as a step. title: what it removes, in words."""
+    """Register the decorated function as a step. title: what it removes or stores, in words."""
 
     def register(function: StepFunction) -> StepFunction:
         if name in _steps:
@@ -73,7 +74,7 @@ def housekeeping_step(name: str, title: str) -> Callable[[StepFunction], StepFun
 
 
 def run_housekeeping(*, by: Actor, dry_run: bool = False) -> list[StepFigures]:
-    """Run all steps. Return what each removed, or would remove if `dry_run` is set."""
+    """Run all steps. Return what each did, or would do if `dry_run` is set."""
     check_can_administer(by)
     if dry_run:
         return _run_steps(dry_run=True)
@@ -93,72 +94,82 @@ def _run_steps(*, dry_run: bool) -> list[StepFigures]:
     return figures
 
 
-def remove_rows(rows: QuerySet[Any], dry_run: bool) -> Removed:
+def remove_rows(rows: QuerySet[Any], dry_run: bool) -> Done:
     """Delete the rows in short transactions, so that no one waits for them."""
     if dry_run:
-        return Removed(rows.count())
+        return Done(rows.count())
     number = 0
     while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:ROWS_PER_TRANSACTION]):
         rows.model._base_manager.filter(pk__in=keys).delete()
         number += len(keys)
-    return Removed(number)
+    return Done(number)
 
 
-def remove_files(paths: Iterator[Path], dry_run: bool) -> Removed:
+def remove_files(paths: Iterator[Path], dry_run: bool) -> Done:
     number = size = 0
     for path in paths:
         number, size = number + 1, size + path.stat().st_size
         if not dry_run:
             path.unlink(missing_ok=True)
-    return Removed(number, size)
+    return Done(number, size)
 
 
 # --- The steps of this app ----------------------------------------------------------------------
 
 
 @housekeeping_step("sessions", "Expired sessions")
-def remove_sessions(dry_run: bool) -> Removed:
+def remove_sessions(dry_run: bool) -> Done:
     return remove_rows(Session.objects.filter(expire_date__lt=Now()), dry_run)
 
 
 @housekeeping_step("devices", "Devices whose session has ended")
-def remove_devices(dry_run: bool) -> Removed:
+def remove_devices(dry_run: bool) -> Done:
     sessions = Session.objects.filter(expire_date__gte=Now())
     ended = UserSession.objects.exclude(session_key__in=sessions.values("session_key"))
     return remove_rows(ended, dry_run)
 
 
 @housekeeping_step("jobs", "Jobs that finished long ago")
-def remove_jobs(dry_run: bool) -> Removed:
+def remove_jobs(dry_run: bool) -> Done:
     oldest = timezone.now() - timedelta(days=settings.KEEP_JOBS_DAYS)
     done = Job.objects.exclude(state__in=UNFINISHED).filter(finished_at__lt=oldest)
     return remove_rows(done, dry_run)
 
 
 @housekeeping_step("keyed_requests", "Answers to requests with an idempotency key")
-def remove_keyed_requests(dry_run: bool) -> Removed:
+def remove_keyed_requests(dry_run: bool) -> Done:
     return remove_rows(expired_requests(), dry_run)
 
 
 @housekeeping_step("deliveries", "Old deliveries of webhooks")
-def remove_deliveries(dry_run: bool) -> Removed:
+def remove_deliveries(dry_run: bool) -> Done:
     return remove_rows(old_deliveries(), dry_run)
 
 
 @housekeeping_step("operations", "Records of old backups and housekeeping")
-def remove_operations(dry_run: bool) -> Removed:
+def remove_operations(dry_run: bool) -> Done:
     oldest = timezone.now() - KEEP_OPERATIONS
     return remove_rows(Operation.objects.filter(started_at__lt=oldest), dry_run)
 
 
 @housekeeping_step("uploads", "Uploads that no job will read")
-def remove_uploads(dry_run: bool) -> Removed:
+def remove_uploads(dry_run: bool) -> Done:
     return remove_files(_unnamed_files("uploads", settings.UPLOAD_ROOT, UPLOAD_AGE), dry_run)
 
 
 @housekeeping_step("media", "Media files that no video names")
-def remove_media(dry_run: bool) -> Removed:
+def remove_media(dry_run: bool) -> Done:
     return remove_files(_unnamed_files("default", settings.MEDIA_ROOT, FILE_AGE), dry_run)
+
+
+@housekeeping_step("proxies", "Files that no proxy names")
+def remove_proxies(dry_run: bool) -> Done:
+    return remove_files(_unnamed_files("proxies", settings.PROXY_ROOT, FILE_AGE), dry_run)
+
+
+@housekeeping_step("matrices", "Files of matrices that no run names")
+def remove_matrices(dry_run: bool) -> Done:
+    return remove_files(_unnamed_files("matrices", settings.MATRIX_ROOT, FILE_AGE), dry_run)
 
 
 def _unnamed_files(storage: str, root: Any, age: timedelta) -> Iterator[Path]:

@@ -34,11 +34,10 @@ from config.operations.backup.contents import (
     quoted,
 )
 from config.operations.backup.databases import run_query
-from config.shared.bulk import CopyText, escape_for_copy
+from config.shared.copy_postgresql import CopyText, escape_for_copy
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 
-ROWS_PER_PIECE = 5_000
 NULL = "\\N"
 MIGRATIONS = "django_migrations"
 
@@ -211,7 +210,7 @@ def _copy_table(source: sqlite3.Connection, query: Query, cursor: Any, table: st
     try:
         cursor.copy_expert(
             f"COPY {quoted(table)} ({names}) FROM STDIN",
-            CopyText(_lines(rows, columns), ROWS_PER_PIECE),
+            CopyText(_lines(rows, columns)),
             size=1 << 20,
         )
     except psycopg2.DataError as error:
@@ -234,12 +233,12 @@ def _continue_sequence(source: sqlite3.Connection, cursor: Any, table: str, colu
     )
 
 
-def _lines(rows: Iterable[Sequence[Any]], columns: list[Column]) -> Iterator[list[str]]:
-    """Yield the cells of each row of SQLite as texts for COPY."""
+def _lines(rows: Iterable[Sequence[Any]], columns: list[Column]) -> Iterator[str]:
+    """Yield each row of SQLite as a line for COPY."""
     texts = [_text_of(column.kind) for column in columns]
     for row in rows:
         cells = zip(texts, row, strict=True)
-        yield [NULL if cell is None else text(cell) for text, cell in cells]
+        yield "\t".join([NULL if cell is None else text(cell) for text, cell in cells]) + "\n"
 
 
 def _text_of(kind: str) -> Callable[[Any], str]:

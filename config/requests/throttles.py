@@ -1,4 +1,6 @@
-"""Limits of the requests of one person to the API, counted in the shared cache.
+"""Limits of the requests of one person to the API, and of visitors, counted in the shared cache.
+
+Visitors are counted by their network address. Many people can share one, so these limits are high.
 
 A process takes permits from the shared count in steps, so that only one request in `STEP` needs the
 cache. A cache in the database would otherwise need a write for each answer.
@@ -9,14 +11,22 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable
+from functools import wraps
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponseBase
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
+
+from config.shared.errors import TooManyRequests
+from config.shared.logs import RequestInfo, current_request
+from config.shared.pages import View
 
 WINDOW_SECONDS = 60
 STEP = 10
@@ -59,15 +69,50 @@ class PersonThrottle(BaseThrottle):
 
     def allow_request(self, request: Request, view: Any) -> bool:
         scope = getattr(view, "throttle_scope", "requests")
-        limit = settings.REQUESTS_PER_MINUTE[scope]
-        # Only the public documents of the API are open to visitors.
-        if not limit or request.user.pk is None:
-            return True
-        return PERMITS.take(f"{scope}:{request.user.pk}", limit, time.time())
+        # Visitors only read public benchmarks and the documents of the API.
+        return _is_allowed("visits" if request.user.pk is None else scope, request)
 
     def wait(self) -> float:
-        """Return the seconds until the next minute begins."""
-        return math.ceil(WINDOW_SECONDS - time.time() % WINDOW_SECONDS)
+        return _seconds_left()
+
+
+def limit_rate(scope: str) -> Callable[[View], View]:
+    """Limit the requests of a page to the rate of `scope`, for a person or a visitor's address."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def limited(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if not _is_allowed(scope, request):
+                raise TooManyRequests(_seconds_left())
+            return view(request, *args, **kwargs)
+
+        return limited
+
+    return decorate
+
+
+def _is_allowed(scope: str, request: Request | HttpRequest) -> bool:
+    limit = settings.REQUESTS_PER_MINUTE[scope]
+    sender = request.user.pk or _network_of(current_request.get())
+    if not limit or not sender:
+        return True
+    return PERMITS.take(f"{scope}:{sender}", limit, time.time())
+
+
+def _network_of(about: RequestInfo | None) -> str:
+    """Return the address of a visitor, or that of their network in IPv6; empty if unknown."""
+    try:
+        address = ip_address(about.address if about else "")
+    except ValueError:
+        return ""
+    # One household or laboratory has at least all addresses with the same first 64 bits.
+    length = 32 if address.version == 4 else 64
+    return str(ip_network((address, length), strict=False))
+
+
+def _seconds_left() -> int:
+    """Return the seconds until the next minute begins."""
+    return math.ceil(WINDOW_SECONDS - time.time() % WINDOW_SECONDS)
 
 
 def _take_from_cache(key: str, limit: int) -> int:

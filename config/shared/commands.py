@@ -75,7 +75,7 @@ def _in_words(error: HearthError) -> str:
     if not isinstance(error, InvalidInput):
         return str(error)
     further = [
-        str(InvalidInput(problem.reason, source=error.source, line=problem.line))
+        str(InvalidInput(problem.reason, source=problem.source or error.source, line=problem.line))
         for problem in error.problems[1:]
     ]
     return "\n".join([str(error), *further])

@@ -8,18 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 
 class HearthError(Exception):
     """An error that the caller can understand and act on. Its text may be shown."""
 
 
+class ProblemReport(TypedDict):
+    """A problem as pages and the API show it. `file` is empty if only one file was read."""
+
+    file: str
+    line: int | None
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One error of a file. `line` counts from 1, and is None in formats without lines."""
+    """One error of a file. `line` counts from 1, and is None in formats without lines.
+
+    `source` is the name of the file, if several files are read together.
+    """
 
     reason: str
     line: int | None = None
+    source: str | None = None
+
+    def report(self) -> ProblemReport:
+        return {"file": self.source or "", "line": self.line, "reason": self.reason}
 
 
 class InvalidInput(HearthError):
@@ -46,6 +62,10 @@ class InvalidInput(HearthError):
         )
         super().__init__(f"{place}: {reason}" if place else reason)
 
+    def reports(self) -> list[ProblemReport]:
+        """Return the problems if there are several. The text of the error has the first."""
+        return [problem.report() for problem in self.problems] if len(self.problems) > 1 else []
+
 
 class DamagedPart(HearthError):
     """A part of a file does not have the checksum that was sent with it."""
@@ -65,6 +85,17 @@ class TooLarge(HearthError):
 
 class LengthRequired(HearthError):
     """The request does not state its length."""
+
+
+class TooManyRequests(HearthError):
+    """One person or network address has sent too many requests. Wait `seconds`."""
+
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+        super().__init__(
+            "Too many requests came from your account or your network address in this minute. "
+            f"Wait {seconds} seconds, and then try again."
+        )
 
 
 class Conflict(HearthError):

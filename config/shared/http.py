@@ -31,6 +31,7 @@ STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (errors.Conflict, 409),
     (errors.LengthRequired, 411),
     (errors.TooLarge, 413),
+    (errors.TooManyRequests, 429),
     (errors.DamagedPart, 460),  # the status of the tus protocol
     (errors.HearthError, 400),
     # The connection broke while the body was read.
@@ -46,6 +47,7 @@ TITLES = {
     411: _("The length of the request is missing"),
     412: _("The request is based on an older state"),
     413: _("The request is too large"),
+    429: "Too many requests",
     460: "The part arrived damaged",
     503: _("The database is busy or unavailable"),
     507: _("The disk is full"),
@@ -92,7 +94,7 @@ def _answer(request: HttpRequest, error: BaseException, status: int) -> HttpResp
     else:
         response = _error_page(request, error, status)
     patch_cache_control(response, private=True, no_store=True)
-    return _with_retry(response, status)
+    return _with_retry(response, status, error)
 
 
 def _error_page(request: HttpRequest, error: BaseException, status: int) -> HttpResponse:
@@ -140,7 +142,7 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     if status is None:
         return exception_handler(error, context)
     set_rollback()
-    return _with_retry(Response(_body_of(error), status=status), status)
+    return _with_retry(Response(_body_of(error), status=status), status, error)
 
 
 def _body_of(error: BaseException) -> dict[str, Any]:
@@ -181,7 +183,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return html_server_error(request)
 
 
-def _with_retry(response: Answer, status: int) -> Answer:
-    if status == 503:
+def _with_retry(response: Answer, status: int, error: BaseException) -> Answer:
+    if isinstance(error, errors.TooManyRequests):
+        response["Retry-After"] = str(error.seconds)
+    elif status == 503:
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response

@@ -20,7 +20,9 @@ from django.http import HttpRequest
 
 ACCESS = "hearth.access"
 # Anyone with such a link gets access. nginx masks them as well (config/deploy/nginx/).
-SECRET_PATHS = re.compile(r"(/invitations/|/accounts/password/reset/key/)[^/\s\"']+")
+SECRET_PATHS = re.compile(
+    r"(/invitations/|/accounts/password/reset/key/|/accounts/confirm-email/)[^/\s\"']+"
+)
 # What an OpenID Connect provider adds to the address to which people return.
 SECRET_PARAMETERS = re.compile(r"([?&](?:code|state)=)[^&\s\"']+")
 # Control characters, line ends of Unicode, and those that change the direction of text.

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
-from rest_framework import serializers
 
 HALF_BITS = 26
 HALF = (1 << HALF_BITS) - 1
@@ -56,18 +54,3 @@ class PublicIds:
 def _mixed(secret: bytes, number: int, half: int) -> int:
     content = bytes([number]) + half.to_bytes(4)
     return int.from_bytes(hashlib.blake2b(content, digest_size=4, key=secret).digest()) & HALF
-
-
-class PublicIdField(serializers.IntegerField):
-    """A primary key, which requests and responses contain as its public id."""
-
-    def __init__(self, table: str, **options: Any) -> None:
-        super().__init__(min_value=1, max_value=PUBLIC_ID_MAX, **options)
-        self._ids = PublicIds(table)
-
-    def to_representation(self, value: int) -> int:
-        return self._ids.of(value)
-
-    def run_validation(self, data: object = serializers.empty) -> int:
-        """Check the public id first, and then return the primary key."""
-        return self._ids.key_of(super().run_validation(data))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,31 @@ def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
     except HearthError:
         delete_upload(name)
         raise
+
+
+@contextmanager
+def stored_uploads(files: Mapping[str, UploadedFile[Any]]) -> Iterator[dict[str, Any]]:
+    """Store several uploaded files while a job is queued; yield the job's parameter `files`.
+
+    It has `upload` and `source` by the name of the field.
+    """
+    with ExitStack() as stack:
+        yield {
+            "files": {
+                name: stack.enter_context(stored_upload(file)) for name, file in files.items()
+            }
+        }
+
+
+def upload_names(params: Mapping[str, Any]) -> set[str]:
+    """Return the names of the uploads in a job's parameters: `upload`, and those in `files`.
+
+    They have no order, because PostgreSQL does not keep that of the parameters.
+    """
+    files = params.get("files")
+    sent = files.values() if isinstance(files, dict) else ()
+    names = [params.get("upload"), *(file.get("upload") for file in sent if isinstance(file, dict))]
+    return {name for name in names if isinstance(name, str) and name}
 
 
 def keep_upload(name: str) -> str:

@@ -16,6 +16,8 @@ from django.conf import settings
 from config.shared.errors import InvalidInput
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+# The addresses of a host that are tried, such as one of IPv6 and one of IPv4.
+ADDRESSES_MAX = 2
 # Translates to IPv4 addresses, so it could reach a private one.
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 PRIVATE = "The address is in a private network. WEBHOOK_PRIVATE_HOSTS can allow it."
@@ -27,13 +29,13 @@ class AddressRefused(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes. path: with the query. ip: the checked address of the host."""
+    """Where a request goes. path: with the query. ips: the checked addresses of the host."""
 
     host: str
     port: int
     path: str
     is_https: bool
-    ip: str
+    ips: tuple[str, ...]
 
 
 def check_url(url: str) -> None:
@@ -68,7 +70,8 @@ def resolve(url: str) -> Target:
     if host not in settings.WEBHOOK_PRIVATE_HOSTS and not all(map(is_public, ips)):
         raise AddressRefused(PRIVATE)
     path = parts.path or "/"
-    return Target(host, port, f"{path}?{parts.query}" if parts.query else path, is_https, ips[0])
+    path = f"{path}?{parts.query}" if parts.query else path
+    return Target(host, port, path, is_https, tuple(ips[:ADDRESSES_MAX]))
 
 
 def is_public(text: str) -> bool:

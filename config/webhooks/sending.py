@@ -41,7 +41,8 @@ def send(url: str, body: str, headers: dict[str, str]) -> Answer:
     """Send the body to the URL. Raises `AddressRefused` if the URL must not be reached."""
     target = resolve(url)
     with closing(_Pinned(target)) as connection:
-        timer = threading.Timer(TOTAL_SECONDS, _break_off, [connection])
+        is_late = threading.Event()
+        timer = threading.Timer(TOTAL_SECONDS, _break_off, [connection, is_late])
         timer.start()
         try:
             connection.request("POST", target.path, body.encode(), headers)
@@ -49,13 +50,15 @@ def send(url: str, body: str, headers: dict[str, str]) -> Answer:
             text = answer.read(ANSWER_LENGTH).decode(errors="replace").replace("\x00", "")
             return Answer(answer.status, text)
         except (OSError, http.client.HTTPException, ValueError) as error:
+            if is_late.is_set():
+                return Answer(None, f"The host did not answer in {TOTAL_SECONDS} seconds.")
             return Answer(None, f"{type(error).__name__}: {error}"[:ANSWER_LENGTH])
         finally:
             timer.cancel()
 
 
 class _Pinned(http.client.HTTPConnection):
-    """A connection to the checked IP address. The certificate must be that of the host."""
+    """A connection to a checked IP address. The certificate must be that of the host."""
 
     def __init__(self, target: Target) -> None:
         super().__init__(target.host, target.port, timeout=CONNECT_SECONDS)
@@ -63,14 +66,26 @@ class _Pinned(http.client.HTTPConnection):
         self._target = target
 
     def connect(self) -> None:
-        address = (self._target.ip, self._target.port)
-        self.sock = socket.create_connection(address, CONNECT_SECONDS)
+        self.sock = self._connected()
         if self._target.is_https:
             context = ssl.create_default_context()
-            self.sock = context.wrap_socket(self.sock, server_hostname=self._target.host)
+            # The limit of time closes `sock`, so it must be set before the handshake.
+            self.sock = context.wrap_socket(
+                self.sock, server_hostname=self._target.host, do_handshake_on_connect=False
+            )
+            self.sock.do_handshake()
+
+    def _connected(self) -> socket.socket:
+        """Return a connection to the first of the addresses that accepts one."""
+        *others, last = self._target.ips
+        for ip in others:
+            with suppress(OSError):
+                return socket.create_connection((ip, self._target.port), CONNECT_SECONDS)
+        return socket.create_connection((last, self._target.port), CONNECT_SECONDS)
 
 
-def _break_off(connection: http.client.HTTPConnection) -> None:
+def _break_off(connection: http.client.HTTPConnection, is_late: threading.Event) -> None:
+    is_late.set()
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(socket.SHUT_RDWR)

@@ -18,7 +18,7 @@ from config.jobs.api import JobSerializer, accepted
 from config.shared.errors import InvalidInput, NotFound
 from config.shared.paging import BoundedPages
 from evaluation.lab.analyses import ANALYSES, Analysis, get_analysis
-from evaluation.lab.analyses.question import build_question
+from evaluation.lab.analyses.question import build_question, is_list
 from evaluation.lab.comparison.captions import Comparison, compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import DESCRIPTIONS, caption_as_json
@@ -47,10 +47,13 @@ class AnalysisDetail(OfBenchmark):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, key: str, name: str) -> Response:
         """Return the stored result with its inputs, or 404 if it has not been computed yet."""
-        data: dict[str, Any] = request.query_params.dict()
-        if "runs" in data:
-            data["runs"] = request.query_params.getlist("runs")
-        found = build_question(get_analysis(name), self.benchmark, data).stored_result()
+        analysis, sent = get_analysis(name), request.query_params
+        fields = analysis.form.base_fields
+        data: dict[str, Any] = {
+            key: sent.getlist(key) if key in fields and is_list(fields[key]) else sent[key]
+            for key in sent
+        }
+        found = build_question(analysis, self.benchmark, data).stored_result()
         if found is None:
             raise NotFound(
                 "This has not been computed yet. Send the same options in a POST "
@@ -216,6 +219,7 @@ def _described(analysis: Analysis[Any, Any]) -> dict[str, Any]:
         "title": analysis.title,
         "question": analysis.question,
         "source": analysis.source,
+        "direction": analysis.direction_note,
         "fields": {
             name: {"label": field.label, "initial": field.initial, "help": field.help_text}
             for name, field in analysis.form.base_fields.items()

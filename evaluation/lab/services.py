@@ -19,7 +19,8 @@ from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.lab.analyses import get_analysis
-from evaluation.lab.analyses.question import JOB_KIND, Question, build_question
+from evaluation.lab.analyses.question import Question, build_question
+from evaluation.lab.enums import ANALYSIS_JOB, PAPER_JOB
 from evaluation.lab.paper.paper import plan_paper
 from evaluation.models import DRAFT, AnalysisResult, LabelSet
 from evaluation.release.policies import check_can_evaluate
@@ -28,7 +29,6 @@ from pooling.models import Benchmark, Run
 
 # The page of a benchmark shows the result of this analysis, so publishing computes it.
 OVERVIEW_ANALYSIS = "originals"
-PAPER_JOB = "paper"
 # Maximum number of stored results of one analysis in one benchmark. Drafts have their own maximum,
 # because a new draft every few minutes must not delete the results of label sets.
 RESULTS_MAX, DRAFT_RESULTS_MAX = 50, 10
@@ -53,12 +53,12 @@ def begin_analysis(*, question: Question, data: Mapping[str, Any], created_by: U
     """
     benchmark = question.inputs.benchmark
     return question.unfinished_job() or enqueue_job(
-        kind=JOB_KIND,
+        kind=ANALYSIS_JOB,
         title=f"{question.analysis.title} of {benchmark.name}"[:300],
         params={
             "benchmark": benchmark.key,
             "analysis": question.analysis.name,
-            "given": dict(data),
+            "given": _with_run_ids(data, question),
             "chosen": question.options,
             "key": question.key,
             "question": question.stable_key,
@@ -67,6 +67,12 @@ def begin_analysis(*, question: Question, data: Mapping[str, Any], created_by: U
         benchmark_key=benchmark.key,
         by=actor_of(created_by),
     )
+
+
+def _with_run_ids(data: Mapping[str, Any], question: Question) -> dict[str, Any]:
+    """Return the form data with ids of runs, because a name can change before the job starts."""
+    named = {"runs": [run.pk for run in question.inputs.runs]} if data.get("runs") else {}
+    return {**data, **named}
 
 
 def check_same_code(requested_version: str) -> None:

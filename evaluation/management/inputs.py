@@ -43,8 +43,13 @@ def read_inputs(
 
     own: the names of the form's own fields, whose options may be None.
     """
-    data = {"labels": options["labels"], "only": options["labels_only"]}
-    data |= {"runs": options["runs"]} if options["runs"] else {}
+    given = {
+        "labels": options["labels"],
+        "only": options["labels_only"],
+        "runs": options["runs"],
+    }
+    # An analysis that reads no labels has no such field.
+    data = {name: value for name, value in given.items() if value}
     data |= {name: options[name] for name in own if options[name] is not None}
     benchmark = get_benchmark(options["key"])
     update_requested_draft(

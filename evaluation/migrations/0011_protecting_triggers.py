@@ -2,16 +2,18 @@
 
 from django.db import migrations
 
-from evaluation.triggers import CREATE, DROP
+from evaluation.triggers import FIRST, statements_that_create, statements_that_drop
 
 
 def create(apps, schema_editor):
-    for statement in CREATE.get(schema_editor.connection.vendor, ()):
+    statements = statements_that_create(FIRST)
+    for statement in statements.get(schema_editor.connection.vendor, ()):
         schema_editor.execute(statement)
 
 
 def drop(apps, schema_editor):
-    for statement in DROP.get(schema_editor.connection.vendor, ()):
+    statements = statements_that_drop(FIRST)
+    for statement in statements.get(schema_editor.connection.vendor, ()):
         schema_editor.execute(statement)
 
 

@@ -48,6 +48,11 @@ def _source_rows(source: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def _priority(campaign: Campaign) -> str:
+    label = str(Priority(campaign.priority).label)
+    return label if campaign.proxy is None else f"{label}: {campaign.proxy.name}"
+
+
 def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
     """Return the names and values of the settings that the campaign uses."""
     if campaign.is_imported:
@@ -66,7 +71,7 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
         ("Who may judge", Joining(campaign.joining).label),
     ]
     if campaign.priority != Priority.NONE:
-        rows.append(("Judged first", Priority(campaign.priority).label))
+        rows.append(("Judged first", _priority(campaign)))
     if campaign.ceiling < 1:
         rows.append(("Maximum share per annotator", percent(campaign.ceiling)))
     if campaign.has_entry_requirement:

@@ -36,9 +36,7 @@ def benchmark_cards(
 
     newest: as `newest_label_sets` returns it.
     """
-    runs = _counts(
-        Run.objects.filter(withdrawn_at=None).values_list("benchmark").annotate(Count("pk"))
-    )
+    runs = _counts(Run.objects.listed().values_list("benchmark").annotate(Count("pk")))
     pairs = _counts(Pool.objects.values_list("benchmark").annotate(Sum("n_new_pairs")))
     campaigns = _counts(
         Campaign.objects.filter(state=CampaignState.OPEN, kind=CampaignKind.JUDGING)

@@ -67,7 +67,7 @@ def unscored_runs(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) 
     A run is unscored if it has no scores by the newest label set, or by the original positives if
     there is no label set. newest: as `newest_label_sets` returns it.
     """
-    runs = Run.objects.filter(benchmark__in=benchmarks, withdrawn_at=None).order_by()
+    runs = Run.objects.listed().filter(benchmark__in=benchmarks).order_by()
     evaluations = _newest_evaluations(newest).filter(run__benchmark__in=benchmarks)
     scored = set(evaluations.values_list("run_id", "label_set_id"))
     counts = dict.fromkeys((benchmark.pk for benchmark in benchmarks), 0)
@@ -81,7 +81,7 @@ def recent_runs(
     benchmarks: Iterable[Benchmark], newest: dict[int, LabelSet], limit: int, *, by: Any
 ) -> list[RunScore]:
     """Return the runs that were imported last: those of the person `by` first, newest first."""
-    standing = Run.objects.filter(benchmark__in=benchmarks, withdrawn_at=None)
+    standing = Run.objects.listed().filter(benchmark__in=benchmarks)
     runs = standing.select_related("benchmark", "created_by")
     is_other = Case(When(created_by=by, then=0), default=1)
     found = list(runs.order_by(is_other, "-created_at", "-pk")[:limit])

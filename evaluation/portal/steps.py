@@ -14,14 +14,16 @@ from pooling.models import Benchmark
 class Progress:
     """Counts of one benchmark that decide which step is next.
 
-    new_pairs: pooled pairs that no campaign contains. at_desk: tasks that wait for a lead.
-    desk_url: address of the desk with most of them. settled, unsettled: labelled pairs by outcome.
-    version: number of the newest label set, or None. newly_settled: pairs settled since that label
-    set. unscored: runs without scores by the newest labels.
+    without_file: videos without a file or address. new_pairs: pooled pairs that no campaign
+    contains. at_desk: tasks that wait for a lead. desk_url: address of the desk with most of them.
+    settled, unsettled: labelled pairs by outcome. version: number of the newest label set, or None.
+    newly_settled: pairs settled since that label set. unscored: runs without scores by the newest
+    labels.
     """
 
     runs: int
     pairs: int
+    without_file: int
     campaigns: int
     new_pairs: int
     settled: int
@@ -73,7 +75,25 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
             "Build a pool",
             page("pool-build"),
         ),
+        Step(
+            "Add videos",
+            f"{now.without_file:,} without a file" if now.without_file else "all can be shown",
+            not now.without_file or now.campaigns > 0,
+            f"{counted(now.without_file, 'video')} {'has' if now.without_file == 1 else 'have'} no "
+            "file yet. Annotators need the videos of the pooled pairs.",
+            "Add videos",
+            page("videos-add"),
+        ),
         _campaign_step(now, page("campaign-open")),
+        Step(
+            "Judge pairs",
+            f"{counted(now.settled, 'pair')} settled",
+            now.settled > 0 or now.at_desk > 0,
+            "Annotators find the campaign on their home page. Invite those without an account. You "
+            "can publish labels when the first pairs are settled.",
+            "Invite annotators",
+            f"{reverse('invite')}?scope={benchmark.key}",
+        ),
         Step(
             "Settle conflicts",
             f"{now.at_desk:,} at the desk" if now.at_desk else "none at the desk",
@@ -86,7 +106,7 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
         _publish_step(now, page("benchmark-labels")),
         Step(
             "Score runs",
-            f"{now.unscored:,} unscored" if now.unscored else "all scored",
+            _scored(now),
             now.runs > 0 and now.version is not None and not now.unscored,
             f"{counted(now.unscored, 'run')} {'has' if now.unscored == 1 else 'have'} no scores "
             "by the newest labels yet.",
@@ -114,12 +134,6 @@ def _campaign_step(now: Progress, url: str) -> Step:
 
 def _publish_step(now: Progress, url: str) -> Step:
     note = "no label set" if now.version is None else f"label set {now.version}"
-    if not now.settled:
-        advice = (
-            "The pairs are ready for annotators. You can publish labels when the first pairs are "
-            "settled."
-        )
-        return Step("Publish labels", note, now.version is not None, advice, "", "")
     if now.version is None:
         advice = (
             "Publish the labels as a numbered label set. Runs are scored by it, and papers can "
@@ -142,6 +156,12 @@ def _publish_step(now: Progress, url: str) -> Step:
 def next_step(steps: list[Step]) -> Step | None:
     """Return the first step that is not done, or None if all are done."""
     return next((step for step in steps if not step.is_done), None)
+
+
+def _scored(now: Progress) -> str:
+    if not now.runs:
+        return "no runs"
+    return f"{now.unscored:,} unscored" if now.unscored else "all scored"
 
 
 def _be(count: int) -> str:

@@ -49,7 +49,22 @@ TABS = (
     Tab(
         "Runs",
         "benchmark-runs",
-        frozenset({"run-upload", "run", "run-change", "run-delete", "results"}),
+        frozenset(
+            {
+                "run-upload",
+                "run",
+                "run-change",
+                "run-delete",
+                "results",
+                "benchmark-run-uploads",
+                "run-upload-refuse",
+            }
+        ),
+    ),
+    Tab(
+        "Proxies",
+        "proxies",
+        frozenset({"proxy", "proxy-compute", "proxy-upload", "embeddings-upload", "proxy-delete"}),
     ),
     Tab(
         "Pools and campaigns",
@@ -57,6 +72,7 @@ TABS = (
         frozenset(
             {
                 "pool-build",
+                "pool-preview",
                 "pool-delete",
                 "campaign-delete",
                 "campaign-open",
@@ -83,6 +99,7 @@ TABS = (
         frozenset(
             {
                 "benchmark-change",
+                "public-page",
                 "benchmark-delete",
                 "recent-uploads",
                 "webhooks",

@@ -17,6 +17,7 @@ from evaluation.portal.selectors import (
     unscored_runs,
 )
 from pooling.models import Benchmark
+from pooling.selectors.uploaders import unconfirmed_uploaders
 
 # Longer lists are folded after this number of links.
 LINKS_MAX = 4
@@ -76,6 +77,12 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
             "paused annotators",
             "Review",
             _campaign_links(paused_annotators(benchmarks), "campaign-people"),
+        ),
+        ToDo(
+            "person who asks to upload runs",
+            "people who ask to upload runs",
+            "Review",
+            _benchmark_links(benchmarks, unconfirmed_uploaders(), "benchmark-run-uploads"),
         ),
         ToDo(
             "new pair without a campaign",

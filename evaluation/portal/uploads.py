@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from annotation.selectors.deleting import UNDO_FOR
 from config.shared.words import counted
-from pooling.models import Benchmark, Run, Tag, TrainSplit
+from pooling.models import Benchmark, Proxy, Run, Tag, TrainSplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ def recent_uploads(benchmark: Benchmark) -> list[Upload]:
     recent = {"benchmark": benchmark, "created_at__gte": timezone.now() - UNDO_FOR}
     found = [
         *_runs(benchmark.key, recent),
+        *_proxies(benchmark.key, recent),
         *_train_splits(benchmark.key, recent),
         *_tags(benchmark.key, recent),
         *_judgments(recent),
@@ -49,6 +50,12 @@ def _runs(key: str, recent: dict[str, Any]) -> Iterator[Upload]:
     for run in Run.objects.filter(**recent).select_related("created_by"):
         url = reverse("run-delete", args=[key, run.pk])
         yield Upload("run", run.name, run.created_at, run.created_by, url)
+
+
+def _proxies(key: str, recent: dict[str, Any]) -> Iterator[Upload]:
+    for proxy in Proxy.objects.filter(**recent).select_related("created_by"):
+        url = reverse("proxy-delete", args=[key, proxy.pk])
+        yield Upload("proxy", proxy.name, proxy.created_at, proxy.created_by, url)
 
 
 def _train_splits(key: str, recent: dict[str, Any]) -> Iterator[Upload]:

@@ -31,12 +31,8 @@ def check_can_evaluate(by: Actor, benchmark: Benchmark) -> None:
         raise NotPermitted("Only researchers, leads and admins may compute drafts and scores.")
 
 
-def can_publish_labels(user: Any, benchmark: Benchmark) -> bool:
-    return is_lead(user, benchmark.key)
-
-
 def check_can_publish_labels(by: Any, benchmark: Benchmark) -> None:
-    if not can_publish_labels(by, benchmark):
+    if not is_lead(by, benchmark.key):
         raise NotPermitted("Only leads and admins may publish labels.")
     check_not_archived(benchmark)
 

@@ -59,6 +59,7 @@ class Scores(OfBenchmark):
             by_original, by_labels = original.get(run.pk), labelled.get(run.pk)
             current = by_labels if label_set else by_original
             runs[run.name] = {
+                "direction": run.direction,
                 "sha256": run.sha256,
                 "original": by_original.scores if by_original else None,
                 "labelled": by_labels.scores if by_labels else None,

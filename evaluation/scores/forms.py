@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django import forms
@@ -11,6 +11,7 @@ from evaluation.core.files.versions import full_version
 from evaluation.models import LabelSet
 from evaluation.release.forms import LabelsField
 from evaluation.release.selectors import LATEST, ORIGINAL
+from pooling.core.direction import Direction
 
 # Columns of the results table.
 TABLE_MEASURES = ("C@1", "C@5", "C@10", "AP", "AP(found)")
@@ -20,17 +21,30 @@ DEFAULT_SORT = "-C@1"
 
 
 class ResultsForm(forms.Form):
-    """The labels of the results table.
+    """The labels and the direction of the results table.
 
-    `labels`: a version or `original`. `only`: without the original positives.
+    `labels`: a version or `original`. `only`: without the original positives. `direction`: of the
+    runs, because scores of both directions cannot be compared.
     """
 
     labels = LabelsField(label="Labels", required=False)
     only = forms.BooleanField(label="Labels only, without the original positives", required=False)
+    direction = forms.ChoiceField(
+        required=False,
+        choices=[("", ""), *((direction.value, direction.value) for direction in Direction)],
+    )
     sort = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, label_sets: Sequence[LabelSet], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        label_sets: Sequence[LabelSet],
+        directions: Collection[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        """directions: those of the runs."""
         super().__init__(*args, **kwargs)
+        self.directions = [found.value for found in Direction if found in directions]
         versions = [
             (found.version, f"Label set {found.version}, {found.created_at:%d %b %Y}")
             for found in label_sets
@@ -43,6 +57,11 @@ class ResultsForm(forms.Form):
 
     def clean_labels(self) -> str:
         return self.cleaned_data["labels"] or self.latest
+
+    def clean_direction(self) -> str:
+        """The default is text-to-video, unless all runs have the other direction."""
+        first = next(iter(self.directions), Direction.TEXT_TO_VIDEO.value)
+        return self.cleaned_data["direction"] or first
 
     @property
     def latest(self) -> str:

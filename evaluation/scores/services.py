@@ -29,10 +29,11 @@ from evaluation.release.selectors import (
     label_set_judged,
     originals_with_equal_captions,
 )
+from pooling.core.direction import Direction
 from pooling.core.equal_texts import OFF
 from pooling.models import Benchmark, Run
 from pooling.policies import POOLED_DEPTH
-from pooling.selectors.runs import find_runs, ranked_matrix
+from pooling.selectors.runs import find_runs, private_runs, ranked_matrix
 
 JUDGED_DEPTHS = (1, 5, 10)
 # Measures whose bounds take no longer than the scores.
@@ -108,20 +109,55 @@ def evaluate_runs(
     requested = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
     label_set = find_label_set(benchmark, labels)
     runs = find_runs(benchmark, run_names)
+    positives = _Positives(*_positives(benchmark, label_set, twins, labels_only=labels_only))
+    is_stored = not measures and twins == OFF
+    # The scores of private runs are kept up to date, but are in no result.
+    private = private_runs(benchmark) if is_stored and not run_names else []
+    results = []
+    for number, run in enumerate([*runs, *private]):
+        progress(number, len(runs) + len(private), "scoring")
+        results.append(_evaluate(run, *positives.facing(run.facing), requested))
+    if is_stored:
+        _store(benchmark, results, label_set, labels_only)
+    progress(len(results), len(results), "scoring")
+    return EvaluatedRuns(label_set, results[: len(runs)], code_version(), twins)
+
+
+def score_private_run(*, run: Run, progress: Progress) -> None:
+    """Score an uploaded run by the newest label set, or by the original positives without one."""
+    progress(0, None, "scoring")
+    benchmark = run.benchmark
+    label_set = LabelSet.objects.filter(benchmark=benchmark).first()
+    positives = _Positives(*_positives(benchmark, label_set, OFF))
+    result = _evaluate(run, *positives.facing(run.facing), DEFAULT_MEASURES)
+    _store(benchmark, [result], label_set, labels_only=False)
+
+
+class _Positives:
+    """The original positives, and those by the label set, in each direction that is scored."""
+
+    def __init__(self, original: Judged, labelled: Judged | None) -> None:
+        self._original, self._labelled = original, labelled
+        self._found: dict[Direction, tuple[Judged, Judged | None]] = {}
+
+    def facing(self, direction: Direction) -> tuple[Judged, Judged | None]:
+        if direction not in self._found:
+            labelled = None if self._labelled is None else self._labelled.facing(direction)
+            self._found[direction] = self._original.facing(direction), labelled
+        return self._found[direction]
+
+
+def _positives(
+    benchmark: Benchmark, label_set: LabelSet | None, twins: str, *, labels_only: bool = False
+) -> tuple[Judged, Judged | None]:
+    """Return the original positives, and the positives by the label set if there is one."""
     original = originals_with_equal_captions(benchmark, twins)
     labelled = None if label_set is None else label_set_judged(label_set)
     if labelled is not None and not labels_only:
         labelled = with_positives(
             labelled, originals_with_equal_captions(benchmark, twins, label_set)
         )
-    results = []
-    for number, run in enumerate(runs):
-        progress(number, len(runs), "scoring")
-        results.append(_evaluate(run, original, labelled, requested))
-    if not measures and twins == OFF:
-        _store(benchmark, results, label_set, labels_only)
-    progress(len(runs), len(runs), "scoring")
-    return EvaluatedRuns(label_set, results, code_version(), twins)
+    return original, labelled
 
 
 def begin_scoring(*, run: Run, by: Actor) -> Job:
@@ -129,16 +165,24 @@ def begin_scoring(*, run: Run, by: Actor) -> Job:
 
     It is scored by the newest label set, or by the original positives if no set is published.
     """
-    benchmark = run.benchmark
+    return _enqueue(run.benchmark, f"Score {run.name} of {run.benchmark.name}", by, runs=[run.pk])
+
+
+def begin_scoring_all(*, benchmark: Benchmark, by: Actor) -> Job:
+    """Queue the scoring of all runs, also of private ones, by the labels of `begin_scoring`."""
+    return _enqueue(benchmark, f"Score the runs of {benchmark.name}", by)
+
+
+def _enqueue(benchmark: Benchmark, title: str, by: Actor, **params: Any) -> Job:
     check_can_evaluate(by, benchmark)
     has_labels = LabelSet.objects.filter(benchmark=benchmark).exists()
     return enqueue_job(
         kind="evaluate",
-        title=f"Score {run.name} of {benchmark.name}"[:300],
+        title=title[:300],
         params={
             "benchmark": benchmark.key,
             "labels": LATEST if has_labels else ORIGINAL,
-            "runs": [run.name],
+            **params,
         },
         benchmark_key=benchmark.key,
         by=by,
@@ -151,6 +195,8 @@ def score_all_again(*, benchmark: Benchmark, by: Actor) -> None:
     Evaluation.objects.filter(run__benchmark=benchmark).delete()
     for run in find_runs(benchmark):
         begin_scoring(run=run, by=by)
+    if private_runs(benchmark):
+        begin_scoring_all(benchmark=benchmark, by=by)
 
 
 def _evaluate(
@@ -199,8 +245,9 @@ def _store(
 ) -> None:
     version = ORIGINAL if label_set is None else label_set.version
     for result in results:
-        facts = {"run": result.run.name, "labels": version, "labels_only": labels_only}
-        announce(Event.RUN_SCORED, benchmark.key, facts)
+        if not result.run.is_private:
+            facts = {"run": result.run.name, "labels": version, "labels_only": labels_only}
+            announce(Event.RUN_SCORED, benchmark.key, facts)
         original = _with_reasons(result.original, result)
         coverage = {
             "judged": result.judged,

@@ -15,11 +15,13 @@ from config.shared.tables import Column, Order, csv_text
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, parse_measure
 from evaluation.models import Evaluation, LabelSet
 from evaluation.scores.forms import DEFAULT_SORT, JUDGED, RUN, TABLE_MEASURES
+from pooling.core.direction import Direction
 from pooling.models import Benchmark, Run
 
 RANKS = ("MedR", "MeanR")
 # The cutoffs of the measures that every run is scored with.
 CUTOFFS = sorted({measure.cutoff for measure in DEFAULT_MEASURES if measure.cutoff})
+UNJUDGED_DEPTH = 10
 NOT_COMPUTED = "not computed"
 NOT_SCORED = "not scored yet"
 # The key of the reason in a stored score that is undefined, and its name on pages.
@@ -148,6 +150,18 @@ class ResultRow:
         return value_of(self.evaluation, JUDGED)
 
     @property
+    def bounds(self) -> Figure:
+        """The lowest and highest score of the first measure that the unjudged pairs allow."""
+        stored = self.evaluation.bounds.get(TABLE_MEASURES[0]) if self.evaluation else None
+        return Figure(list(stored), "percent") if stored else undefined(NOT_COMPUTED)
+
+    @property
+    def unjudged(self) -> Figure:
+        """The unjudged share of the top ten, in % with its sign."""
+        share = judged_share(self.evaluation, min(UNJUDGED_DEPTH, self.run.depth)).number
+        return undefined(NOT_COMPUTED) if share is None else Figure(1 - share, "percent sign")
+
+    @property
     def first_cell(self) -> Cell:
         return self.cells[0]
 
@@ -192,10 +206,20 @@ def result_rows(
 
 
 def mark_best(rows: Sequence[ResultRow]) -> None:
-    """Mark the highest score of each column, and all scores equal to it.
+    """Mark the highest score of each column and direction, and all scores equal to it.
 
     Nothing is marked if fewer than two runs are scored.
     """
+    for own in by_direction(rows):
+        _mark_best(own)
+
+
+def by_direction(rows: Sequence[ResultRow]) -> list[list[ResultRow]]:
+    """Return the rows of each direction, because scores of both cannot be compared."""
+    return [[row for row in rows if row.run.facing is direction] for direction in Direction]
+
+
+def _mark_best(rows: Sequence[ResultRow]) -> None:
     if sum(row.is_scored for row in rows) < 2:
         return
     for cells in zip(*(row.cells for row in rows), strict=True):
@@ -207,9 +231,14 @@ def mark_best(rows: Sequence[ResultRow]) -> None:
 def mark_ranks(rows: Sequence[ResultRow], measure: str) -> None:
     """Rank the scored runs by a measure. Rank 1 is the highest; equal scores share the better rank.
 
-    Both ranks compare the runs that are scored by these labels, so that only the labels differ. A
-    run without a score has no rank.
+    Both ranks compare the runs of one direction that are scored by these labels, so that only the
+    labels differ. A run without a score has no rank.
     """
+    for own in by_direction(rows):
+        _mark_ranks(own, measure)
+
+
+def _mark_ranks(rows: Sequence[ResultRow], measure: str) -> None:
     cells = [row.cell(measure) if row.is_scored else None for row in rows]
     before = [cell.original.number if cell else None for cell in cells]
     after = [cell.main.number if cell else None for cell in cells]
@@ -240,7 +269,8 @@ def results_csv(rows: Sequence[ResultRow], label_set: LabelSet | None, labels_on
     """Return a CSV file with a row per run and a column per measure and kind of positives."""
     kinds = ("original",) if label_set is None else ("labelled", "original")
     heads = [
-        *("run", "system", "run_sha256", "depth", "labels", "labels_sha256", "labels_only", "code"),
+        *("run", "system", "direction", "run_sha256", "depth"),
+        *("labels", "labels_sha256", "labels_only", "code"),
         *(f"{measure} {kind}" for measure in DEFAULT_MEASURES for kind in kinds),
         *(f"judged@{cutoff}" for cutoff in CUTOFFS),
         "judged of the whole list",
@@ -255,6 +285,7 @@ def _csv_row(row: ResultRow, label_set: LabelSet | None, labels_only: bool) -> l
     return [
         row.run.name,
         row.run.system.key,
+        row.run.direction,
         row.run.sha256,
         row.run.depth,
         label_set.version if label_set else "original",
@@ -270,6 +301,7 @@ class RunResults(TypedDict):
     """The scores of one run in the JSON file. Undefined scores are null."""
 
     system: str
+    direction: str
     sha256: str
     depth: int
     code_versions: list[str]
@@ -304,6 +336,7 @@ def results_json(
         "runs": {
             row.run.name: {
                 "system": row.run.system.key,
+                "direction": row.run.direction,
                 "sha256": row.run.sha256,
                 "depth": row.run.depth,
                 "code_versions": sorted(row.code_versions),

@@ -41,13 +41,16 @@ def delete(request: Request, target: Target) -> Response:
     return accepted(job) if job else Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class RunChangeSerializer(serializers.Serializer[dict[str, Any]]):
+class RunFieldsSerializer(serializers.Serializer[dict[str, Any]]):
     name = serializers.CharField(required=False, max_length=100)
     paper = serializers.URLField(required=False, allow_blank=True, max_length=500)
     code_url = serializers.URLField(required=False, allow_blank=True, max_length=500)
     contact = serializers.CharField(required=False, allow_blank=True, max_length=200)
     training_data = serializers.CharField(required=False, allow_blank=True, max_length=5000)
     description = serializers.CharField(required=False, allow_blank=True, max_length=5000)
+
+
+class RunChangeSerializer(RunFieldsSerializer):
     withdrawn = serializers.BooleanField(
         required=False, help_text="True withdraws the run, and false restores it."
     )
@@ -85,7 +88,7 @@ class RunDetail(OfBenchmark):
         shape.is_valid(raise_exception=True)
         changes = dict(shape.validated_data)
         withdrawn, reason = changes.pop("withdrawn", None), changes.pop("reason", "")
-        _check_fields(RunForm(RunForm.values_of(run) | changes))
+        check_fields(RunForm(RunForm.values_of(run) | changes))
         services.change_run(run=run, changes=changes, by=by)
         if withdrawn is True and not run.is_withdrawn:
             services.withdraw_run(run=run, by=by, reason=reason)
@@ -160,7 +163,7 @@ class BenchmarkDetail(OfBenchmark):
         elif archived is False and benchmark.is_archived:
             services.restore_benchmark(benchmark=benchmark, by=by)
         elif changes:
-            _check_fields(BenchmarkForm(BenchmarkForm.values_of(benchmark) | changes))
+            check_fields(BenchmarkForm(BenchmarkForm.values_of(benchmark) | changes))
             services.change_benchmark(benchmark=benchmark, changes=changes, by=by)
         return Response(BenchmarkSerializer(benchmark).data)
 
@@ -175,7 +178,7 @@ class BenchmarkDetail(OfBenchmark):
         return delete(request, target_of_benchmark(benchmark))
 
 
-def _check_fields(form: RunForm | BenchmarkForm) -> None:
+def check_fields(form: RunForm | BenchmarkForm) -> None:
     """Check texts as the page does. Raises `ValidationError` with the errors by field."""
     if not form.is_valid():
         errors = {name: list(map(str, problems)) for name, problems in form.errors.items()}

@@ -95,7 +95,7 @@ class FirstRowSerializer(serializers.Serializer[dict[str, Any]]):
     video_ids = serializers.ListField(child=serializers.CharField())
 
 
-class RefusalSerializer(serializers.Serializer[dict[str, Any]]):
+class ProblemSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.CharField()
     line = serializers.IntegerField(allow_null=True, help_text="Null if the error has no line.")
     reason = serializers.CharField()
@@ -118,7 +118,7 @@ class PlanSerializer(serializers.Serializer[dict[str, Any]]):
     refused = serializers.IntegerField(
         help_text="The number of errors. A plan with errors cannot be accepted."
     )
-    refusals = RefusalSerializer(many=True, help_text="The first hundred errors.")
+    problems = ProblemSerializer(many=True, help_text="The first hundred errors.")
     notes = serializers.ListField(child=serializers.CharField())
     plan = serializers.CharField(help_text="The hash of the plan, to accept it.")
 

@@ -13,11 +13,12 @@ from rest_framework.response import Response
 from config.jobs.api import JobSerializer
 from config.shared.limits import DEPTH_MAX, SEED_MAX
 from pooling.api.base import OfBenchmark
-from pooling.core.pool_options import SIMILARITY, PoolOptions
+from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
 from pooling.enums import Originals
 from pooling.models import Pool, Run
 from pooling.policies import check_can_pool
 from pooling.selectors.pool_plan import SIMILAR_MAX
+from pooling.selectors.runs import run_ids
 
 ORIGINALS_HELP = (
     "`ranked`: original positives are pooled like other pairs; `added`: all of them are pooled; "
@@ -29,6 +30,14 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
     runs: serializers.SlugRelatedField[Run] = serializers.SlugRelatedField(
         slug_field="name", many=True, read_only=True, help_text="The names of the pooled runs."
     )
+    proxy = serializers.CharField(
+        source="proxy.name",
+        default=None,
+        help_text="The proxy whose pairs were candidates; null for none.",
+    )
+    withdrawn_runs = serializers.SerializerMethodField(
+        help_text="The names of the pooled runs that have been withdrawn since."
+    )
 
     class Meta:
         model = Pool
@@ -37,12 +46,15 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "strategy",
             "depth",
             "runs",
+            "withdrawn_runs",
             "sample_size",
             "video_sample",
             "seed",
             "originals",
             "similar",
             "similar_from",
+            "proxy",
+            "proxy_from",
             "budget",
             "n_pairs",
             "n_new_pairs",
@@ -64,6 +76,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
                 "were candidates; null for none."
             },
             "similar_from": {"help_text": "The lowest similarity of these texts."},
+            "proxy_from": {"help_text": "The lowest value of these pairs."},
             "budget": {"help_text": "The maximum number of new pairs; null for all."},
             "n_pairs": {"help_text": "The number of pairs in the pool."},
             "n_new_pairs": {"help_text": "The number of pairs that no earlier pool contains."},
@@ -72,6 +85,9 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
                 "judgments; null for some pools of older versions."
             },
         }
+
+    def get_withdrawn_runs(self, pool: Pool) -> list[str]:
+        return [run.name for run in pool.runs.all() if run.is_withdrawn]
 
 
 class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
@@ -123,6 +139,19 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
         default=SIMILARITY,
         help_text="The lowest similarity of these texts.",
     )
+    proxy = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="The name of a proxy whose pairs with a high value are pooled, also if no run "
+        "ranks them; by default, none.",
+    )
+    proxy_from = serializers.FloatField(
+        min_value=0.01,
+        max_value=1,
+        default=PROXY_FROM,
+        help_text="The lowest value of these pairs.",
+    )
     budget = serializers.IntegerField(
         min_value=1,
         max_value=2**31 - 1,
@@ -130,7 +159,8 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
         allow_null=True,
         default=None,
         help_text="The maximum number of new pairs. Pairs of more systems come first, then pairs "
-        "with a better rank, then in the order of a hash with the seed.",
+        "with a better rank, then pairs with a higher value by the proxy, then in the order of a "
+        "hash with the seed.",
     )
 
 
@@ -149,7 +179,11 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
     serializer_class = PoolSerializer
 
     def get_queryset(self) -> QuerySet[Pool]:
-        return Pool.objects.filter(benchmark=self.benchmark).prefetch_related("runs")
+        return (
+            Pool.objects.filter(benchmark=self.benchmark)
+            .select_related("proxy")
+            .prefetch_related("runs")
+        )
 
     @extend_schema(request=PoolBuildSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
@@ -157,8 +191,7 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
 
         Leads and admins may build any pool. Researchers may pool only a single run, to a depth of
         10 or less and without other options. A job computes the pairs and stores those that no
-        earlier pool contains. It fails if a run does not exist. The same request does not
-        store a second pool.
+        earlier pool contains. The same request does not store a second pool.
 
         The `result` of the job has `pool` (the id), `pairs`, `new_pairs` and `tasks`.
         """
@@ -166,4 +199,7 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
         shape.is_valid(raise_exception=True)
         options = shape.validated_data
         check_can_pool(request.user, self.benchmark, PoolOptions.of(options))
-        return self.enqueue(request, "build_pool", f"Pool of depth {options['depth']}", options)
+        ids = {"runs": run_ids(self.benchmark, options["runs"])}
+        return self.enqueue(
+            request, "build_pool", f"Pool of depth {options['depth']}", options | ids
+        )

@@ -14,8 +14,10 @@ from config.accounts.roles import is_researcher
 from config.jobs.api import JobSerializer
 from config.requests.files import receives_files
 from config.shared.limits import DEPTH_MAX
+from config.shared.paging import NewestFirst
 from config.shared.uploads import stored_upload
 from pooling.api.base import OfBenchmark
+from pooling.core.direction import IMPORT_CHOICES, Direction
 from pooling.core.run_file import FORMATS
 from pooling.models import Run
 from pooling.services.changing_runs import RUN_FIELDS
@@ -28,12 +30,18 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         source="system.key", help_text="The key of the retrieval model that produced the run."
     )
 
+    has_matrix = serializers.BooleanField(
+        read_only=True, help_text="Whether the whole similarity matrix is kept."
+    )
+
     class Meta:
         model = Run
         fields = [
             "id",
             "name",
             "system",
+            "direction",
+            "has_matrix",
             "sha256",
             "format",
             "depth",
@@ -52,10 +60,14 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "training_data": {"help_text": "What the system was trained on."},
             "withdrawn_at": {"help_text": "When the run was withdrawn; null if it is not."},
             "name": {"help_text": "The name, unique in the benchmark."},
+            "direction": {
+                "help_text": "`text-to-video`: videos for each caption; `video-to-text`: captions "
+                "for each video."
+            },
             "sha256": {"help_text": "The SHA-256 of the content of the file."},
             "format": {"help_text": "The format of the file: `trec`, `json` or `npy`."},
             "depth": {"help_text": "The length of the longest ranked list."},
-            "n_queries": {"help_text": "The number of captions with a ranked list."},
+            "n_queries": {"help_text": "The number of captions with a ranked list, or of videos."},
             "warnings": {
                 "help_text": "Problems of the file that did not prevent the import, one sentence "
                 "each."
@@ -78,6 +90,13 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
         allow_blank=True,
         help_text="The name of the run; by default, the name of the system.",
     )
+    direction = serializers.ChoiceField(
+        choices=IMPORT_CHOICES,
+        default=Direction.TEXT_TO_VIDEO.value,
+        help_text="`text-to-video`: videos for each caption; `video-to-text`: captions for each "
+        "video; `both`: one run of each, from a matrix. The run from video to text is then called "
+        "`NAME (video-to-text)`.",
+    )
     format = serializers.ChoiceField(
         choices=["auto", *FORMATS],
         default="auto",
@@ -89,22 +108,23 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="The number of videos to keep per caption; by default, the whole list or the "
+        help_text="The number of results to keep per list; by default, the whole list or the "
         "top 100 of a matrix.",
     )
 
 
 @receives_files(is_researcher)
 class Runs(OfBenchmark, generics.ListAPIView[Run]):
-    """List the runs of a benchmark, by name.
+    """List the runs of a benchmark, newest first.
 
     Withdrawn runs are left out. Each has its own address, `runs/{id}/`.
     """
 
     serializer_class = RunSerializer
+    pagination_class = NewestFirst
 
     def get_queryset(self) -> QuerySet[Run]:
-        runs = Run.objects.filter(benchmark=self.benchmark, withdrawn_at=None)
+        runs = Run.objects.listed().filter(benchmark=self.benchmark)
         return runs.select_related("system")
 
     @extend_schema(request=RunUploadSerializer, responses={202: JobSerializer})
@@ -115,9 +135,10 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         has an error, the job fails with the line and the reason, and nothing is stored. The same
         content is stored once. If the name is in use for other content, the run is called `NAME@2`.
 
-        The `result` of the job has `run` (the name), `queries` (captions with a list), `depth`,
-        `sha256`, `created` (false if the content was already stored), `scoring` (the ids of the
-        jobs that score the run) and `warnings`.
+        The `result` of the job has `run` (the name), `direction`, `queries` (captions with a list,
+        or videos), `depth`, `sha256`, `created` (false if the content was already stored),
+        `scoring` (the ids of the jobs that score the run) and `warnings`. If both directions of a
+        matrix were imported, `also` has the same about the run from video to text.
         """
         shape = RunUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

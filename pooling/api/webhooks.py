@@ -75,6 +75,9 @@ class Webhooks(OfWebhooks, generics.ListAPIView[Webhook]):
     def post(self, request: Request, key: str) -> Response:
         """Create a webhook. The answer contains its `secret`, which is not shown again.
 
+        `run_scored` is sent each time a run is scored that researchers of the benchmark see. A run
+        that is uploaded for scoring is private, so its event is sent when it is published.
+
         Each event is sent as JSON by POST. `Hearth-Signature` is `t=SECONDS,v1=HEX`, with the
         HMAC-SHA256 of `SECONDS.BODY` and the secret. A receiver compares it and refuses old times.
         A status from 200 to 299 ends the delivery. Otherwise, it is repeated for 20 hours.

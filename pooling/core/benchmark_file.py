@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS
 from pooling.core.keys import NUMBER, key_fault, shown
 from pooling.core.lines import Progress, TextBlocks
-from pooling.core.refusals import Refusals
+from pooling.core.problems import Problems
 from pooling.core.table import CsvTable
 
 MAX_FILE_NAME = 1_000
@@ -41,22 +41,22 @@ class VideosFile:
 def parse_videos(
     path: Path,
     *,
-    refusals: Refusals | None = None,
+    problems: Problems | None = None,
     progress: Progress | None = None,
     source: str | None = None,
 ) -> VideosFile:
     """Read `video_id` and any of the optional columns `file,url,duration`.
 
-    A row is added to `refusals`, or raised without them, if its key is invalid or repeated, if its
+    A row is added to `problems`, or raised without them, if its key is invalid or repeated, if its
     file name leads out of the media folder, if its URL is not plain http(s), or if its duration is
     not a number of seconds above 0.
     """
-    refusals = refusals or Refusals.raised()
+    problems = problems or Problems(stop_at=1)
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
         ("video_id",),
         ("file", "url", "duration"),
-        refusals=refusals,
+        problems=problems,
     )
     lines: dict[str, int] = {}
     videos: list[VideoRow] = []
@@ -68,11 +68,11 @@ def parse_videos(
         if first != line:
             fault = f"video {shown(key)} is already in line {first}; delete one of the lines"
         if fault:
-            refusals.add(fault, table.blocks.source, line)
+            problems.add(fault, table.blocks.source, line)
             continue
         seconds = float(duration) if duration else None
         videos.append(VideoRow(key, file or None, url or None, seconds, line))
-    if not videos and not refusals.number:
+    if not videos and not problems.number:
         table.refuse("the file has a header but no video", 1)
     return VideosFile(tuple(videos), table.blocks.sha256, table.notes)
 

@@ -14,7 +14,7 @@ from pooling.core.benchmark_file import VideoRow
 from pooling.core.equal_texts import first_equal
 from pooling.core.formats.captions import CaptionsFile
 from pooling.core.keys import shown
-from pooling.core.refusals import MAX_REFUSALS, Refusals
+from pooling.core.problems import PROBLEMS_MAX, Problems
 
 FIRST_ROWS = 5
 
@@ -97,14 +97,14 @@ def find_changes(
     stored: StoredCaptions | None,
     file: CaptionsFile,
     videos: Sequence[VideoRow],
-    refusals: Refusals,
+    problems: Problems,
     videos_source: str = "",
 ) -> Changes:
     """Compare a benchmark with the captions and the rows of a videos file.
 
     Captions and videos are matched by key. If `is_numbered`, captions and videos can be neither
     added nor removed, and a text that people judge cannot change: each such row is added to
-    `refusals`. A stored video with a file or URL always stays.
+    `problems`. A stored video with a file or URL always stays.
     """
     stored = stored or _nothing()
     queries = _numbers(file.query_keys, stored.query_keys)
@@ -115,9 +115,9 @@ def find_changes(
     new, removed = _positive_counts(stored, file, queries, found)
     gone = np.setdiff1d(np.arange(len(stored.query_keys)), queries)
     if stored.is_numbered:
-        _refuse_new_rows(stored, file, videos, videos_source, queries, refusals)
-        _refuse_missing(stored, gone, file.sources[0], refusals)
-        _refuse_judged(stored, file, queries, changed, refusals)
+        _refuse_new_rows(stored, file, videos, videos_source, queries, problems)
+        _refuse_missing(stored, gone, file.sources[0], problems)
+        _refuse_judged(stored, file, queries, changed, problems)
     known = set(stored.video_keys)
     return Changes(
         query_numbers=queries,
@@ -129,7 +129,7 @@ def find_changes(
             ChangedText(
                 file.lines[at], file.query_keys[at], stored.texts[queries[at]], file.texts[at]
             )
-            for at in changed[:MAX_REFUSALS]
+            for at in changed[:PROBLEMS_MAX]
         ),
         changed_rows=np.array(changed, np.int64),
     )
@@ -189,20 +189,20 @@ def _refuse_new_rows(
     videos: Sequence[VideoRow],
     videos_source: str,
     queries: Int64s,
-    refusals: Refusals,
+    problems: Problems,
 ) -> None:
     reason = "is new; captions and videos can be added only before the first run, pool or gold item"
     for at in np.flatnonzero(queries < 0).tolist():
         line = file.lines[at] or None
-        refusals.add(f"caption {shown(file.query_keys[at])} {reason}", file.sources[0], line)
+        problems.add(f"caption {shown(file.query_keys[at])} {reason}", file.sources[0], line)
     known = set(stored.video_keys)
     rows = {video.key: video.line for video in videos if video.key not in known}
     for key, line in rows.items():
-        refusals.add(f"video {shown(key)} {reason}", videos_source, line)
+        problems.add(f"video {shown(key)} {reason}", videos_source, line)
     lines = _lines_of_videos(file)
     for key in file.video_keys:
         if key not in known and key not in rows:
-            refusals.add(f"video {shown(key)} {reason}", file.sources[0], lines.get(key))
+            problems.add(f"video {shown(key)} {reason}", file.sources[0], lines.get(key))
 
 
 def _lines_of_videos(file: CaptionsFile) -> dict[str, int]:
@@ -215,10 +215,10 @@ def _lines_of_videos(file: CaptionsFile) -> dict[str, int]:
     return lines
 
 
-def _refuse_missing(stored: StoredCaptions, gone: Int64s, source: str, refusals: Refusals) -> None:
+def _refuse_missing(stored: StoredCaptions, gone: Int64s, source: str, problems: Problems) -> None:
     for number in gone.tolist():
         key = shown(stored.query_keys[number])
-        refusals.add(
+        problems.add(
             f"caption {key} is missing; captions can be removed only before the first run, pool or "
             "gold item",
             source,
@@ -230,7 +230,7 @@ def _refuse_judged(
     file: CaptionsFile,
     queries: Int64s,
     changed: Sequence[int],
-    refusals: Refusals,
+    problems: Problems,
 ) -> None:
     """Refuse changes to texts that are judged, or that are or would be equal to a judged text."""
     if not changed or not len(stored.judged):
@@ -252,4 +252,4 @@ def _refuse_judged(
                 f"the text of caption {shown(file.query_keys[at])} cannot change, because {what} "
                 "is in a pool or a gold item"
             )
-            refusals.add(reason, file.sources[0], file.lines[at] or None)
+            problems.add(reason, file.sources[0], file.lines[at] or None)

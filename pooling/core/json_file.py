@@ -2,7 +2,7 @@
 
 There are three layouts. The first value of the outermost object decides which one is read.
 - `{caption key or text: [video, ...]}`. A list may also hold `[video, score]` pairs or be an object
-  `{video: score}`.
+  `{video: score}`. In the direction from video to text: `{video: [caption key, ...]}`.
 - `{"0": {"caption": text, "gold": video, "preds": [video, ...], ...}, ...}` (MSR-VTT), or a list of
   such entries.
 - `{video: {"0": {"caption": ..., "preds": ...}, ...}, ...}` (MSVD), with the gold video as key.
@@ -21,11 +21,12 @@ import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Float64s, Int32s
-from pooling.core.faults import Faults
+from pooling.core.direction import Direction, turned_round
 from pooling.core.json_members import JsonMembers
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 from pooling.core.ordering import ListBuilder, Predictions, RunData, key_ranks
+from pooling.core.problems import Problems
 from pooling.core.trec_file import FLOAT32_MAX
 
 # The predictions in memory take up to 12 bytes each. Larger runs can be imported as TREC.
@@ -77,7 +78,10 @@ class JsonReader:
         video_numbers: Mapping[str, int],
         texts: Sequence[str] | None,
         original: Mapping[int, Collection[int]] | None,
+        direction: Direction = Direction.TEXT_TO_VIDEO,
     ) -> None:
+        """query_numbers: those of the rows. video_numbers: those of the items."""
+        self._direction = direction
         self._queries = query_numbers
         self._videos = video_numbers
         self._original = original or {}
@@ -88,21 +92,22 @@ class JsonReader:
 
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
         self._source = blocks.source
-        self._faults = Faults(self._source)
+        self._problems = Problems(self._source)
         builder = ListBuilder(
             n_queries=len(self._queries),
             video_key_ranks=key_ranks(self._videos),
             depth=depth,
             source=self._source,
-            faults=self._faults,
+            problems=self._problems,
+            direction=self._direction,
         )
         members = JsonMembers(blocks, most=len(self._queries) + len(self._videos))
         try:
             for part in self._parts(self._lists(members)):
                 builder.add(part)
         except InvalidInput as error:  # the rest of the file cannot be read
-            raise self._faults.joined(error) from None
-        self._faults.check()
+            raise self._problems.joined(error) from None
+        self._problems.check()
         return builder.finish(sha256=blocks.sha256, format="json")
 
     def _parts(self, lists: Iterable[_List]) -> Iterator[Predictions]:
@@ -113,8 +118,9 @@ class JsonReader:
         for place, numbers, ranked in lists:
             for number in numbers:
                 if number in reached:
-                    self._faults.add(
-                        f"{place} is the same caption as {reached[number]}, which has a list"
+                    self._problems.add(
+                        f"{place} is the same {self._direction.row} as {reached[number]}, "
+                        "which has a list"
                     )
                     continue
                 reached[number] = place
@@ -133,6 +139,10 @@ class JsonReader:
         if first is None:
             return iter(())
         rows = chain([first], rows)
+        if self._direction is Direction.VIDEO_TO_TEXT:
+            if members.is_list or _is_entry(first[1]):
+                self._refuse("this layout is of text-to-video runs only; use {video: [caption, …]}")
+            return self._keyed_lists(rows)
         if members.is_list:
             return self._entry_lists(self._entries((f"entry {at}", v, ()) for at, v in rows))
         value = first[1]
@@ -151,9 +161,15 @@ class JsonReader:
     def _keyed_list(self, key: str, value: object) -> _List:
         number = self._queries.get(key)
         numbers = self._by_text.get(key, []) if number is None else [number]
+        row = self._direction.row
+        if not numbers and key in self._videos:
+            self._refuse(
+                turned_round(self._direction, f"the key {shown(key)} is a {self._direction.item}")
+            )
         if not numbers:
-            self._refuse(f"unknown caption {shown(key)}, neither a key nor a text")
-        place = f"caption {shown(key)}"
+            known = ", neither a key nor a text" if self._by_text else ""
+            self._refuse(f"unknown {row} {shown(key)}{known}")
+        place = f"{row} {shown(key)}"
         return place, numbers, self._ranked(place, value)
 
     def _entries(self, rows: Iterable[_Row]) -> Iterator[_Entry]:
@@ -162,11 +178,11 @@ class JsonReader:
                 yield entry
 
     def _sound(self, read: Callable[..., T], *row: object) -> T | None:
-        """Return what `read` returns. If it refuses, add its reason to the faults."""
+        """Return what `read` returns. If it refuses, add its reason to the problems."""
         try:
             return read(*row)
         except InvalidInput as error:
-            self._faults.add(error.reason)
+            self._problems.add(error.reason)
             return None
 
     def _nested_entries(self, rows: Iterable[tuple[str, object]]) -> Iterator[_Row]:
@@ -227,18 +243,19 @@ class JsonReader:
         elif isinstance(value, list):
             pairs = value
         else:
-            self._refuse(f"{place} has no list of videos")
+            self._refuse(f"{place} has no list of {self._direction.item}s")
         has_ranks = isinstance(value, list)  # an object has no order
         scores: Float64s | None = None
         if not has_ranks or not all(isinstance(pair, str) for pair in pairs):
             if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-                self._refuse(f"{place} is neither all videos nor all pairs of video and score")
+                item = self._direction.item
+                self._refuse(f"{place} is neither all {item}s nor all pairs of {item} and score")
             scores = np.array([self._score(place, score) for _, score in pairs], np.float64)
             pairs = [video for video, _ in pairs]
         videos = self._numbers(place, pairs)
         if len(set(videos)) < len(videos):
             twice = next(video for video, n in Counter(pairs).items() if n > 1)
-            self._refuse(f"{place} has video {shown(twice)} twice")
+            self._refuse(f"{place} has {self._direction.item} {shown(twice)} twice")
         return _Ranked(np.array(videos, np.int32), scores, has_ranks)
 
     def _numbers(self, place: str, keys: Sequence[Any]) -> list[int]:
@@ -251,10 +268,10 @@ class JsonReader:
 
     def _video(self, place: str, key: object) -> int:
         if not isinstance(key, str):
-            self._refuse(f"{place} has an entry that is not a video key")
+            self._refuse(f"{place} has an entry that is not a {self._direction.item} key")
         number = self._videos.get(key)
         if number is None:
-            self._refuse(f"{place}: unknown video {shown(key)}")
+            self._refuse(f"{place}: unknown {self._direction.item} {shown(key)}")
         return number
 
     def _score(self, place: str, value: object) -> float:
@@ -267,6 +284,12 @@ class JsonReader:
 
     def _refuse(self, reason: str) -> NoReturn:
         raise InvalidInput(reason, source=self._source)
+
+
+def _is_entry(value: object) -> bool:
+    """Return whether a value is of a FIRE layout: an entry, or an object of entries."""
+    values = [value, *value.values()] if isinstance(value, dict) else []
+    return any(isinstance(entry, dict) and "preds" in entry for entry in values)
 
 
 def _joined(lists: Sequence[tuple[int, _Ranked]]) -> Predictions:

@@ -109,7 +109,7 @@ class TextBlocks:
     def text_lines(self) -> Iterator[str]:
         """Yield the content line by line, each with its newline. Only "\\n" ends a line."""
         for block in self:
-            yield from io.StringIO(block.decode(), newline="\n")
+            yield from lines_of(block.decode())
 
     def _pieces(self, file: BufferedReader) -> Iterator[bytes]:
         head = file.read(HEAD_BYTES)
@@ -218,6 +218,11 @@ class TextBlocks:
 
     def _refuse(self, reason: str, line: int | None = None) -> NoReturn:
         raise InvalidInput(reason, source=self.source, line=line)
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Yield a text line by line, each with its newline. Only "\\n" ends a line."""
+    return io.StringIO(text, newline="\n")
 
 
 def _last_character(text: bytearray) -> int:

@@ -1,4 +1,7 @@
-"""Runs as a `.npy` similarity matrix: captions x videos, both in the order of their numbers."""
+"""Runs as a `.npy` similarity matrix: captions x videos, both in the order of their numbers.
+
+One matrix has a run of each direction: its rows rank videos, and its columns rank captions.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,12 @@ import numpy.typing as npt
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Int64s
+from pooling.core.direction import Direction
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, open_binary, sha256_of_file
 from pooling.core.ordering import RunData
 from pooling.core.trec_file import FLOAT32_MAX
+from pooling.core.whole_matrix import WholeMatrix
 
 MAGIC = b"\x93NUMPY"
 DEFAULT_DEPTH = 100
@@ -50,13 +55,20 @@ class MatrixReader:
         self, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int], source: str
     ) -> None:
         self._query_keys = sorted(query_numbers, key=query_numbers.__getitem__)
-        self._video_keys = sorted(video_numbers)
-        # Columns are sorted by key, so that of two equal scores the left one has the lower key.
-        self._columns = np.array([video_numbers[key] for key in self._video_keys], dtype=np.int64)
+        self._video_keys = sorted(video_numbers, key=video_numbers.__getitem__)
         self._source = source
 
-    def read(self, path: Path, depth: int, progress: Progress | None) -> RunData:
-        """Return the best `depth` videos of every caption.
+    def read(
+        self,
+        path: Path,
+        depth: int,
+        progress: Progress | None,
+        direction: Direction = Direction.TEXT_TO_VIDEO,
+        whole: WholeMatrix | None = None,
+    ) -> RunData:
+        """Return the best `depth` videos of every caption, or captions of every video.
+
+        whole: is filled with all similarities and with the order of all items.
 
         Raises `InvalidInput` if the header is invalid, if the shape is not captions x videos, if
         the file size does not fit the shape, or if a score is NaN or infinite.
@@ -65,38 +77,53 @@ class MatrixReader:
         matrix: npt.NDArray[Any] = np.memmap(
             path, header.dtype, "r", header.data_start, header.shape, header.order
         )
-        n_queries, n_videos = header.shape
-        width = min(depth, n_videos)
-        videos = np.empty((n_queries, width), dtype=np.int32)
-        scores = np.empty((n_queries, width), dtype=np.float32)
-        step = max(1, BAND_SCORES // n_videos)
-        for start in range(0, n_queries, step):
-            band = slice(start, min(start + step, n_queries))
-            columns, scores[band] = best_columns(self._band(matrix, band), width)
-            videos[band] = self._columns[columns]
+        keys = self._query_keys, self._video_keys
+        if direction is Direction.VIDEO_TO_TEXT:
+            matrix, keys = matrix.T, keys[::-1]
+        n_rows, n_items = matrix.shape
+        # Items are sorted by key, so that of two equal scores the left one has the lower key.
+        by_key = np.array(sorted(range(n_items), key=keys[1].__getitem__), dtype=np.int64)
+        width = min(depth, n_items)
+        items = np.empty((n_rows, width), dtype=np.int32)
+        scores = np.empty((n_rows, width), dtype=np.float32)
+        step = max(1, BAND_SCORES // n_items)
+        for start in range(0, n_rows, step):
+            band = slice(start, min(start + step, n_rows))
+            rows = self._band(matrix, band, direction)
+            columns, best = best_columns(rows[:, by_key], n_items if whole else width)
+            items[band], scores[band] = by_key[columns[:, :width]], best[:, :width]
+            if whole:
+                whole.write(band, rows, by_key[columns])
             if progress:
-                progress(size * band.stop // n_queries, size)
+                progress(size * band.stop // n_rows, size)
         return RunData(
-            query_numbers=np.arange(n_queries, dtype=np.int32),
-            offsets=np.arange(n_queries + 1, dtype=np.int64) * width,
-            videos=videos.ravel(),
+            query_numbers=np.arange(n_rows, dtype=np.int32),
+            offsets=np.arange(n_rows + 1, dtype=np.int64) * width,
+            videos=items.ravel(),
             scores=scores.ravel(),
             depth=width,
             sha256=sha256_of_file(path, self._source),
             format="npy",
+            warnings=whole.warnings if whole else (),
+            direction=direction,
         )
 
-    def _band(self, matrix: npt.NDArray[Any], band: slice) -> npt.NDArray[np.floating[Any]]:
-        """Return rows of the matrix as native float32 or float64, with columns in key order.
+    def _band(
+        self, matrix: npt.NDArray[Any], band: slice, direction: Direction
+    ) -> npt.NDArray[np.floating[Any]]:
+        """Return rows of the matrix as native float32 or float64.
 
         Raises `InvalidInput` if a score is not finite or is beyond float32.
         """
         wide: np.dtype[np.floating[Any]] = np.dtype("f8" if matrix.dtype.itemsize == 8 else "f4")
-        rows = matrix[band].astype(wide)[:, self._columns]
+        rows = np.ascontiguousarray(matrix[band], wide)
         is_valid = np.abs(rows) <= FLOAT32_MAX  # False for NaN as well
         if not is_valid.all():
             row, column = (int(at[0]) for at in np.nonzero(~is_valid))
-            self._refuse_score(float(rows[row, column]), band.start + row, column)
+            place = (band.start + row, column)
+            if direction is Direction.VIDEO_TO_TEXT:
+                place = place[::-1]
+            self._refuse_score(float(rows[row, column]), *place)
         return rows
 
     def _refuse_score(self, value: float, row: int, column: int) -> NoReturn:
@@ -104,7 +131,7 @@ class MatrixReader:
             "is beyond the range of 32-bit numbers" if math.isfinite(value) else "is not a score"
         )
         caption, video = self._query_keys[row], self._video_keys[column]
-        place = f"row {row}, column {self._columns[column]}, counted from 0"
+        place = f"row {row}, column {column}, counted from 0"
         self._refuse(f"{value} {beyond}: caption {shown(caption)}, video {shown(video)} ({place})")
 
     def _header(self, path: Path) -> tuple[_Header, int]:

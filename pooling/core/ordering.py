@@ -18,8 +18,9 @@ import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Bools, Float32s, Float64s, Int32s, Int64s
-from pooling.core.faults import Faults
+from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace
+from pooling.core.problems import Problems
 
 # Predictions in any order of captions are divided by ranges of captions.
 RANGES = 128
@@ -33,6 +34,8 @@ class RunData:
     scores at the same positions of `scores`. `query_numbers` is int32 [n], ascending; `offsets`
     int64 [n + 1]; `videos` int32 and `scores` float32 [total]. `depth` is the length of the longest
     list, `sha256` the hash of the content, `format` trec, json or npy, and `tag` the TREC run tag.
+    In the direction from video to text, `query_numbers` are those of videos, and `videos` contains
+    captions.
     """
 
     query_numbers: Int32s
@@ -44,6 +47,7 @@ class RunData:
     format: str
     tag: str | None = None
     warnings: tuple[str, ...] = ()
+    direction: Direction = Direction.TEXT_TO_VIDEO
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,8 +148,10 @@ def key_ranks(numbers: Mapping[str, int]) -> Int32s:
     return ranks
 
 
-def no_list_warning(missing: int, n_queries: int) -> tuple[str, ...]:
-    return (f"{missing:,} of {n_queries:,} captions have no ranked list",) if missing else ()
+def no_list_warning(missing: int, n_rows: int, direction: Direction) -> tuple[str, ...]:
+    if not missing:
+        return ()
+    return (f"{missing:,} of {n_rows:,} {direction.row}s have no ranked list",)
 
 
 class ListBuilder:
@@ -158,13 +164,19 @@ class ListBuilder:
         video_key_ranks: Int32s,
         depth: int | None,
         source: str,
-        faults: Faults,
+        problems: Problems,
+        direction: Direction = Direction.TEXT_TO_VIDEO,
     ) -> None:
+        """n_queries: the number of rows, which are videos in the direction from video to text.
+
+        Then the items, here called videos, are captions.
+        """
+        self._direction = direction
         self._key_ranks = video_key_ranks
         self._space = PairSpace(n_queries, len(video_key_ranks))
         self._depth = depth
         self._source = source
-        self._faults = faults
+        self._problems = problems
         self._seen = np.zeros(n_queries, dtype=np.bool_)
         # These grow in place. Joining many small arrays would need the memory twice.
         self._queries, self._lengths = array("i"), array("q")
@@ -173,7 +185,7 @@ class ListBuilder:
         self._rank_twice = 0
 
     def add(self, part: Predictions) -> None:
-        """Add the complete lists of some captions. Repeated pairs are added to the faults.
+        """Add the complete lists of some captions. Repeated pairs are added to the problems.
 
         Raises `NotGroupedError` if a caption was already added.
         """
@@ -198,7 +210,7 @@ class ListBuilder:
         self._scores.frombytes(part.score.astype(np.float32).tobytes())
 
     def note_repeated_pairs(self, part: Predictions) -> None:
-        """Add each line that repeats a pair to the faults."""
+        """Add each line that repeats a pair to the problems."""
         codes = self._space.encode(part.query, part.video)
         in_order = np.sort(codes)
         if not (in_order[1:] == in_order[:-1]).any():
@@ -208,7 +220,7 @@ class ListBuilder:
         firsts, seconds = part.line[order[again]], part.line[order[again + 1]]
         for at in np.argsort(seconds, kind="stable").tolist():
             reason = f"the same caption and video as in line {firsts[at]}"
-            self._faults.add(reason, int(seconds[at]))
+            self._problems.add(reason, line=int(seconds[at]))
 
     def _count_contradictions(self, part: Predictions) -> None:
         """Count the captions whose ranks decrease or repeat down the ordered list."""
@@ -218,11 +230,11 @@ class ListBuilder:
         self._rank_twice += _distinct(part.query[1:][step == 0])
 
     def rank_warnings(self) -> tuple[str, ...]:
-        warnings = []
+        warnings, rows = [], f"{self._direction.row}s"
         if n := self._contradicted:
-            warnings.append(f"captions in which the rank column contradicts the scores: {n:,}")
+            warnings.append(f"{rows} in which the rank column contradicts the scores: {n:,}")
         if n := self._rank_twice:
-            warnings.append(f"captions in which a rank occurs more than once: {n:,}")
+            warnings.append(f"{rows} in which a rank occurs more than once: {n:,}")
         return tuple(warnings)
 
     def finish(
@@ -253,7 +265,8 @@ class ListBuilder:
             sha256=sha256,
             format=format,
             tag=tag,
-            warnings=(*no_list_warning(missing, len(self._seen)), *warnings),
+            warnings=(*no_list_warning(missing, len(self._seen), self._direction), *warnings),
+            direction=self._direction,
         )
 
 

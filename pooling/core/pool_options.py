@@ -11,11 +11,12 @@ import numpy as np
 from pooling.core.arrays import Bools, Int32s, Int64s
 from pooling.core.hashing import lowest, mix
 from pooling.core.pair_space import PairSpace
-from pooling.core.pool import NOT_RANKED, new_codes, ranks_of_pairs, union_codes
+from pooling.core.pool import NOT_RANKED, new_codes, union_codes
 
 RANKED, ADDED, LEFT_OUT = "ranked", "added", "left-out"
 """What a pool does with original positives, which `pooling.enums.Originals` describes."""
 SIMILARITY = 0.5
+PROXY_FROM = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,9 @@ class PoolOptions:
     sample, video_sample: numbers of captions and of videos that the pool is limited to, drawn by
     the seed; None for all. originals: what happens to original positives. similar: the number of
     similar texts whose original positives become candidates, None for none; similar_from: their
-    lowest similarity. budget: the maximum number of new pairs, None for all.
+    lowest similarity. proxy: the name of the proxy whose pairs with a value of at least
+    `proxy_from` become candidates, empty for none. budget: the maximum number of new pairs, None
+    for all.
     """
 
     depth: int
@@ -36,11 +39,13 @@ class PoolOptions:
     originals: str = RANKED
     similar: int | None = None
     similar_from: float = SIMILARITY
+    proxy: str = ""
+    proxy_from: float = PROXY_FROM
     budget: int | None = None
 
     @property
     def needs_runs(self) -> bool:
-        return self.originals != ADDED and self.similar is None
+        return self.originals != ADDED and self.similar is None and not self.proxy
 
     @property
     def is_plain_top(self) -> bool:
@@ -86,16 +91,17 @@ class Priority:
     """The number of systems that rank each pair, and the best rank, int [n] each.
 
     codes: int64 [n], ascending. A pair that no run ranks has no system and the rank `NOT_RANKED`.
+    values: those of a proxy, float32 [n]; 0 without a proxy.
     """
 
-    def __init__(self, codes: Int64s, space: PairSpace) -> None:
-        self.codes, self.space = codes, space
+    def __init__(self, codes: Int64s) -> None:
+        self.codes = codes
         self.n_systems = np.zeros(len(codes), dtype=np.int32)
+        self.values = np.zeros(len(codes), dtype=np.float32)
         self.best = np.full(len(codes), NOT_RANKED, dtype=np.int32)
 
-    def add_system(self, runs: Sequence[Int32s]) -> None:
-        """Count one system. runs: the top of each of its runs, int32 [n_queries, depth]."""
-        ranks = [ranks_of_pairs(ranked, self.codes, self.space) for ranked in runs]
+    def add_system(self, ranks: Sequence[Int32s]) -> None:
+        """Count one system. ranks: those of the pairs in each of its runs, int32 [n]."""
         best = np.minimum.reduce(ranks)
         self.n_systems += best != NOT_RANKED
         self.best = np.minimum(self.best, best)
@@ -103,9 +109,12 @@ class Priority:
     def first(self, selected: Int64s, count: int, seed: int) -> Int64s:
         """Return the `count` most important of some of the pairs, ascending.
 
-        A pair of more systems comes first, then a pair with a better rank. A hash of the pair and
-        the seed orders the rest, so that no caption or video is preferred.
+        A pair of more systems comes first, then a pair with a better rank, then a pair with a
+        higher value. A hash of the pair and the seed orders the rest, so that no caption or video
+        is preferred.
         """
         at = np.searchsorted(self.codes, selected)
-        order = np.lexsort((mix(selected, seed), self.best[at], -self.n_systems[at]))
+        order = np.lexsort(
+            (mix(selected, seed), -self.values[at], self.best[at], -self.n_systems[at])
+        )
         return np.sort(selected[order[:count]])

@@ -6,12 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from config.shared.errors import InvalidInput
+from pooling.core.direction import Direction
 from pooling.core.json_file import MAX_JSON_BYTES, JsonReader
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, TextBlocks, first_bytes
 from pooling.core.matrix_file import DEFAULT_DEPTH, MAGIC, MatrixReader
 from pooling.core.ordering import RunData
 from pooling.core.trec_file import TrecReader
+from pooling.core.whole_matrix import WholeMatrix
 
 __all__ = ["FORMATS", "RunData", "format_of", "read_run"]
 
@@ -29,6 +31,8 @@ def read_run(
     depth: int | None = None,
     progress: Progress | None = None,
     source: str | None = None,
+    direction: Direction = Direction.TEXT_TO_VIDEO,
+    whole: WholeMatrix | None = None,
 ) -> RunData:
     """Read and check a whole run, order its lists, and cut each list at `depth`.
 
@@ -37,6 +41,9 @@ def read_run(
     positives by query number. If `depth` is None, the lists of TREC and JSON keep their lengths and
     a matrix gives lists of 100 videos. `source` names the file in messages. Raises `InvalidInput`
     if the file is not a run of this benchmark, or if `format` or `depth` is not valid.
+
+    In the direction from video to text, TREC and JSON have lists of caption keys by video key. A
+    matrix is captions x videos in both. `whole` is filled if the file is a matrix.
     """
     source = source or str(path)
     if depth is not None and depth < 1:
@@ -45,15 +52,18 @@ def read_run(
         format = format_of(path, source)
     if format == "npy":
         matrix = MatrixReader(query_numbers, video_numbers, source)
-        return matrix.read(path, depth or DEFAULT_DEPTH, progress)
+        return matrix.read(path, depth or DEFAULT_DEPTH, progress, direction, whole)
+    rows, items = query_numbers, video_numbers
+    if direction is Direction.VIDEO_TO_TEXT:
+        rows, items, texts, original = items, rows, None, None
     if format == "json":
         blocks = TextBlocks(
             path, source=source, progress=progress, max_line=None, max_bytes=MAX_JSON_BYTES
         )
-        return JsonReader(query_numbers, video_numbers, texts, original).read(blocks, depth)
+        return JsonReader(rows, items, texts, original, direction).read(blocks, depth)
     if format == "trec":
         blocks = TextBlocks(path, source=source, progress=progress)
-        return TrecReader(query_numbers, video_numbers).read(blocks, depth)
+        return TrecReader(rows, items, direction).read(blocks, depth)
     raise InvalidInput(f"unknown format {shown(format)}; use auto, {', '.join(FORMATS)}")
 
 

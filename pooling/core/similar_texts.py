@@ -15,6 +15,7 @@ import numpy as np
 
 from pooling.core.arrays import Float64s, Int64s
 from pooling.core.equal_texts import expand_text_pairs, text_pair_codes
+from pooling.core.lines import Progress
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool import new_codes, union_codes
 
@@ -33,7 +34,9 @@ COMMON = 0.01
 _WORD = re.compile(r"\w+")
 
 
-def similar_texts(texts: Sequence[str], count: int, lowest: float) -> tuple[Int64s, Int64s]:
+def similar_texts(
+    texts: Sequence[str], count: int, lowest: float, progress: Progress | None = None
+) -> tuple[Int64s, Int64s]:
     """Return pairs of a text and one of its `count` most similar texts, int64 [m] each.
 
     Only pairs with a similarity of at least `lowest`, above 0, are returned. Among equally similar
@@ -46,6 +49,8 @@ def similar_texts(texts: Sequence[str], count: int, lowest: float) -> tuple[Int6
     rare_of_others = rare.T.tocsr()
     found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for start in range(0, len(texts), BLOCK):
+        if progress:
+            progress(start, len(texts))
         block = slice(start, start + BLOCK)
         cosines = common[block] @ common.T
         some = (rare[block] @ rare_of_others).tocoo()
@@ -100,6 +105,7 @@ def matched_pairs(
     *,
     count: int,
     lowest: float,
+    progress: Progress | None = None,
 ) -> Int64s:
     """Return the pairs of each caption with the original positives of similar texts, ascending.
 
@@ -109,7 +115,9 @@ def matched_pairs(
     ascending codes of the original positives. count, lowest: see `similar_texts`.
     """
     firsts = np.flatnonzero(first_equal == np.arange(len(first_equal)))
-    rows, near = similar_texts([texts[number] for number in firsts.tolist()], count, lowest)
+    rows, near = similar_texts(
+        [texts[number] for number in firsts.tolist()], count, lowest, progress
+    )
     own = union_codes([text_pair_codes(originals, first_equal, space)])
     owners, videos = space.decode(own)
     starts = np.searchsorted(owners, firsts[near])

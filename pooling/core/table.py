@@ -1,16 +1,22 @@
-"""CSV files with a header row, read record by record from checked text."""
+"""CSV files with a header row, read from checked text."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from operator import itemgetter
 from typing import NoReturn
 
 from config.shared.errors import InvalidInput
 from pooling.core.keys import shown
-from pooling.core.lines import TextBlocks
-from pooling.core.refusals import Refusals
+from pooling.core.lines import TextBlocks, lines_of
+from pooling.core.problems import Problems
+
+ROWS_PER_PART = 20_000
+
+Part = tuple[Sequence[int], Sequence[Sequence[str]]]
+"""The line numbers of some records, and their values column by column."""
 
 
 class CsvTable:
@@ -24,7 +30,7 @@ class CsvTable:
 
     Raises `InvalidInput` if a column is missing or repeated, if a quote is not closed, or if
     `TextBlocks` refuses the file. A record with another length than the header is added to
-    `refusals`; without them, it is raised as well.
+    `problems`; without them, it is raised as well.
     """
 
     def __init__(
@@ -35,7 +41,7 @@ class CsvTable:
         *,
         named: Mapping[str, str] | None = None,
         delimiter: str = ",",
-        refusals: Refusals | None = None,
+        problems: Problems | None = None,
     ) -> None:
         self.blocks = blocks
         self.notes: tuple[str, ...] = ()
@@ -43,32 +49,81 @@ class CsvTable:
         named = named or {}
         self._required = tuple(named.get(name, name) for name in required)
         self._columns = (*self._required, *(named.get(name, name) for name in optional))
-        self._refusals = refusals or Refusals.raised()
-        self._reader = csv.reader(blocks.text_lines(), strict=True, delimiter=delimiter)
+        self._problems = problems or Problems(stop_at=1)
+        self._delimiter = delimiter
 
     def __iter__(self) -> Iterator[tuple[int, tuple[str, ...]]]:
-        records = self._records()
-        line, header = next(records, (1, []))
-        self._check_header(header, line)
+        return self._rows(map(bytes.decode, self.blocks))
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the records in parts, which takes a fraction of the time of single records.
+
+        Blocks are split without the CSV reader up to the first that needs it.
+        """
+        texts = map(bytes.decode, self.blocks)
+        for text in texts:
+            part = self._split(text)
+            if part is None:
+                rows = self._rows(chain([text], texts))
+                while some := list(islice(rows, ROWS_PER_PART)):
+                    lines, values = zip(*some, strict=True)
+                    yield lines, list(zip(*values, strict=True))
+                return
+            yield part
+
+    def _split(self, text: str) -> Part | None:
+        """Return the records of a block, or None if it has quotes or lines of another length.
+
+        The whole block is split at once, with NUL, which no block contains, as a further cell at
+        the end of each line.
+        """
+        delimiter = self._delimiter
+        width = len(self.header) or 1 + text.partition("\n")[0].count(delimiter)
+        cells = text.replace("\n", f"{delimiter}\0{delimiter}").split(delimiter)[:-1]
+        ends = cells[width :: width + 1]
+        if (
+            '"' in text
+            or width == 1
+            or len(cells) != len(ends) * (width + 1)
+            or set(ends) != {"\0"}
+        ):
+            return None
+        columns = [cells[place :: width + 1] for place in range(width)]
+        lines = range(self.blocks.lines_before + 1, self.blocks.lines_before + len(ends) + 1)
+        if not self.header:
+            self._check_header([column.pop(0) for column in columns], lines[0])
+            lines = lines[1:]
+        missing = [""] * len(lines)
+        of_name = dict(zip(self.header, columns, strict=True))
+        return lines, [of_name.get(name, missing) for name in self._columns]
+
+    def _rows(self, texts: Iterable[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        records = self._records(texts)
+        if not self.header:
+            line, header = next(records, (1, []))
+            self._check_header(header, line)
         # An extra empty field at the end of each record is the value of all missing columns.
-        width = len(header)
-        places = [header.index(n) if n in header else width for n in self._columns]
+        width = len(self.header)
+        places = [self.header.index(n) if n in self.header else width for n in self._columns]
         pick = itemgetter(*places)
         for line, record in records:
             if len(record) != width:
                 reason = f"the row has {len(record)} columns, but the header has {width}"
-                self._refusals.add(reason, self.blocks.source, line)
+                self._problems.add(reason, self.blocks.source, line)
                 continue
             record.append("")
             yield line, pick(record)
 
-    def _records(self) -> Iterator[tuple[int, list[str]]]:
-        line = 1
+    def _records(self, texts: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+        before = self.blocks.lines_before
+        lines = chain.from_iterable(map(lines_of, texts))
+        reader = csv.reader(lines, strict=True, delimiter=self._delimiter)
+        line = before + 1
         try:
-            for record in self._reader:
+            for record in reader:
                 if record:
                     yield line, record
-                line = self._reader.line_num + 1
+                line = before + reader.line_num + 1
         except csv.Error as error:
             self.refuse(f"this is not a row of CSV: {error}", line)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s
-from pooling.core.faults import Faults
+from pooling.core.direction import Direction, turned_round
 from pooling.core.keys import MAX_KEY, NUMBER, key_fault, shown
 from pooling.core.lines import TextBlocks
 from pooling.core.ordering import (
@@ -22,6 +22,7 @@ from pooling.core.ordering import (
     ScatteredPredictions,
     key_ranks,
 )
+from pooling.core.problems import Problems
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
@@ -38,10 +39,17 @@ class TrecReader:
     Empty lines are skipped. Raises `InvalidInput` with the first errors by line. A line is an error
     if `TextBlocks` refuses it, or if it does not have six columns, has a control character, names
     an unknown caption or video, has a rank that is not an integer or a score that is not a finite
-    decimal number, or repeats a pair.
+    decimal number, or repeats a pair. A line of a run of the other direction is named at once.
     """
 
-    def __init__(self, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        query_numbers: Mapping[str, int],
+        video_numbers: Mapping[str, int],
+        direction: Direction = Direction.TEXT_TO_VIDEO,
+    ) -> None:
+        """query_numbers: those of the rows. video_numbers: those of the items."""
+        self._direction = direction
         # Keys are looked up as UTF-8 bytes, so that lines do not have to be decoded.
         self._queries = {key.encode(): number for key, number in query_numbers.items()}
         self._videos = {key.encode(): number for key, number in video_numbers.items()}
@@ -67,19 +75,20 @@ class TrecReader:
         depth: int | None,
         add_all: Callable[[ListBuilder, Iterator[Predictions]], None],
     ) -> RunData:
-        self._faults = faults = Faults(blocks.source)
+        self._problems = problems = Problems(blocks.source)
         builder = ListBuilder(
             n_queries=len(self._queries),
             video_key_ranks=self._key_ranks,
             depth=depth,
             source=blocks.source,
-            faults=faults,
+            problems=problems,
+            direction=self._direction,
         )
         try:
             add_all(builder, self._parts(blocks))
         except InvalidInput as error:  # the rest of the file cannot be read
-            raise faults.joined(error) from None
-        faults.check()
+            raise problems.joined(error) from None
+        problems.check()
         return builder.finish(
             sha256=blocks.sha256,
             format="trec",
@@ -127,7 +136,7 @@ class TrecReader:
             if columns is not None:
                 lines = np.arange(len(columns[0]), dtype=np.int32) + (blocks.lines_before + 1)
                 part = self._of_columns(columns, lines)
-                part = part or self._without_faults(list(zip(*columns, strict=True)), lines)
+                part = part or self._sound(list(zip(*columns, strict=True)), lines)
             else:
                 texts = block.split(b"\n")
                 filled = np.fromiter(map(bool, texts), np.bool_, len(texts))
@@ -139,16 +148,17 @@ class TrecReader:
     def _of_rows(self, rows: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
         """Convert the rows to arrays. Rows with errors are left out; None if no row is left."""
         if set(map(len, rows)) != {_COLUMNS}:
-            return self._without_faults(rows, lines)
+            return self._sound(rows, lines)
         part = self._of_columns(list(zip(*rows, strict=True)), lines)
-        return part or self._without_faults(rows, lines)
+        return part or self._sound(rows, lines)
 
     def _of_columns(self, columns: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
         """Convert columns of texts to arrays. Returns None if a cell is invalid."""
         queries, _, videos, ranks, scores, tags = columns
         query = np.fromiter(map(self._queries.get, queries, repeat(-1)), np.int32, len(lines))
         video = np.fromiter(map(self._videos.get, videos, repeat(-1)), np.int32, len(lines))
-        numeric = all(map(_RANK.fullmatch, ranks)) and all(map(_SCORE.fullmatch, scores))
+        # Few ranks differ.
+        numeric = all(map(_RANK.fullmatch, set(ranks))) and all(map(_SCORE.fullmatch, scores))
         if not numeric or query.min() < 0 or video.min() < 0:
             return None
         score = np.fromiter(map(float, scores), np.float64, len(lines))
@@ -163,13 +173,19 @@ class TrecReader:
             self._tag = tags[0]
         self._other_tags = self._other_tags or set(tags) != {self._tag}
 
-    def _without_faults(self, rows: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
-        """Add the errors of the rows to the faults, and convert the other rows."""
+    def _sound(self, rows: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
+        """Add the errors of the rows to the problems, and convert the other rows."""
         sound = np.ones(len(rows), np.bool_)
         for at, row in enumerate(rows):
             if reason := self._fault(row):
+                if len(row) == _COLUMNS and row[0] in self._videos and row[2] in self._queries:
+                    reason = turned_round(
+                        self._direction,
+                        f"the first column has the {self._direction.item} {shown(row[0])}",
+                    )
+                    raise InvalidInput(reason, line=int(lines[at]))
                 sound[at] = False
-                self._faults.add(reason, int(lines[at]))
+                self._problems.add(reason, line=int(lines[at]))
         kept = [row for row, is_sound in zip(rows, sound.tolist(), strict=True) if is_sound]
         return self._of_rows(kept, lines[sound]) if kept else None
 
@@ -181,10 +197,11 @@ class TrecReader:
     def _fault_of_cells(
         self, query: bytes, _: bytes, video: bytes, rank: bytes, score: bytes, tag: bytes
     ) -> str | None:
+        row, item = self._direction.row, self._direction.item
         if query not in self._queries:
-            return key_fault(query.decode(), "caption") or f"unknown caption {shown(query)}"
+            return key_fault(query.decode(), row) or f"unknown {row} {shown(query)}"
         if video not in self._videos:
-            return key_fault(video.decode(), "video") or f"unknown video {shown(video)}"
+            return key_fault(video.decode(), item) or f"unknown {item} {shown(video)}"
         if not _RANK.fullmatch(rank):
             return f"the rank {shown(rank)} is not an integer of at most nine digits"
         if not _SCORE.fullmatch(score):

@@ -7,13 +7,14 @@ from typing import Any
 from django import forms
 
 from config.shared.limits import DEPTH_MAX, SEED_MAX
-from pooling.core.pool_options import SIMILARITY, PoolOptions
+from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
 from pooling.enums import Originals
 from pooling.models import Benchmark
 from pooling.selectors.pool_plan import SIMILAR_MAX
 from pooling.selectors.runs import find_runs
 
 OTHER_FIELDS = ("sample", "video_sample", "seed", "originals", "similar", "similar_from")
+PROXY_FIELDS = ("proxy", "proxy_from")
 
 
 class PoolForm(forms.Form):
@@ -56,7 +57,7 @@ class PoolForm(forms.Form):
         max_value=SIMILAR_MAX,
         required=False,
         help_text="Pool each caption with the original positives of this number of texts that "
-        "share its rare words. On a large benchmark, the comparison takes about a minute.",
+        "share its rare words. The preview is then a job, because it takes up to a minute.",
     )
     similar_from = forms.FloatField(
         label="Lowest similarity",
@@ -66,13 +67,27 @@ class PoolForm(forms.Form):
         required=False,
         help_text="From 0 to 1; equal texts have 1.",
     )
+    proxy = forms.ChoiceField(
+        label="Proxy",
+        required=False,
+        help_text="Adds each pair with a high value, also if no run ranks it.",
+    )
+    proxy_from = forms.FloatField(
+        label="Lowest value",
+        initial=PROXY_FROM,
+        min_value=0.01,
+        max_value=1,
+        required=False,
+        help_text="From 0 to 1. The page of the proxy shows how many pairs have each value.",
+    )
     budget = forms.IntegerField(
         label="Maximum new pairs",
         min_value=1,
         max_value=2**31 - 1,
         required=False,
-        help_text="Pairs of more systems come first, then pairs with a better rank in any run. "
-        "A hash with the seed decides between the others.",
+        help_text="Pairs of more systems come first, then pairs with a better rank in any run, "
+        "then pairs with a higher value by the proxy. A hash with the seed decides between the "
+        "others.",
     )
     rate = forms.FloatField(
         label="Cost per hour",
@@ -88,7 +103,13 @@ class PoolForm(forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["runs"].choices = [  # type: ignore[attr-defined]
-            (run.name, f"{run.name} (depth {run.depth})") for run in find_runs(benchmark)
+            (run.name, f"{run.name} ({run.direction}, depth {run.depth})")
+            for run in find_runs(benchmark)
+        ]
+        names = benchmark.proxies.values_list("name", flat=True)
+        self.fields["proxy"].choices = [  # type: ignore[attr-defined]
+            ("", "None"),
+            *((name, name) for name in names),
         ]
         for name, most in (("sample", benchmark.n_queries), ("video_sample", benchmark.n_videos)):
             field: forms.IntegerField = self.fields[name]  # type: ignore[assignment]
@@ -105,10 +126,19 @@ class PoolForm(forms.Form):
     def other_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in OTHER_FIELDS]
 
+    def proxy_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in PROXY_FIELDS]
+
     def shows_others(self) -> bool:
         """Return whether a folded field has an error or a value that is not its default."""
-        changed = {*self.errors, *self.changed_data} if self.is_bound else set()
-        return not changed.isdisjoint(OTHER_FIELDS)
+        return not self._changed().isdisjoint(OTHER_FIELDS)
+
+    def shows_proxy(self) -> bool:
+        """Return whether a proxy is selected, or its fields have an error."""
+        return bool(self["proxy"].value()) or not self._changed().isdisjoint(PROXY_FIELDS)
+
+    def _changed(self) -> set[str]:
+        return {*self.errors, *self.changed_data} if self.is_bound else set()
 
     def sent_values(self) -> list[tuple[str, str]]:
         """Return what a valid form contains, for a form that sends the same again."""
@@ -121,6 +151,9 @@ class PoolForm(forms.Form):
 
     def clean_similar_from(self) -> float:
         return self.cleaned_data["similar_from"] or SIMILARITY
+
+    def clean_proxy_from(self) -> float:
+        return self.cleaned_data["proxy_from"] or PROXY_FROM
 
     def clean_video_sample(self) -> int | None:
         return self._check_sample("video_sample", "videos")

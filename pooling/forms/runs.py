@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 
 from config.shared.limits import DEPTH_MAX
+from pooling.core.direction import BOTH, Direction
 from pooling.core.run_file import FORMATS
 from pooling.forms.fields import check_printable
 from pooling.services.names import NAME_LENGTH
@@ -12,6 +13,13 @@ from pooling.services.names import NAME_LENGTH
 FORMAT_CHOICES = [("auto", "Detect from the content")] + [
     (name, {"trec": "TREC run", "json": "JSON", "npy": "NumPy matrix (.npy)"}.get(name, name))
     for name in FORMATS
+]
+
+
+DIRECTION_CHOICES = [
+    (Direction.TEXT_TO_VIDEO.value, "Text to video: videos for each caption"),
+    (Direction.VIDEO_TO_TEXT.value, "Video to text: captions for each video"),
+    (BOTH, "Both, from a matrix"),
 ]
 
 
@@ -32,14 +40,24 @@ class RunUploadForm(forms.Form):
         help_text="Needed only if the system has several runs; by default, the name of the system.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+    direction = forms.ChoiceField(
+        label="Direction",
+        choices=DIRECTION_CHOICES,
+        initial=Direction.TEXT_TO_VIDEO.value,
+        required=False,
+        help_text="What the ranked lists contain. A matrix has a run of each direction.",
+    )
     format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, initial="auto")
     depth = forms.IntegerField(
         label="Maximum depth",
         min_value=1,
         max_value=DEPTH_MAX,
         required=False,
-        help_text="Videos kept per caption; by default, the whole list or the top 100 of a matrix.",
+        help_text="Results kept per list; by default, the whole list or the top 100 of a matrix.",
     )
+
+    def clean_direction(self) -> str:
+        return self.cleaned_data["direction"] or Direction.TEXT_TO_VIDEO.value
 
     def clean_system(self) -> str:
         return check_printable(self.cleaned_data["system"])

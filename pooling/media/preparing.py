@@ -7,19 +7,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
 from config.shared.errors import InvalidInput
+from pooling.media.meter import Meter
 from pooling.media.sheets import ContactSheet
 from pooling.media.writing import ensure_playable, write_poster
 
 
-def prepare(source: str, file: str, poster: str, sheet: str) -> tuple[float, bool]:
+def prepare(source: str, file: str, poster: str, sheet: str, progress: str) -> tuple[float, bool]:
     """Write a playable copy of the source, a poster and a contact sheet to these paths.
 
-    Return the duration in seconds, and whether a contact sheet could be made. Raises `InvalidInput`
-    if the source cannot be played.
+    progress: the path to which the `Meter` writes. Return the duration in seconds, and whether a
+    contact sheet could be made. Raises `InvalidInput` if the source cannot be played.
     """
-    frames = ContactSheet()
-    info = ensure_playable(Path(source), Path(file), frames.watch)
+    frames, meter = ContactSheet(), Meter(Path(progress))
+
+    def watch(frame: VideoFrame, video: VideoStream) -> None:
+        frames.watch(frame, video)
+        meter.decoded(frame, video)
+
+    info = ensure_playable(Path(source), Path(file), watch, meter.written)
     write_poster(Path(file), Path(poster))
     try:
         frames.write(Path(file), Path(sheet), info.duration)

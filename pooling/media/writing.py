@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -40,18 +41,24 @@ _SAMPLE_RATE = 48_000
 _INDEX_IN_FRONT = {"mp4": {"movflags": "+faststart"}, "webm": {"cues_to_front": "1"}}
 
 
-def ensure_playable(source: Path, target: Path, watch: Watcher | None = None) -> MediaInfo:
+def ensure_playable(
+    source: Path,
+    target: Path,
+    watch: Watcher | None = None,
+    written: Callable[[float], None] | None = None,
+) -> MediaInfo:
     """Write a copy of `source` to `target`, normalised if browsers do not play `source`.
 
     The copy has the same pictures and the first sound track, but no titles, dates, chapters or
     other data of the source, and another hash. Otherwise annotators who have the public data set
     could look up the name of the video. Return information about `target`. `watch` and the errors
-    are those of `probe(source)`. After an error, `target` is unchanged.
+    are those of `probe(source)`. `written` is called with the share of the source that is
+    normalised, from 0 to 1. After an error, `target` is unchanged.
     """
     info = probe(source, watch)
     if is_playable(info) and _copy_packets(source, target, info):
         return info
-    return _normalise(source, target, info, _MAX_HEIGHT)
+    return _normalise(source, target, info, _MAX_HEIGHT, written)
 
 
 def normalise(source: Path, target: Path, *, max_height: int = _MAX_HEIGHT) -> MediaInfo:
@@ -115,7 +122,13 @@ def _new_file(path: Path, container: str) -> OutputContainer:
     return out
 
 
-def _normalise(source: Path, target: Path, info: MediaInfo, max_height: int) -> MediaInfo:
+def _normalise(
+    source: Path,
+    target: Path,
+    info: MediaInfo,
+    max_height: int,
+    written: Callable[[float], None] | None = None,
+) -> MediaInfo:
     with replacing(target) as part:
         with opened(source) as (container, video), _new_file(part, "mp4") as out:
             start, audio = start_of(container), audio_of(container)
@@ -123,6 +136,8 @@ def _normalise(source: Path, target: Path, info: MediaInfo, max_height: int) -> 
             sounds = _SoundWriter(out, audio, start) if audio else None
             for packet in packets(container, source):
                 _write_packet(packet, video, pictures, audio, sounds)
+                if written and info.duration:
+                    written(pictures.seconds / info.duration)
             pictures.close()
             if sounds:
                 sounds.close()
@@ -196,6 +211,11 @@ class _PictureWriter:
         picture.pict_type = PictureType.NONE  # so that the encoder selects the key frames
         self._out.mux(self._stream.encode(picture))
         self._free_from = at + int(_CLOCK / _MAX_RATE) - 1
+
+    @property
+    def seconds(self) -> float:
+        """The length of the pictures that were written."""
+        return self._free_from / _CLOCK
 
     def close(self) -> None:
         """Write the remaining frames of the encoder."""

@@ -20,8 +20,8 @@ from pooling.selectors.pools import pair_arrays
 def first_equal_captions(benchmark: Benchmark) -> Int64Array:
     """Return the number of the first caption with an equal text for each caption.
 
-    The benchmark's rule decides which texts are equal. The result, int64 [n_queries], is cached,
-    because captions never change.
+    The benchmark's rule decides which texts are equal. The result, int64 [n_queries], is cached
+    until the hash of the captions changes.
     """
     return _first_equal(benchmark.pk, benchmark.captions_sha256, benchmark.equal_texts)
 

@@ -12,11 +12,15 @@ from pooling.models import (
     OriginalPositive,
     Pair,
     Pool,
+    Proxy,
+    PublicPage,
     Query,
     RankedList,
     Run,
+    RunUpload,
     Tag,
     TrainSplit,
+    Uploader,
     Video,
     VideoUpload,
 )
@@ -31,7 +35,8 @@ def rows_of_run(run: Run) -> Iterator[Part | Obstacle]:
             link="To the pools",
         )
     yield Part("ranked list", RankedList.objects.filter(run=run))
-    yield Part("run", Run.objects.filter(pk=run.pk))
+    yield Part("upload of the run", RunUpload.objects.filter(run=run), "uploads of the run")
+    yield Part("run", Run.objects.filter(pk=run.pk), files=("similarities", "order"))
 
 
 @belongs_to(Pool)
@@ -45,6 +50,17 @@ def rows_of_pool(pool: Pool) -> Iterator[Part | Obstacle]:
     yield Part("pool", Pool.objects.filter(pk=pool.pk))
 
 
+@belongs_to(Proxy)
+def rows_of_proxy(proxy: Proxy) -> Iterator[Part | Obstacle]:
+    for pool in proxy.pools.all():
+        yield Obstacle(
+            f"{pool} contains pairs that this proxy selected.",
+            url=reverse("benchmark-campaigns", args=[proxy.benchmark.key]) + "#pools",
+            link="To the pools",
+        )
+    yield Part("proxy", Proxy.objects.filter(pk=proxy.pk), "proxies", files=("file",))
+
+
 @belongs_to(TrainSplit)
 def rows_of_train_split(split: TrainSplit) -> Iterator[Part | Obstacle]:
     yield Part("train split", TrainSplit.objects.filter(pk=split.pk))
@@ -56,9 +72,14 @@ def rows_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     yield Part("ranked list", RankedList.objects.filter(run__benchmark=benchmark))
     links = Pool.runs.through.objects.filter(pool__benchmark=benchmark)
     yield Part("link of a run to a pool", links, "links of runs to pools")
-    yield Part("run", Run.objects.filter(**of))
+    yield Part("upload of a run", RunUpload.objects.filter(**of), "uploads of runs")
+    people = "people who asked to upload runs"
+    yield Part("person who asked to upload runs", Uploader.objects.filter(**of), people)
+    yield Part("run", Run.everything.filter(**of), files=("similarities", "order"))
+    yield Part("proxy", Proxy.objects.filter(**of), "proxies", files=("file",))
     yield Part("pair", Pair.objects.filter(query__benchmark=benchmark))
     yield Part("pool", Pool.objects.filter(**of))
+    yield Part("proxy", Proxy.objects.filter(**of), "proxies", files=("file",))
     originals = OriginalPositive.objects.filter(query__benchmark=benchmark)
     yield Part("original positive", originals)
     yield Part("tag", Tag.objects.filter(**of))
@@ -68,4 +89,5 @@ def rows_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     uploads = VideoUpload.objects.filter(**of)
     yield Part("upload of a video", uploads, "uploads of videos")
     yield Part("video", Video.objects.filter(**of), files=("file", "poster", "sheet"))
+    yield Part("public page", PublicPage.objects.filter(**of))
     yield Part("benchmark", Benchmark.objects.filter(pk=benchmark.pk))

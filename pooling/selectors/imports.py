@@ -6,7 +6,7 @@ import numpy as np
 
 from config.shared.bulk import read_columns
 from pooling.core.import_plan import StoredCaptions
-from pooling.models import Benchmark, Pair
+from pooling.models import Benchmark, Pair, Run
 from pooling.selectors.arrays import (
     Int64Array,
     original_positives,
@@ -32,7 +32,9 @@ def stored_captions(benchmark: Benchmark) -> StoredCaptions:
         positive_videos=videos,
         has_media=np.array([bool(file or url) for _, file, url in rows], np.bool_),
         judged=judged,
-        is_numbered=bool(len(judged)) or benchmark.runs.exists() or benchmark.pools.exists(),
+        is_numbered=bool(len(judged))
+        or Run.everything.filter(benchmark=benchmark).exists()
+        or any(rows.exists() for rows in (benchmark.pools, benchmark.proxies)),
         rule=benchmark.equal_texts,
     )
 

@@ -13,7 +13,7 @@ from config.shared.limits import check_depth, check_seed
 from config.shared.progress import Progress, no_progress
 from pooling.core.arrays import Bools, Int64s
 from pooling.core.equal_texts import text_pair_codes
-from pooling.core.pool import new_codes, pair_codes, union_codes
+from pooling.core.pool import new_codes, union_codes
 from pooling.core.pool_options import PoolOptions, Priority, in_or_out, is_drawn
 from pooling.core.similar_texts import matched_pairs
 from pooling.enums import Originals
@@ -21,19 +21,26 @@ from pooling.models import Benchmark, Pool, Run
 from pooling.selectors.arrays import original_positives, query_texts
 from pooling.selectors.captions import first_equal_captions
 from pooling.selectors.pools import pair_arrays
-from pooling.selectors.runs import find_runs, ranked_matrix
+from pooling.selectors.proxies import candidate_pairs, get_proxy, values_of_proxy
+from pooling.selectors.runs import find_runs, pooled_codes_of, ranks_in_run
 
 SIMILAR_MAX = 100
+# A request reads a proxy with this number of values within a second.
+VALUES_IN_REQUEST = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The pairs that the options select before the budget, int64 [n], ascending codes."""
+    """The pairs that the options select before the budget, int64 [n], ascending codes.
+
+    ranked: the pairs in the top of the runs, int64, ascending.
+    """
 
     benchmark: Benchmark
     options: PoolOptions
     runs: Sequence[Run]
     codes: Int64s
+    ranked: Int64s
     priority: Priority | None
 
 
@@ -43,7 +50,8 @@ class PoolPlan:
 
     codes: all its pairs. new: those that no earlier pool contains. Both are int64, ascending.
     n_tasks: the different text pairs among `codes`. n_new_tasks: those that no earlier pool
-    contains. n_left_out: new pairs that the budget leaves out.
+    contains. n_left_out: new pairs that the budget leaves out. n_unranked: new pairs that no pooled
+    run ranks to the depth, which only a proxy, similar texts or original positives add.
     """
 
     runs: Sequence[Run]
@@ -52,11 +60,18 @@ class PoolPlan:
     n_tasks: int
     n_new_tasks: int
     n_left_out: int
+    n_unranked: int
 
     @property
     def sha256(self) -> str:
         """A hash of the new pairs, which identifies what a preview showed."""
         return hashlib.sha256(self.new.astype("<i8").tobytes()).hexdigest()
+
+
+def takes_long(benchmark: Benchmark, options: PoolOptions) -> bool:
+    """Return whether a plan takes longer than a request may, so that a job computes it."""
+    is_large = benchmark.pair_space.n_pairs > VALUES_IN_REQUEST
+    return options.similar is not None or (bool(options.proxy) and is_large)
 
 
 def plan_pool(
@@ -76,9 +91,10 @@ def find_candidates(
         raise InvalidInput(f"{benchmark.key} has no run to pool. Import one with import_run.")
     if withdrawn := next((run.name for run in runs if run.is_withdrawn), None):
         raise InvalidInput(f"The run {withdrawn!r} is withdrawn, so it cannot be pooled.")
-    codes = select_codes(benchmark, runs, options, progress)
+    ranked = _ranked_codes(benchmark, runs, options, progress)
+    codes = _with_further(benchmark, ranked, options, progress)
     priority = None if options.budget is None else _priority(benchmark, runs, options, codes)
-    return Candidates(benchmark, options, runs, codes, priority)
+    return Candidates(benchmark, options, runs, codes, ranked, priority)
 
 
 def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
@@ -95,6 +111,11 @@ def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
         raise InvalidInput(
             f"The lowest similarity must be above 0 and at most 1, not {options.similar_from}."
         )
+    if not 0 < options.proxy_from <= 1:
+        raise InvalidInput(
+            "The lowest value of the proxy must be above 0 and at most 1, not "
+            f"{options.proxy_from}."
+        )
 
 
 def _check_size(name: str, size: int | None, most: int, noun: str) -> None:
@@ -106,15 +127,29 @@ def select_codes(
     benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions, progress: Progress
 ) -> Int64s:
     """Return the pairs of a pool without a budget, int64 [n], ascending codes."""
+    ranked = _ranked_codes(benchmark, runs, options, progress)
+    return _with_further(benchmark, ranked, options, progress)
+
+
+def _ranked_codes(
+    benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions, progress: Progress
+) -> Int64s:
+    """Return the pairs in the top of the runs."""
     space, found = benchmark.pair_space, []
     for number, run in enumerate(runs):
         progress(number, len(runs), "pooling runs")
-        ranked = ranked_matrix(run, options.depth)
-        codes = pair_codes(ranked, options.depth, space)
+        codes = pooled_codes_of(run, options.depth)
         found.append(codes[is_drawn(codes, space, options)])
+    return union_codes(found)
+
+
+def _with_further(
+    benchmark: Benchmark, ranked: Int64s, options: PoolOptions, progress: Progress
+) -> Int64s:
+    """Add the pairs of similar texts and of a proxy, and follow the rule for original positives."""
+    space, found = benchmark.pair_space, [ranked]
     originals = space.encode(*original_positives(benchmark))
     if options.similar is not None:
-        progress(len(runs), len(runs), "comparing captions")
         similar = matched_pairs(
             query_texts(benchmark),
             first_equal_captions(benchmark),
@@ -122,8 +157,13 @@ def select_codes(
             space,
             count=options.similar,
             lowest=options.similar_from,
+            progress=lambda done, total: progress(done, total, "comparing captions"),
         )
         found.append(similar[is_drawn(similar, space, options)])
+    if options.proxy:
+        progress(0, None, "reading the proxy")
+        pairs = candidate_pairs(get_proxy(benchmark, options.proxy), options.proxy_from)
+        found.append(pairs[is_drawn(pairs, space, options)])
     drawn = originals[is_drawn(originals, space, options)]
     return in_or_out(union_codes(found), drawn, options.originals)
 
@@ -131,11 +171,18 @@ def select_codes(
 def _priority(
     benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions, codes: Int64s
 ) -> Priority:
-    priority = Priority(codes, benchmark.pair_space)
+    priority = Priority(codes)
     for system in sorted({run.system_id for run in runs}):
         priority.add_system(
-            [ranked_matrix(run, options.depth) for run in runs if run.system_id == system]
+            [
+                ranks_in_run(run, codes, options.depth, all_rows=True)
+                for run in runs
+                if run.system_id == system
+            ]
         )
+    if options.proxy:
+        values = values_of_proxy(get_proxy(benchmark, options.proxy))
+        priority.values[:] = values[benchmark.pair_space.decode(codes)]
     return priority
 
 
@@ -157,6 +204,7 @@ def plan_of(found: Candidates) -> PoolPlan:
             new_codes(text_pairs_of(found.benchmark, new), text_pairs_of(found.benchmark, known))
         ),
         n_left_out=len(fresh) - len(new),
+        n_unranked=len(new_codes(new, found.ranked)),
     )
 
 
@@ -176,6 +224,8 @@ def options_of(pool: Pool) -> PoolOptions:
         originals=pool.originals,
         similar=pool.similar,
         similar_from=pool.similar_from,
+        proxy="" if pool.proxy is None else pool.proxy.name,
+        proxy_from=pool.proxy_from,
         budget=pool.budget,
     )
 

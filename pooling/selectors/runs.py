@@ -4,35 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from django.db.models import QuerySet
 
 from config.shared.bulk import Among
 from config.shared.errors import InvalidInput
+from pooling.core.direction import Direction
 from pooling.core.packing import unpack_into, unpack_list
+from pooling.core.pool import pair_codes, ranks_of_pairs
+from pooling.enums import RunUploadState
 from pooling.models import Benchmark, RankedList, Run
-from pooling.selectors.arrays import Captions, Int32Array, Int64Array, numbers_of
+from pooling.selectors.arrays import Int32Array, Int64Array
 
 # A run is read in parts of this number of predictions, to save memory.
 PART_PREDICTIONS = 1 << 20
 
 
-def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[Run]:
+def find_runs(
+    benchmark: Benchmark,
+    names: Sequence[str] | None = None,
+    direction: Direction | None = None,
+) -> list[Run]:
     """Return the named runs in the order of `names`, or all runs in the order of their names.
 
-    Withdrawn runs are returned only by name.
+    Withdrawn runs are returned only by name. direction: of all runs; named runs must have it.
     """
+    # The benchmark of each run is this object, so that reading its pair space needs no query.
     runs = {run.name: run for run in benchmark.runs.select_related("system")}
+    for run in runs.values():
+        run.benchmark = benchmark
     if not names:
-        return [runs[name] for name in sorted(runs) if not runs[name].is_withdrawn]
+        found = [runs[name] for name in sorted(runs) if not runs[name].is_withdrawn]
+        return [run for run in found if direction in (None, run.facing)]
     unknown = [name for name in names if name not in runs]
     if unknown:
         known = ", ".join(sorted(runs)) or "none"
         raise InvalidInput(
             f"There is no run {unknown[0]!r} in {benchmark.key}. The runs are: {known}."
         )
+    other = [name for name in names if direction not in (None, runs[name].facing)]
+    if other:
+        raise InvalidInput(
+            f"The run {other[0]!r} is {runs[other[0]].direction}. Only {direction} runs can be "
+            "used here."
+        )
     return [runs[name] for name in names]
+
+
+def run_ids(benchmark: Benchmark, names: Sequence[str]) -> list[int]:
+    """Return the ids of named runs, for the parameters of a job: a name can change meanwhile."""
+    return [run.pk for run in find_runs(benchmark, names)] if names else []
+
+
+def run_names(benchmark: Benchmark, ids: Sequence[int]) -> list[str]:
+    """Return the present names of the runs of a job.
+
+    Raises `InvalidInput` if a run is deleted, or if an earlier version of Hearth stored the job,
+    with names instead of ids.
+    """
+    if not all(isinstance(pk, int) for pk in ids):
+        raise InvalidInput(
+            "This job was requested before Hearth was upgraded, and can no longer be done. "
+            "Request it again on its page."
+        )
+    names = dict(benchmark.runs.filter(pk__in=ids).values_list("pk", "name"))
+    if len(names) < len(set(ids)):
+        raise InvalidInput("A run of this job has been deleted since the request.")
+    return [names[pk] for pk in ids]
 
 
 def withdrawn_runs(benchmark: Benchmark) -> list[Run]:
@@ -41,46 +83,101 @@ def withdrawn_runs(benchmark: Benchmark) -> list[Run]:
     return list(found.select_related("system").order_by("name"))
 
 
+def private_runs(benchmark: Benchmark) -> list[Run]:
+    """Return the private runs, for their scores. Nothing else may show them.
+
+    Withdrawn ones are scored as well, because their uploader can restore them. Refused ones cannot
+    return.
+    """
+    private = Run.everything.filter(benchmark=benchmark, is_private=True)
+    return list(private.exclude(upload__state=RunUploadState.REFUSED))
+
+
 def get_run(benchmark: Benchmark, name: str) -> Run:
     (run,) = find_runs(benchmark, [name])
     return run
 
 
 def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
-    """Return the run's video numbers, int32 [n_queries, width], best first, padded with -1.
+    """Return the run's item numbers, int32 [n_rows, width], best first, padded with -1.
 
-    A query without a list has a row of -1. The width is the depth of the run, or `depth` if that is
-    less. The time is linear in the number of stored predictions.
+    The rows are captions and the items videos, or the other way round: see `Run.pair_space`. A row
+    without a list has only -1. The width is the depth of the run, or `depth` if that is less. The
+    time is linear in the number of stored predictions.
     """
-    numbers = np.arange(run.benchmark.n_queries)
-    return _ranked_rows(RankedList.objects.filter(run=run), run, depth, numbers)
+    rows = np.arange(run.pair_space.n_queries)
+    return _ranked_rows(RankedList.objects.filter(run=run), run, depth, rows)
 
 
-def ranked_rows(run: Run, depth: int | None, captions: Captions) -> Int32Array:
-    """Return the rows of `ranked_matrix` for some captions, int32 [len(captions), width]."""
-    lists = RankedList.objects.filter(Among("query_id", captions.ids), run=run)
-    return _ranked_rows(lists, run, depth, captions.numbers)
+def ranked_rows(run: Run, depth: int | None, rows: Int64Array) -> Int32Array:
+    """Return some rows of `ranked_matrix`, int32 [len(rows), width]. rows: int64, ascending."""
+    lists = RankedList.objects.filter(Among("row", rows), run=run)
+    return _ranked_rows(lists, run, depth, rows)
 
 
 def _ranked_rows(
-    lists: QuerySet[RankedList], run: Run, depth: int | None, captions: Int64Array
+    lists: QuerySet[RankedList], run: Run, depth: int | None, wanted: Int64Array
 ) -> Int32Array:
     width = min(run.depth, depth) if depth else run.depth
-    ranked = np.full((len(captions), width), -1, dtype=np.int32)
-    rows = lists.values_list("query__number", "videos").iterator(1000)
+    ranked = np.full((len(wanted), width), -1, dtype=np.int32)
+    rows = lists.values_list("row", "items").iterator(1000)
     while part := list(islice(rows, 1 + PART_PREDICTIONS // run.depth)):
         numbers = np.array([number for number, _ in part], dtype=np.int64)
-        unpack_into(ranked, [bytes(v) for _, v in part], numbers_of(captions, numbers))
+        unpack_into(ranked, [bytes(v) for _, v in part], np.searchsorted(wanted, numbers))
     return ranked
 
 
-def top_videos(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[int]]:
-    """Return the numbers of the top `depth` videos of one query by the primary key of the run.
+def pooled_codes_of(run: Run, depth: int) -> Int64Array:
+    """Return the pairs in the top `depth` of a run as codes of the benchmark, int64."""
+    codes = pair_codes(ranked_matrix(run, depth), depth, run.pair_space)
+    return run.facing.benchmark_codes(codes, run.benchmark.pair_space)
 
-    A run without a list for the query is not in the result.
+
+def ranks_in_run(
+    run: Run, codes: Int64Array, depth: int | None, *, all_rows: bool = False
+) -> Int32Array:
+    """Return the rank of each pair in a run, int32 [n], from 0; NOT_RANKED for other pairs.
+
+    codes: of the benchmark, in any order. all_rows: read all lists by one statement, because the
+    pairs are of most rows.
     """
-    rows = RankedList.objects.filter(run__in=runs, query__number=number)
+    space, own = run.pair_space, run.facing.codes(codes, run.benchmark.pair_space)
+    if all_rows:
+        return ranks_of_pairs(ranked_matrix(run, depth), own, space)
+    rows = np.unique(space.queries(own))
+    return ranks_of_pairs(ranked_rows(run, depth, rows), own, space, rows)
+
+
+def similarities_of(run: Run) -> npt.NDArray[np.float16]:
+    """Return the similarities of captions and videos, [n_queries, n_videos], mapped into memory.
+
+    They are rounded to float16, so ranks come from `order_of`. Raises `InvalidInput` if the run was
+    not read from a matrix.
+    """
+    if not run.has_matrix:
+        raise InvalidInput(f"The run {run.name!r} has ranked lists only, and no whole matrix.")
+    found = np.lib.format.open_memmap(Path(run.similarities.path), "r")
+    return found if run.facing is Direction.TEXT_TO_VIDEO else found.T
+
+
+def order_of(run: Run) -> npt.NDArray[np.integer[Any]]:
+    """Return all items of each row, best first, [n_rows, n_items], mapped into memory.
+
+    Raises ValueError if the run was not read from a matrix.
+    """
+    if not run.has_matrix:
+        raise ValueError(f"the run {run.name} has no matrix")
+    order: npt.NDArray[np.integer[Any]] = np.lib.format.open_memmap(Path(run.order.path), "r")
+    return order
+
+
+def top_items(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[int]]:
+    """Return the numbers of the top `depth` items of one row by the primary key of the run.
+
+    A run without a list for the row is not in the result.
+    """
+    lists = RankedList.objects.filter(run__in=runs, row=number)
     return {
-        run: unpack_list(bytes(videos), b"")[0][:depth].tolist()
-        for run, videos in rows.values_list("run_id", "videos")
+        run: unpack_list(bytes(items), b"")[0][:depth].tolist()
+        for run, items in lists.values_list("run_id", "items")
     }

@@ -17,6 +17,7 @@ from pooling.services.changing_runs import change_run, restore_run, withdraw_run
 from pooling.services.deleting import (
     delete_benchmark,
     delete_pool,
+    delete_proxy,
     delete_run,
     delete_tags,
     delete_train_split,
@@ -49,8 +50,25 @@ from pooling.services.plans import (
 )
 from pooling.services.pools import BuiltPool, PoolReport, build_pool
 from pooling.services.preparing import prepare_uploads
+from pooling.services.proxies import (
+    AddedProxy,
+    ProxyReport,
+    compute_proxy,
+    compute_requested,
+    import_embeddings,
+    import_proxy,
+)
+from pooling.services.public_pages import change_public_page
 from pooling.services.queueing import cancel_uploads, queue_uploads, retry_uploads
+from pooling.services.run_uploads import (
+    publish_run,
+    refuse_upload,
+    score_upload,
+    settle_run_uploads,
+    upload_run,
+)
 from pooling.services.runs import ImportedRun, RunReport, import_run
+from pooling.services.uploaders import ask_for_confirmation, confirm_uploader, remove_uploader
 from pooling.services.uploads import (
     begin_upload,
     end_upload,
@@ -58,6 +76,7 @@ from pooling.services.uploads import (
 )
 
 __all__ = [
+    "AddedProxy",
     "BuiltPool",
     "Details",
     "ImportFiles",
@@ -69,21 +88,28 @@ __all__ = [
     "ImportedTrainSplit",
     "PlanReport",
     "PoolReport",
+    "ProxyReport",
     "RunReport",
     "TagsReport",
     "TrainSplitReport",
     "accept_import",
     "add_folder",
     "archive_benchmark",
+    "ask_for_confirmation",
     "begin_import",
     "begin_upload",
     "build_pool",
     "cancel_uploads",
     "change_benchmark",
     "change_columns",
+    "change_public_page",
     "change_run",
+    "compute_proxy",
+    "compute_requested",
+    "confirm_uploader",
     "delete_benchmark",
     "delete_pool",
+    "delete_proxy",
     "delete_run",
     "delete_tags",
     "delete_train_split",
@@ -92,19 +118,27 @@ __all__ = [
     "forget_expired_uploads",
     "has_changes",
     "import_benchmark",
+    "import_embeddings",
+    "import_proxy",
     "import_run",
     "import_tags",
     "import_train_captions",
     "plan_benchmark",
     "plan_import",
     "prepare_uploads",
+    "publish_run",
     "queue_uploads",
     "receive_part",
+    "refuse_upload",
+    "remove_uploader",
     "restore_benchmark",
     "restore_run",
     "retry_uploads",
+    "score_upload",
     "set_addresses",
     "set_equal_texts",
+    "settle_run_uploads",
+    "upload_run",
     "withdraw_run",
     "write_import",
 ]

@@ -12,9 +12,9 @@ from django.db import transaction
 
 from config.accounts.actors import Actor
 from config.audit.services import record
-from config.shared.errors import InvalidInput
 from config.shared.progress import Progress, no_progress
 from pooling.core.benchmark_file import VideoRow, parse_videos
+from pooling.core.problems import Problems
 from pooling.enums import MediaState, PoolingAct
 from pooling.models import Benchmark, Video
 from pooling.policies import check_can_add_videos
@@ -41,30 +41,39 @@ def set_addresses(
     if a key is unknown, an address is missing, or the browser would not be allowed to play it.
     """
     check_can_add_videos(by, benchmark)
+    problems = Problems()
     listed = parse_videos(
-        path, source=source, progress=lambda d, t: progress(d, t, "reading addresses")
+        path,
+        problems=problems,
+        source=source,
+        progress=lambda d, t: progress(d, t, "reading addresses"),
     )
     videos = {video.key: video for video in benchmark.videos.all()}
     for row in listed.videos:
         if row.key not in videos:
-            raise InvalidInput(f"the benchmark has no video {row.key!r}", source=source)
-        if row.url is None:
-            raise InvalidInput(f"the video {row.key!r} has no url", source=source)
-        check_address(row.url, source=source)
+            problems.add(f"the benchmark has no video {row.key!r}", source, row.line)
+        elif row.url is None:
+            problems.add(f"the video {row.key!r} has no url", source, row.line)
+    refuse_addresses(listed.videos, problems, source)
+    problems.check()
     return _store(benchmark, listed.videos, videos, by)
 
 
-def check_address(url: str, *, source: str | None = None) -> None:
-    """Raise `InvalidInput` unless the pages of Hearth allow browsers to play this address."""
+def refuse_addresses(rows: Iterable[VideoRow], problems: Problems, source: str | None) -> None:
+    """Add each address to the problems that the pages of Hearth do not allow browsers to play."""
+    for row in rows:
+        if row.url and (fault := _address_fault(row.url)):
+            problems.add(fault, source, row.line)
+
+
+def _address_fault(url: str) -> str | None:
     parts = urlsplit(url)
     if parts.scheme != "https":
-        raise InvalidInput(f"the url {url!r} does not begin with https://", source=source)
+        return f"the url {url!r} does not begin with https://"
     if settings.VIDEO_HOSTS and parts.netloc.lower() not in settings.VIDEO_HOSTS:
         hosts = ", ".join(settings.VIDEO_HOSTS)
-        raise InvalidInput(
-            f"the host of the url {url!r} is not allowed; the hosts are {hosts} (VIDEO_HOSTS)",
-            source=source,
-        )
+        return f"the host of the url {url!r} is not allowed; the hosts are {hosts} (VIDEO_HOSTS)"
+    return None
 
 
 @transaction.atomic

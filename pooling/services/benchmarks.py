@@ -12,11 +12,11 @@ from django.utils import timezone
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
 from config.shared.bulk import lock_row, long_transaction
-from config.shared.errors import Conflict, InvalidInput, Outdated
+from config.shared.errors import Conflict, Outdated
 from config.shared.progress import Progress, no_progress
 from pooling.core.formats.captions import CaptionsFile
 from pooling.core.import_plan import Changes
-from pooling.core.refusals import Refusals
+from pooling.core.problems import Problems
 from pooling.enums import EqualTexts, PoolingAct
 from pooling.models import Benchmark, BenchmarkImport, Query, Video
 from pooling.policies import check_can_set_equal_texts
@@ -81,7 +81,9 @@ def import_benchmark(
         progress(0, None, "storing")
         if made.stored:
             lock_row(made.stored)
-        again = compare(key, file, made.listed, Refusals.collected(), files, details, update=update)
+        again = compare(
+            key, file, made.listed, Problems(stop_at=None), files, details, update=update
+        )
         _checked(again, made.sha256)
         changes = again.changes
         assert changes is not None  # noqa: S101 - the captions have been read
@@ -109,10 +111,8 @@ def _checked(made: ImportPlan, accepted: str) -> CaptionsFile:
         raise Outdated(
             "The files or the benchmark have changed since the plan was made. Make a new plan."
         )
-    if made.refusals.number or made.file is None:
-        first, more = made.refusals.first[0], made.refusals.number - 1
-        reason = f"{first.reason} ({more:,} more errors)" if more else first.reason
-        raise InvalidInput(reason, source=first.source, line=first.line)
+    if made.problems.number or made.file is None:
+        raise made.problems.error()
     return made.file
 
 

@@ -12,10 +12,11 @@ from config.audit.services import record
 from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
-from pooling.enums import PoolingAct
-from pooling.models import Run
-from pooling.policies import check_can_change_run
+from pooling.enums import PoolingAct, RunUploadState
+from pooling.models import Run, RunUpload
+from pooling.policies import check_can_change_run, check_can_restore_run, check_can_withdraw_run
 from pooling.services.names import check_name
+from pooling.signals import run_listed
 
 # The audit log contains the values of these fields. Of the others, which may contain texts about
 # people, it contains only that they changed.
@@ -34,8 +35,7 @@ def change_run(*, run: Run, changes: Mapping[str, str], by: Actor) -> Run:
     check_can_change_run(by, run)
     lock_row(run.benchmark)
     run.refresh_from_db()
-    changed = {field: text for field, text in changes.items() if text != getattr(run, field)}
-    _check(run, changed)
+    changed = changed_fields(run, changes)
     before = {field: _recorded(field, getattr(run, field)) for field in changed}
     for field, text in changed.items():
         setattr(run, field, text)
@@ -50,11 +50,12 @@ def change_run(*, run: Run, changes: Mapping[str, str], by: Actor) -> Run:
 def withdraw_run(*, run: Run, by: Actor, reason: str = "") -> None:
     """Leave a run out of lists, leaderboards and new pools. Everything that used it stays.
 
-    Raises `NotPermitted` if `by` may not change the run, and `Conflict` if it is withdrawn already.
+    The person who uploaded a run for scoring may withdraw it, too. Raises `NotPermitted` if `by`
+    may not withdraw the run, and `Conflict` if it is withdrawn already.
     """
-    check_can_change_run(by, run)
+    check_can_withdraw_run(by, run)
     check_length(Run, "withdrawal_reason", reason)
-    withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at=None)
+    withdrawn = Run.everything.filter(pk=run.pk, withdrawn_at=None)
     if not withdrawn.update(withdrawn_at=timezone.now(), withdrawal_reason=reason):
         raise Conflict("The run is already withdrawn.")
     record(PoolingAct.RUN_WITHDRAWN, by=by, on=run)
@@ -63,13 +64,27 @@ def withdraw_run(*, run: Run, by: Actor, reason: str = "") -> None:
 
 @transaction.atomic
 def restore_run(*, run: Run, by: Actor) -> None:
-    """Reverse `withdraw_run`. Raises `Conflict` if the run is not withdrawn."""
-    check_can_change_run(by, run)
-    withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at__isnull=False)
+    """Reverse `withdraw_run`. Raises `Conflict` if the run is not withdrawn.
+
+    If a lead restores a run that was uploaded and refused, the upload is no longer refused.
+    """
+    check_can_restore_run(by, run)
+    withdrawn = Run.everything.filter(pk=run.pk, withdrawn_at__isnull=False)
     if not withdrawn.update(withdrawn_at=None, withdrawal_reason=""):
         raise Conflict("The run is not withdrawn.")
+    refused = RunUpload.objects.filter(run=run, state=RunUploadState.REFUSED)
+    refused.update(state=RunUploadState.SCORED, reason="")
     record(PoolingAct.RUN_RESTORED, by=by, on=run)
     run.refresh_from_db()
+    if not run.is_private:
+        run_listed.send(Run, run=run)
+
+
+def changed_fields(run: Run, changes: Mapping[str, str]) -> dict[str, str]:
+    """Return the values that differ from those of the run, by field, after checking them."""
+    changed = {field: text for field, text in changes.items() if text != getattr(run, field)}
+    _check(run, changed)
+    return changed
 
 
 def _check(run: Run, changed: Mapping[str, str]) -> None:

@@ -14,10 +14,11 @@ from config.shared.bulk import lock_row
 from config.shared.deleting import Plan, deletion
 from config.shared.errors import Conflict
 from pooling.enums import PoolingAct
-from pooling.models import Benchmark, Pair, Pool, Run, Tag, TrainSplit
+from pooling.models import Benchmark, Pair, Pool, Proxy, Run, Tag, TrainSplit
 from pooling.policies import (
     check_can_build_pool,
     check_can_change_run,
+    check_can_delete_proxy,
     check_can_import_metadata,
     check_can_manage_benchmark,
 )
@@ -46,6 +47,16 @@ def delete_pool(*, pool: Pool, by: Actor) -> Plan:
     with deletion(pool, lock=pool.benchmark) as plan:
         before = {"depth": pool.depth, "pairs": pool.n_pairs}
         record(PoolingAct.POOL_DELETED, by=by, on=pool, before=before, after=plan.facts)
+        plan.carry_out()
+    return plan
+
+
+def delete_proxy(*, proxy: Proxy, by: Actor) -> Plan:
+    """Delete a proxy with its file. Return what was deleted."""
+    check_can_delete_proxy(by, proxy)
+    with deletion(proxy, lock=proxy.benchmark) as plan:
+        before = {"name": proxy.name, "sha256": proxy.sha256}
+        record(PoolingAct.PROXY_DELETED, by=by, on=proxy, before=before)
         plan.carry_out()
     return plan
 

@@ -12,7 +12,7 @@ from typing import TypedDict
 from django.core.exceptions import ValidationError
 
 from config.accounts.actors import Actor
-from config.shared.errors import Conflict, InvalidInput
+from config.shared.errors import Conflict, InvalidInput, ProblemReport
 from config.shared.limits import check_length
 from config.shared.progress import Progress, no_progress
 from pooling.core.benchmark_file import VideosFile, parse_videos
@@ -20,11 +20,12 @@ from pooling.core.formats.captions import CaptionsFile
 from pooling.core.formats.detection import TITLES
 from pooling.core.formats.reading import AUTO, SourceFile, read_captions
 from pooling.core.import_plan import FIRST_ROWS, ChangedText, Changes, Counts, find_changes
-from pooling.core.refusals import Refusal, Refusals
+from pooling.core.problems import Problems
 from pooling.enums import EqualTexts
 from pooling.models import BENCHMARK_KEY, Benchmark
 from pooling.policies import check_can_import_benchmark
 from pooling.selectors.imports import stored_captions
+from pooling.services.addresses import refuse_addresses
 from pooling.signals import captions_changing
 
 
@@ -79,14 +80,6 @@ class FirstRow(TypedDict):
     video_ids: list[str]
 
 
-class RefusalReport(TypedDict):
-    """An error of a file. `line` is null if the error has no line."""
-
-    file: str
-    line: int | None
-    reason: str
-
-
 class TextReport(TypedDict):
     """A caption whose text would change. `line` is null in files without lines."""
 
@@ -101,7 +94,7 @@ class PlanReport(TypedDict):
 
     queries, videos, original_positives: the numbers after the import. new, removed: the numbers
     that are added and removed. changed: the number of captions with another text; `changes` has the
-    first hundred. refused: the number of errors; `refusals` has the first hundred. A plan with
+    first hundred. refused: the number of errors; `problems` has the first hundred. A plan with
     errors cannot be accepted. plan: the hash of the files, the options and the state of the
     benchmark; the import of an accepted plan is refused if any of them has changed since.
     """
@@ -118,7 +111,7 @@ class PlanReport(TypedDict):
     changes: list[TextReport]
     first_rows: list[FirstRow]
     refused: int
-    refusals: list[RefusalReport]
+    problems: list[ProblemReport]
     notes: list[str]
     plan: str
 
@@ -132,7 +125,7 @@ class ImportPlan:
     file: CaptionsFile | None
     listed: VideosFile
     changes: Changes | None
-    refusals: Refusals
+    problems: Problems
     sha256: str
 
     def report(self) -> PlanReport:
@@ -152,8 +145,8 @@ class ImportPlan:
             "changed": changes.n_changed if changes else 0,
             "changes": [_text_report(text) for text in changes.changed] if changes else [],
             "first_rows": _first_rows(file) if file else [],
-            "refused": self.refusals.number,
-            "refusals": [_refusal_report(refusal) for refusal in self.refusals.first],
+            "refused": self.problems.number,
+            "problems": [problem.report() for problem in self.problems.first],
             "notes": list(notes),
             "plan": self.sha256,
         }
@@ -177,17 +170,17 @@ def plan_benchmark(
     details = details or Details()
     check_can_import_benchmark(by, key)
     check_options(key, details)
-    refusals = Refusals.collected()
-    file = _read(files, refusals, progress)
-    listed = _read_videos(files.videos, refusals, progress)
-    return compare(key, file, listed, refusals, files, details, update=update)
+    problems = Problems(stop_at=None)
+    file = _read(files, problems, progress)
+    listed = _read_videos(files.videos, problems, progress)
+    return compare(key, file, listed, problems, files, details, update=update)
 
 
 def compare(
     key: str,
     file: CaptionsFile | None,
     listed: VideosFile,
-    refusals: Refusals,
+    problems: Problems,
     files: ImportFiles,
     details: Details,
     *,
@@ -199,14 +192,14 @@ def compare(
     changes = None
     if file is not None:
         videos_source = files.videos.source if files.videos else ""
-        changes = find_changes(stored, file, listed.videos, refusals, videos_source)
+        changes = find_changes(stored, file, listed.videos, problems, videos_source)
     if benchmark is not None and file is not None and changes:
-        _check_may_change(benchmark, file.sources[0], refusals, update=update)
+        _check_may_change(benchmark, file.sources[0], problems, update=update)
     state = stored.sha256() if stored else ""
     contents = [file.sha256 if file else "", listed.sha256, state]
     options = [key, details.name, details.licence, details.description, details.equal_texts]
     sha256 = hashlib.sha256(json.dumps([contents, options]).encode()).hexdigest()
-    return ImportPlan(key, benchmark, file, listed, changes, refusals, sha256)
+    return ImportPlan(key, benchmark, file, listed, changes, problems, sha256)
 
 
 def check_options(key: str, details: Details) -> None:
@@ -219,47 +212,49 @@ def check_options(key: str, details: Details) -> None:
         raise InvalidInput(f"The benchmark key {key!r} is not valid. {error.message}") from None
 
 
-def _read(files: ImportFiles, refusals: Refusals, progress: Progress) -> CaptionsFile | None:
+def _read(files: ImportFiles, problems: Problems, progress: Progress) -> CaptionsFile | None:
     sources = [files.captions, *([files.companion] if files.companion else [])]
     try:
         return read_captions(
             sources,
             expected=files.expected,
             columns=files.columns,
-            refusals=refusals,
+            problems=problems,
             progress=lambda done, total: progress(done, total, "reading captions"),
         )
     except InvalidInput as error:
-        refusals.add(error.reason, error.source or files.captions.source, error.line)
+        problems.add(error.reason, error.source or files.captions.source, error.line)
         return None
 
 
-def _read_videos(file: SourceFile | None, refusals: Refusals, progress: Progress) -> VideosFile:
+def _read_videos(file: SourceFile | None, problems: Problems, progress: Progress) -> VideosFile:
     nothing = VideosFile((), "", ())
     if file is None:
         return nothing
     try:
-        return parse_videos(
+        listed = parse_videos(
             file.path,
-            refusals=refusals,
+            problems=problems,
             source=file.source,
             progress=lambda done, total: progress(done, total, "reading videos"),
         )
+        refuse_addresses(listed.videos, problems, file.source)
+        return listed
     except InvalidInput as error:
-        refusals.add(error.reason, error.source or file.source, error.line)
+        problems.add(error.reason, error.source or file.source, error.line)
         return nothing
 
 
 def _check_may_change(
-    benchmark: Benchmark, source: str, refusals: Refusals, *, update: bool
+    benchmark: Benchmark, source: str, problems: Problems, *, update: bool
 ) -> None:
     if not update:
-        refusals.add(taken(benchmark.key), source)
+        problems.add(taken(benchmark.key), source)
         return
     try:
         captions_changing.send(sender=Benchmark, benchmark=benchmark)
     except Conflict as error:
-        refusals.add(str(error), source)
+        problems.add(str(error), source)
 
 
 def has_changes(plan: PlanReport) -> bool:
@@ -280,10 +275,6 @@ def _file_reports(file: CaptionsFile | None) -> list[FileReport]:
         return []
     pairs = zip(file.sources, file.formats, strict=True)
     return [{"file": source, "format": TITLES[format]} for source, format in pairs]
-
-
-def _refusal_report(refusal: Refusal) -> RefusalReport:
-    return {"file": refusal.source, "line": refusal.line, "reason": refusal.reason}
 
 
 def _text_report(text: ChangedText) -> TextReport:

@@ -28,6 +28,8 @@ from pooling.selectors.pool_plan import (
     text_pairs_of,
 )
 from pooling.selectors.pools import pair_arrays
+from pooling.selectors.proxies import get_proxy
+from pooling.signals import pool_built
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -106,7 +108,7 @@ def _store_pool(benchmark: Benchmark, plan: PoolPlan, options: PoolOptions, by: 
         n_new_pairs=len(plan.new),
         n_tasks=plan.n_tasks,
         created_by=account_of(by),
-        **_columns(options),
+        **_columns(benchmark, options),
     )
     pool.runs.set(plan.runs)
     _copy_pairs(pool, plan.new)
@@ -114,12 +116,14 @@ def _store_pool(benchmark: Benchmark, plan: PoolPlan, options: PoolOptions, by: 
     if pool.limits:
         after["limits"] = pool.limits
     record(PoolingAct.POOL_BUILT, by=by, on=pool, after=after)
+    pool_built.send(Pool, benchmark=benchmark)
     return pool
 
 
-def _columns(options: PoolOptions) -> dict[str, Any]:
+def _columns(benchmark: Benchmark, options: PoolOptions) -> dict[str, Any]:
     values = options.values()
     values["sample_size"] = values.pop("sample")
+    values["proxy"] = get_proxy(benchmark, options.proxy) if options.proxy else None
     del values["runs"]
     return values
 
@@ -172,7 +176,9 @@ def _previewed_pool(benchmark: Benchmark, expected: str) -> Pool | None:
 def _same_pool(benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions) -> Pool | None:
     """Return the stored pool of the same runs with the same options, if there is one."""
     wanted = {run.pk for run in runs}
-    alike = Pool.objects.filter(benchmark=benchmark, **_columns(options)).prefetch_related("runs")
+    alike = Pool.objects.filter(
+        benchmark=benchmark, **_columns(benchmark, options)
+    ).prefetch_related("runs")
     return next((pool for pool in alike if {run.pk for run in pool.runs.all()} == wanted), None)
 
 

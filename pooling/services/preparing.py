@@ -20,7 +20,7 @@ from django.db.models.functions import Now
 
 from config.accounts.actors import actor_of
 from config.audit.services import record
-from config.shared.errors import Cancelled, InvalidInput, NotPermitted, TakenOver
+from config.shared.errors import Cancelled, Conflict, InvalidInput, NotPermitted, TakenOver
 from config.shared.outages import is_disk_full
 from config.shared.progress import Progress
 from pooling.enums import UNPREPARED, MediaState, PoolingAct, UploadState
@@ -126,6 +126,16 @@ def _prepare_all(work: _Work, stack: ExitStack) -> None:
         finished, _ = wait(running, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
         for future in finished:
             _end_run(work, running.pop(future), future)
+        if pool is not None:
+            for future, run in running.items():
+                _note_percent(run, pool.percent(future))
+
+
+def _note_percent(run: _Running, percent: int) -> None:
+    """Store the progress of a file. It changes at most once a second."""
+    if percent != run.upload.percent:
+        run.upload.percent = percent
+        VideoUpload.objects.filter(pk=run.upload.pk).update(percent=percent)
 
 
 def _report(work: _Work) -> None:
@@ -140,7 +150,11 @@ def _claim(work: _Work, *, is_first: bool) -> VideoUpload | None:
     waiting = work.benchmark.uploads.filter(state=UploadState.WAITING)
     for upload in waiting.select_related("video", "created_by").order_by("changed_at", "pk")[:100]:
         if VideoUpload.objects.filter(pk=upload.pk, state=UploadState.WAITING).update(
-            state=UploadState.PROCESSING, job=work.job, attempts=F("attempts") + 1, reason=""
+            state=UploadState.PROCESSING,
+            job=work.job,
+            attempts=F("attempts") + 1,
+            reason="",
+            percent=0,
         ):
             return upload
     return None
@@ -159,7 +173,7 @@ def _start(
         if upload.video is None:
             _end(work, upload, UploadState.UNPACKED, unpack(upload, by=actor))
             return
-    except (InvalidInput, NotPermitted) as error:
+    except (Conflict, InvalidInput, NotPermitted) as error:
         _end(work, upload, UploadState.REFUSED, str(error))
         return
     if built := _find_built(path):

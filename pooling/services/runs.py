@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -14,21 +15,17 @@ from config.accounts.actors import Actor, account_of
 from config.audit.services import record
 from config.jobs.models import Job
 from config.shared.bulk import copy_parts, lock_row, long_transaction
+from config.shared.errors import InvalidInput
 from config.shared.limits import check_depth
 from config.shared.progress import Progress, no_progress
+from pooling.core.direction import Direction
 from pooling.core.packing import packed_lists
-from pooling.core.run_file import RunData, read_run
+from pooling.core.run_file import RunData, format_of
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, RankedList, Run, System
 from pooling.policies import check_can_import_run
-from pooling.selectors.arrays import (
-    original_positives,
-    query_ids,
-    query_numbers,
-    query_texts,
-    video_numbers,
-)
 from pooling.services.names import check_name, free_name
+from pooling.services.reading_runs import ReadRun, reading_run
 from pooling.signals import run_imported
 
 # The lists of this number of predictions are stored by one statement, to save memory.
@@ -36,37 +33,53 @@ PART_PREDICTIONS = 1 << 18
 
 
 class RunReport(TypedDict):
-    """An imported run in the result of a job and in the output of `--json`."""
+    """An imported run in the result of a job and in the output of `--json`.
+
+    queries: the number of captions with a list, or of videos. also: the run of the other direction
+    that the same matrix has, if both were imported.
+    """
 
     run: str
+    direction: str
     queries: int
     depth: int
     sha256: str
     created: bool
     warnings: list[str]
+    also: NotRequired[RunReport]
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
     """An imported run. `created` is False if the same content was already stored.
 
-    `jobs` were queued because the run is new. They score it.
+    `jobs` were queued because the run is new. They score it. `also` is the run from video to text
+    if both directions of a matrix were imported.
     """
 
     run: Run
     created: bool
     jobs: tuple[Job, ...] = ()
+    also: ImportedRun | None = None
+
+    @property
+    def all_jobs(self) -> tuple[Job, ...]:
+        return self.jobs + (self.also.jobs if self.also else ())
 
     def report(self) -> RunReport:
         withdrawn = ["this run is withdrawn; restore it on its page"]
-        return {
+        found: RunReport = {
             "run": self.run.name,
+            "direction": self.run.direction,
             "queries": self.run.n_queries,
             "depth": self.run.depth,
             "sha256": self.run.sha256,
             "created": self.created,
             "warnings": self.run.warnings + (withdrawn if self.run.is_withdrawn else []),
         }
+        if self.also:
+            found["also"] = self.also.report()
+        return found
 
 
 def import_run(
@@ -78,56 +91,127 @@ def import_run(
     name: str = "",
     format: str = "auto",
     depth: int | None = None,
+    direction: str = Direction.TEXT_TO_VIDEO,
     source: str | None = None,
     progress: Progress = no_progress,
 ) -> ImportedRun:
     """Read and check a run file, then store its ranked lists.
 
-    The same content at the same depth is the same run under any name. Another file under a name in
-    use becomes `NAME@2`, then `NAME@3`. The signal `run_imported` is sent in the transaction that
-    stores a new run.
+    The same content at the same depth and in the same direction is the same run under any name.
+    Another file under a name in use becomes `NAME@2`, then `NAME@3`. The signal `run_imported` is
+    sent in the transaction that stores a new run.
+
+    direction: a `Direction`, or `BOTH` for both runs of a matrix, of which the one from video to
+    text is called `NAME (video-to-text)`.
 
     Raises `NotPermitted` if `by` may not import runs. Raises `InvalidInput` if the file or an
-    option has an error. After an error nothing is stored.
+    option has an error, and `Outdated` if the captions change meanwhile. After an error nothing is
+    stored.
     """
     check_can_import_run(by, benchmark)
+    directions = Direction.wanted(direction)
+    names = [
+        check_run_options(system, name, depth, found, is_both=len(directions) > 1)
+        for found in directions
+    ]
+    if format == "auto":
+        format = format_of(path, source)
+    if len(directions) > 1 and format != "npy":
+        raise InvalidInput(
+            "only a .npy matrix has a run of each direction; choose one direction",
+            source=source or str(path),
+        )
+    with ExitStack() as files:
+        read = [
+            files.enter_context(
+                reading_run(
+                    benchmark,
+                    path,
+                    direction=found,
+                    format=format,
+                    depth=depth,
+                    source=source,
+                    progress=progress,
+                )
+            )
+            for found in directions
+        ]
+        progress(0, None, "storing the run")
+        with long_transaction():
+            lock_row(benchmark)
+            imported = [
+                _import(benchmark, part, system, wanted, depth, by)
+                for part, wanted in zip(read, names, strict=True)
+            ]
+    first, *rest = imported
+    return replace(first, also=rest[0]) if rest else first
+
+
+def _import(
+    benchmark: Benchmark,
+    read: ReadRun,
+    system: str,
+    name: str,
+    depth: int | None,
+    by: Actor,
+) -> ImportedRun:
+    """Store a run that is not stored yet. Call it in the transaction that locks the benchmark."""
+    read.check_captions(benchmark)
+    data = read.data
+    runs = Run.objects.filter(benchmark=benchmark)
+    stored = runs.filter(
+        sha256=data.sha256, depth_limit=depth or 0, direction=data.direction
+    ).first()
+    if stored is not None:
+        return ImportedRun(stored, created=False)
+    name = free_name(runs, name)
+    run = store_run(benchmark, read, system=system, name=name, depth=depth, by=by)
+    after = {"sha256": run.sha256, "direction": run.direction}
+    record(PoolingAct.RUN_IMPORTED, by=by, on=run, after=after)
+    responses: list[Any] = [response for _, response in run_imported.send(Run, run=run, by=by)]
+    jobs = tuple(response for response in responses if isinstance(response, Job))
+    return ImportedRun(run, created=True, jobs=jobs)
+
+
+def check_run_options(
+    system: str,
+    name: str,
+    depth: int | None,
+    direction: Direction = Direction.TEXT_TO_VIDEO,
+    *,
+    is_both: bool = False,
+) -> str:
+    """Check the options of a run, and return its name.
+
+    A name that a person has entered stays, unless it is that of the two runs of a matrix.
+    """
     check_name(system, "system")
-    check_name(name or system, "run")
+    wanted = name or system
+    if direction is Direction.VIDEO_TO_TEXT and (is_both or not name):
+        wanted = f"{wanted} ({direction})"
+    check_name(wanted, "run")
     if depth is not None:
         check_depth(depth)
-    data = read_run(
-        path,
-        format=format,
-        query_numbers=query_numbers(benchmark),
-        video_numbers=video_numbers(benchmark),
-        texts=query_texts(benchmark),
-        original=_positives_by_query(benchmark),
-        depth=depth,
-        source=source,
-        progress=lambda done, total: progress(done, total, "reading the run"),
-    )
-    progress(0, None, "storing the run")
-    with long_transaction():
-        lock_row(benchmark)
-        stored = Run.objects.filter(
-            benchmark=benchmark, sha256=data.sha256, depth_limit=depth or 0
-        ).first()
-        if stored is not None:
-            return ImportedRun(stored, created=False)
-        run = _store(benchmark, data, system, name or system, depth, by)
-        record(PoolingAct.RUN_IMPORTED, by=by, on=run, after={"sha256": run.sha256})
-        responses: list[Any] = [response for _, response in run_imported.send(Run, run=run, by=by)]
-        jobs = tuple(response for response in responses if isinstance(response, Job))
-        return ImportedRun(run, created=True, jobs=jobs)
+    return wanted
 
 
-def _store(
-    benchmark: Benchmark, data: RunData, system: str, name: str, depth: int | None, by: Actor
+def store_run(
+    benchmark: Benchmark,
+    read: ReadRun,
+    *,
+    system: str,
+    name: str,
+    depth: int | None,
+    by: Actor,
+    is_private: bool = False,
 ) -> Run:
+    """Store a run with its ranked lists and its matrix. The caller has checked the permission."""
+    data = read.data
     run = Run.objects.create(
         system=System.objects.get_or_create(key=system, defaults={"name": system})[0],
         benchmark=benchmark,
-        name=free_name(Run.objects.filter(benchmark=benchmark), name),
+        name=name,
+        direction=data.direction.value,
         sha256=data.sha256,
         format=data.format,
         depth=data.depth,
@@ -135,27 +219,21 @@ def _store(
         n_queries=len(data.query_numbers),
         warnings=list(data.warnings),
         created_by=account_of(by),
+        is_private=is_private,
+        **read.store_matrix(),
     )
-    copy_parts(RankedList, _rows(benchmark, run, data))
+    copy_parts(RankedList, _rows(run, data))
     return run
 
 
-def _rows(benchmark: Benchmark, run: Run, data: RunData) -> Iterator[dict[str, Any]]:
+def _rows(run: Run, data: RunData) -> Iterator[dict[str, Any]]:
     """Yield the columns of some lists at a time."""
-    ids = query_ids(benchmark)
     lists = packed_lists(data)
     while part := list(islice(lists, 1 + PART_PREDICTIONS // data.depth)):
-        numbers, videos, scores = zip(*part, strict=True)
+        numbers, items, scores = zip(*part, strict=True)
         yield {
             "run_id": run.pk,
-            "query_id": ids[np.array(numbers)],
-            "videos": videos,
+            "row": np.array(numbers),
+            "items": items,
             "scores": scores,
         }
-
-
-def _positives_by_query(benchmark: Benchmark) -> dict[int, set[int]]:
-    positives: dict[int, set[int]] = {}
-    for query, video in zip(*(a.tolist() for a in original_positives(benchmark)), strict=True):
-        positives.setdefault(query, set()).add(video)
-    return positives

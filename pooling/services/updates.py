@@ -16,7 +16,7 @@ from pooling.core.formats.captions import CaptionsFile
 from pooling.core.import_plan import Changes
 from pooling.core.packing import pack_numbers
 from pooling.enums import PoolingAct
-from pooling.models import Benchmark, OriginalPositive, Query, Tag, Video
+from pooling.models import Benchmark, OriginalPositive, Query, Run, Tag, Video
 from pooling.selectors.arrays import query_ids, query_keys, video_ids, video_keys
 from pooling.selectors.metadata import tagged_queries
 from pooling.signals import positives_changed
@@ -89,7 +89,7 @@ def _change_in_place(benchmark: Benchmark, file: CaptionsFile, changes: Changes,
     if changes.new["original_positives"] or changes.removed["original_positives"]:
         _delete_positives(benchmark)
         copy_positives(benchmark, file, numbers, changes.video_keys)
-        if benchmark.runs.exists():
+        if Run.everything.filter(benchmark=benchmark).exists():
             positives_changed.send(sender=Benchmark, benchmark=benchmark, by=by)
     _store_sha256(benchmark, file, numbers)
 

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
+from weakref import WeakKeyDictionary
 
 from django.conf import settings
 from django.core.files.base import File
@@ -75,6 +76,7 @@ class Preparers:
         self.size = len(sandboxes)
         self._folder, self._pool = folder, pool
         self._number = count()
+        self._stems: WeakKeyDictionary[Future[ReadyVideo], Path] = WeakKeyDictionary()
         self._idle: SimpleQueue[Sandbox] = SimpleQueue()
         for sandbox in sandboxes:
             self._idle.put(sandbox)
@@ -82,7 +84,16 @@ class Preparers:
     def submit(self, source: Path, limits: Limits | None = None) -> Future[ReadyVideo]:
         stem = self._folder / str(next(self._number))
         limits = limits or limits_of(source)
-        return self._pool.submit(_prepare, source, stem, limits, self._idle)
+        future = self._pool.submit(_prepare, source, stem, limits, self._idle)
+        self._stems[future] = stem
+        return future
+
+    def percent(self, future: Future[ReadyVideo]) -> int:
+        """Return the progress of a file that is being prepared, as the sandbox wrote it last."""
+        try:
+            return int(_progress_of(self._stems[future]).read_text() or 0)
+        except FileNotFoundError:
+            return 0
 
 
 @contextmanager
@@ -200,7 +211,13 @@ def _prepare(source: Path, stem: Path, limits: Limits, idle: SimpleQueue[Sandbox
     sheet = stem.with_name(f"{stem.name}-sheet.jpg")
     with source.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    paths = {"source": source.absolute(), "file": file, "poster": poster, "sheet": sheet}
+    paths = {
+        "source": source.absolute(),
+        "file": file,
+        "poster": poster,
+        "sheet": sheet,
+        "progress": _progress_of(stem),
+    }
     sandbox = idle.get()
     try:
         duration, has_sheet = sandbox.call(
@@ -211,6 +228,10 @@ def _prepare(source: Path, stem: Path, limits: Limits, idle: SimpleQueue[Sandbox
     finally:
         idle.put(sandbox)
     return ReadyVideo(file, poster, sheet if has_sheet else None, digest, duration)
+
+
+def _progress_of(stem: Path) -> Path:
+    return stem.with_suffix(".percent")
 
 
 def limits_of(source: Path, seconds_max: int | None = None) -> Limits:

@@ -18,7 +18,6 @@ from pooling.forms.captions import EqualTextsForm
 from pooling.policies import (
     benchmarks_seen_by,
     can_see_benchmarks,
-    can_set_equal_texts,
 )
 from pooling.selectors.captions import equal_text_counts
 
@@ -28,7 +27,6 @@ from pooling.selectors.captions import equal_text_counts
 def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
     """Show the benchmark's rule for equal texts and the effect of each rule; change the rule."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    may_change = can_set_equal_texts(request.user, benchmark)
     form = EqualTextsForm(request.POST or None, initial={"rule": benchmark.equal_texts})
     status = form_status(request)
     if request.method == "POST" and form.is_valid():
@@ -45,6 +43,5 @@ def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
         "benchmark": benchmark,
         "form": form,
         "rows": equal_text_counts(benchmark),
-        "may_change": may_change,
     }
     return render(request, "pooling/equal_captions.html", context, status=status)

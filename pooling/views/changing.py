@@ -33,7 +33,7 @@ def run_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     check_can_change_run(request.user, run)
     form = RunForm(**form_data(request), initial=RunForm.values_of(run))
     by = cast(User, request.user)
-    if _is_saved(
+    if is_saved(
         request, form, lambda: services.change_run(run=run, changes=form.cleaned_data, by=by)
     ):
         messages.success(request, "The changes are saved.")
@@ -70,7 +70,7 @@ def benchmark_change(request: HttpRequest, key: str) -> HttpResponse:
     def save() -> Benchmark:
         return services.change_benchmark(benchmark=benchmark, changes=form.cleaned_data, by=by)
 
-    if _is_saved(request, form, save):
+    if is_saved(request, form, save):
         messages.success(request, "The changes are saved.")
         return redirect("benchmark-settings", key)
     context = {"benchmark": benchmark, "form": form}
@@ -107,7 +107,7 @@ def get_benchmark_managed(request: HttpRequest, key: str) -> Benchmark:
     return benchmark
 
 
-def _is_saved(request: HttpRequest, form: forms.Form, save: Callable[[], object]) -> bool:
+def is_saved(request: HttpRequest, form: forms.Form, save: Callable[[], object]) -> bool:
     """Save a valid form. If the service refuses, add its error to the form and return False."""
     if request.method != "POST" or not form.is_valid():
         return False

@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_POST
 
 from config.accounts.models import User
-from config.jobs.deleting import deletion_page
+from config.jobs.deletion_page import deletion_page
 from config.shared.pages import FORM_METHODS, only_for
 from config.shared.words import counted
 from pooling import services

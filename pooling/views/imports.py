@@ -118,6 +118,7 @@ def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
             found=found, columns=form.cleaned_data, by=cast(User, request.user)
         )
         return show_job(request, job)
+    check_can_import_benchmark(cast(User, request.user), found.benchmark_key)
     context = {
         "found": found,
         "plan": found.plan,

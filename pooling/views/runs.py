@@ -15,6 +15,8 @@ from pooling.forms.runs import RunUploadForm
 from pooling.policies import (
     benchmarks_seen_by,
     can_upload_run,
+    check_can_import_run,
+    public_benchmarks_seen_by,
     systems_seen_by,
 )
 
@@ -26,6 +28,7 @@ SYSTEMS_OFFERED = 200
 @require_http_methods(FORM_METHODS)
 def run_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_import_run(request.user, benchmark)
     name = request.POST.get("name", "").strip() or request.POST.get("system", "").strip()
     return upload_page(
         request,
@@ -34,6 +37,7 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
             "benchmark": benchmark,
             "heading": "Upload runs",
             "systems": _known_systems(request),
+            "is_public": public_benchmarks_seen_by(request.user).filter(key=key).exists(),
             "back": reverse("benchmark-runs", args=[benchmark.key]),
             "back_name": "Back to the runs",
         },

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, cast
 
 from django.conf import settings
@@ -47,18 +47,25 @@ def tus(view: View) -> View:
     @wraps(view)
     def checked(request: HttpRequest, key: str, **place: Any) -> HttpResponseBase:
         benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-        check_can_add_videos(request.user, benchmark)
-        if request.method == "OPTIONS":
-            response: HttpResponseBase = HttpResponse(status=204, headers=CAPABILITIES)
-            response["Tus-Max-Size"] = str(settings.VIDEO_BYTES_MAX)
-        elif request.headers.get("Tus-Resumable") != VERSION:
-            response = HttpResponse(status=412, headers=CAPABILITIES)
-        else:
-            response = view(request, benchmark, **place)
-        response["Tus-Resumable"] = VERSION
-        return response
+        return answer(request, benchmark, partial(view, request, benchmark, **place))
 
     return checked
+
+
+def answer(
+    request: HttpRequest, benchmark: Benchmark, work: Callable[[], HttpResponseBase]
+) -> HttpResponseBase:
+    """Return the response of `work` if the person and the version of the protocol are right."""
+    check_can_add_videos(request.user, benchmark)
+    if request.method == "OPTIONS":
+        response: HttpResponseBase = HttpResponse(status=204, headers=CAPABILITIES)
+        response["Tus-Max-Size"] = str(settings.VIDEO_BYTES_MAX)
+    elif request.headers.get("Tus-Resumable") != VERSION:
+        response = HttpResponse(status=412, headers=CAPABILITIES)
+    else:
+        response = work()
+    response["Tus-Resumable"] = VERSION
+    return response
 
 
 @only_for(can_see_benchmarks)
@@ -66,12 +73,17 @@ def tus(view: View) -> View:
 @tus
 def video_uploads(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     """Begin an upload, or find the one of the same file that was begun before."""
+    return begin(request, benchmark, "video-upload")
+
+
+def begin(request: HttpRequest, benchmark: Benchmark, address: str) -> HttpResponse:
+    """Begin an upload. address: the name of the URL to which its parts are sent."""
     file = parse_creation(
         request.headers.get("Upload-Length", ""), request.headers.get("Upload-Metadata", "")
     )
     upload = services.begin_upload(benchmark=benchmark, file=file, by=_person(request))
     response = HttpResponse(status=201)
-    response["Location"] = reverse("video-upload", args=[benchmark.key, upload.pk])
+    response["Location"] = reverse(address, args=[benchmark.key, upload.pk])
     return _with_offset(response, upload)
 
 
@@ -81,6 +93,10 @@ def video_uploads(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 @tus
 def video_upload(request: HttpRequest, benchmark: Benchmark, pk: uuid.UUID) -> HttpResponse:
     """Return the offset of an upload, receive a part of it, or remove it."""
+    return continue_upload(request, benchmark, pk)
+
+
+def continue_upload(request: HttpRequest, benchmark: Benchmark, pk: uuid.UUID) -> HttpResponse:
     upload = get_object_or_404(benchmark.uploads.select_related("benchmark"), pk=pk)
     if request.method == "PATCH":
         return _receive(request, upload)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import asdict
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 
 from config.accounts.invitation_lists import ListedPerson, read_people
@@ -118,6 +125,66 @@ def test_links_are_mailed_if_mail_is_configured(settings: Any) -> None:
     assert message.body.startswith("Hello Zoe,\n")
     acts = AuditEntry.objects.filter(act="invited").order_by("pk")
     assert [entry.after["role"] for entry in acts] == ["annotator", "researcher", "annotator"]
+
+
+def test_page_api_and_command_invite_the_same_people(client: Client, tmp_path: Path) -> None:
+    client.force_login(admin())
+    page, form = "/people/invitations/list/", {"role": "annotator", "scope": "*", "days": "14"}
+    file = SimpleUploadedFile("people.csv", LIST.encode("utf-8-sig"))
+    text = client.post(page, {**form, "file": file}).content.decode()
+    sent = dict(re.findall(r'<textarea name="(\w+)" hidden>(.*?)</textarea>', text, re.DOTALL))
+    assert sent == {"people": LIST, **form, "scope": sent["scope"]}
+    made = []
+    client.post(page, {**sent, "once": "a", "step": "invite"})
+    made.append(invitations())
+    path = tmp_path / "people.csv"
+    path.write_text(LIST)
+    out = StringIO()
+    call_command("invite_people", path, by="ada", site="https://x/", json=True, stdout=out)
+    made.append(invitations())
+    rows = [asdict(person) for person in read_people(LIST)]
+    people = [{name: row[name] for name in ("email", "name", "role", "scope")} for row in rows]
+    body = {"people": people, "days": 14}
+    answer = client.post("/api/v1/invitations/", body, content_type="application/json").json()
+    made.append(invitations())
+    assert made[0] == made[1] == made[2]
+    assert [note for note, *_ in made[0]] == ["Anna Ito <anna@example.org>", "bob@example.org"]
+    printed = json.loads(out.getvalue())["people"]
+    assert [person["link"].rpartition("/invitations/")[0] for person in printed] == [
+        "https://x"
+    ] * 2
+    assert [{**person, "link": ""} for person in answer] == [
+        {**person, "link": ""} for person in printed
+    ]
+
+
+def invitations() -> list[tuple[Any, ...]]:
+    """Return the invitations and what the log says about them, and delete the invitations."""
+    rows = list(Invitation.objects.order_by("pk").values_list("note", "role", "scope", "made_by"))
+    log = AuditEntry.objects.filter(act="invited").order_by("-pk")[: len(rows)]
+    entries = [(entry.by_id, entry.after) for entry in log][::-1]
+    Invitation.objects.all().delete()
+    return [(*row, *entry) for row, entry in zip(rows, entries, strict=True)]
+
+
+def test_wrong_files_and_lists_invite_no_one(client: Client, tmp_path: Path) -> None:
+    client.force_login(admin())
+    page, form = "/people/invitations/list/", {"role": "annotator", "scope": "*", "days": "14"}
+    for people, content in (
+        ("", b""),
+        ("a@b.org", b"c@d.org"),
+        ("", b"\xff"),
+        ("", b"x" * 200_001),
+    ):
+        file = {"file": SimpleUploadedFile("people.csv", content)} if content else {}
+        assert client.post(page, {**form, "people": people, **file}).status_code == 422
+    body = {"people": [{"email": "a@example.org"}, {"email": "no address"}]}
+    answer = client.post("/api/v1/invitations/", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["line"]) == (400, 2)
+    client.force_login(make_member("rosa", Role.RESEARCHER, of="tiny"))
+    answer = client.post("/api/v1/invitations/", body, content_type="application/json")
+    assert answer.status_code == 403
+    assert Invitation.objects.count() == 0
 
 
 def test_page_shows_the_plan_and_the_links_once(client: Client) -> None:

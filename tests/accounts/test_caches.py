@@ -20,6 +20,7 @@ from config.accounts.caches import SharedCache
 from config.accounts.models import CacheEntry
 from tests import services
 from tests.services import free_port
+from tests.waiting import wait_for
 
 PARAMS = {"KEY_PREFIX": "hearth"}
 
@@ -65,12 +66,12 @@ def test_processes_share_values(cache: SharedCache) -> None:
 
 def test_values_expire(cache: SharedCache) -> None:
     cache.set("short", 1, 1)
+    cache.set("long", 1, 60)
     cache.set("gone", 1, 0)
-    assert (cache.get("short"), cache.get("gone")) == (1, None)
-    time.sleep(1.1)
-    assert cache.get("short") is None
+    assert (cache.get("long"), cache.get("gone")) == (1, None)
+    assert wait_for(lambda: cache.get("short") is None)
     assert cache.add("short", 2, 60)
-    assert cache.get("short") == 2
+    assert (cache.get("short"), cache.get("long")) == (2, 1)
 
 
 def test_clearing_keeps_what_others_store_in_redis(redis_url: str) -> None:
@@ -136,14 +137,12 @@ def test_no_count_is_lost() -> None:
 
 
 def test_without_redis_each_process_counts_on_its_own(caplog: Any) -> None:
-    """If Redis is down, one request takes some milliseconds longer, and the others do not."""
+    """If Redis is down, one request tries it, and the others do not."""
     secret = f"redis://:canary-password@127.0.0.1:{free_port()}/0"
     cache = SharedCache(secret, PARAMS)
     with caplog.at_level(logging.WARNING):
-        began = time.monotonic()
         cache.set("tries", [1], 60)
         assert (cache.get("tries"), cache.add("tries", 2)) == ([1], False)
-        assert time.monotonic() - began < 1
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "canary" not in caplog.text
 
@@ -158,16 +157,15 @@ def test_a_hung_redis_delays_one_request(tmp_path: Path) -> None:
     try:
         began = time.monotonic()
         assert cache.get("tries", []) == []
-        first = time.monotonic() - began
+        assert 0.5 < time.monotonic() - began < 20
+        away_until = SharedCache._away_until
         for _ in range(100):
             cache.set("tries", [2], 60)
         assert cache.get("tries") == [2]
-        later = time.monotonic() - began - first
-        assert 0.5 < first < 2.5
-        assert later < 0.5
         # Another cache of the process, such as that of another thread, does not wait either.
         assert SharedCache(url, PARAMS).get("tries") == [2]
-        assert time.monotonic() - began < 3
+        # A further request that waits would postpone this.
+        assert SharedCache._away_until == away_until
     finally:
         os.kill(pid, signal.SIGCONT)
     SharedCache._away_until = 0.001

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from annotation.enums import Joining
@@ -83,3 +84,26 @@ def test_page_and_api_report_each_name(campaign: Campaign, lead: User, client: C
         {"name": "anna", "result": "member", "username": "anna"},
         {"name": "x", "result": "unknown", "username": ""},
     ]
+
+
+def test_a_file_adds_the_same_people_on_the_page_and_by_the_command(
+    campaign: Campaign, lead: User, client: Client, tmp_path: Path
+) -> None:
+    for name in ("anna", "bob"):
+        make_member(name, Role.ANNOTATOR, of="tiny")
+    path = tmp_path / "names.csv"
+    path.write_text("Username,Note\nanna,tall\nx,\nbob,\n")
+    added = []
+    for way in ("page", "command"):
+        if way == "page":
+            client.force_login(lead)
+            with path.open("rb") as file:
+                client.post(f"/campaigns/{campaign.pk}/members/", {"file": file})
+        else:
+            call_command("add_members", campaign.pk, file=path)
+        added.append(set(campaign.members.values_list("annotator__user__username", flat=True)))
+        campaign.members.all().delete()
+    assert added == [{"anna", "bob"}] * 2
+    entries = AuditEntry.objects.filter(act="members_added").order_by("pk")
+    assert [entry.by_id for entry in entries] == [lead.pk, None]
+    assert entries[0].after == entries[1].after

@@ -87,8 +87,9 @@ class LoadAnnotator:
         self.times = times
 
     async def judge_until(self, end: float) -> None:
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        # An open connection without a request would occupy a thread of gunicorn for five seconds.
         await self.schedule.next()
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
         while time.perf_counter() < end:
             claim = {"count": CLAIM}
             claimed = await self.post(

@@ -22,7 +22,7 @@ from typing import Any
 
 import psycopg2
 
-from tests.migrated import migrate
+from tests.databases import migrate
 from tests.services import ensure_postgres
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -59,7 +59,7 @@ def measure(pairs: int, people: int, home: Path, targets: tuple[str, str]) -> di
     migrate({**os.environ, "HEARTH_HOME": str(home), "DATABASE_URL": old})
     run(home, old, "-m", "tests.benchmarks.desk_world", "fill", str(pairs), str(people))
     for target in targets:
-        run(home, target, "manage.py", "migrate", "--verbosity=0")
+        migrate({**os.environ, "HEARTH_HOME": str(home), "DATABASE_URL": target})
     moved = run(home, old, "manage.py", "move_database", targets[0], "--json")
     excluded = [f"--exclude={name}" for name in OWN_ROWS]
     dumped = run(home, old, "manage.py", "dumpdata", *excluded, f"--output={dump}")
@@ -78,7 +78,7 @@ def measure(pairs: int, people: int, home: Path, targets: tuple[str, str]) -> di
 
 
 def main() -> int:
-    from tests.operations.sites import empty_postgresql
+    from tests.databases import empty_postgresql
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=100_000)

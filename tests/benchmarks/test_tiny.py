@@ -26,6 +26,7 @@ TINY = {
     "memory": "--sqlite --tiny",
     "moving": "--tiny",
     "pages": "--sqlite --tiny --requests 1",
+    "proxies": "--tiny",
     "replay": "--tiny",
     "resampling": "--tiny",
     "scale": "--tiny",

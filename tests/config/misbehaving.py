@@ -28,6 +28,13 @@ def prepare(source: str, **paths: str) -> Any:
     return prepare(source, **paths)
 
 
+def prepare_slowly(source: str, progress: str, **paths: str) -> Any:
+    """Report a progress of 42 per cent, and refuse the video some seconds later."""
+    Path(progress).write_text("42")
+    time.sleep(2.5)
+    raise InvalidInput("too slow")
+
+
 def _echo(argument: Any) -> Any:
     return argument
 

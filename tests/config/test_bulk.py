@@ -5,16 +5,19 @@ from __future__ import annotations
 import datetime
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
 
 from config.jobs.models import Job
-from config.shared import bulk
+from config.shared import bulk, copy_postgresql
 from config.shared.bulk import copy_columns, long_transaction, read_columns, reserve_ids, snapshot
-from pooling.models import Benchmark, Query, RankedList, Video
+from pooling.models import Benchmark, OriginalPositive, Pool, Query, RankedList, Video
 from tests.factories import make_benchmark, make_run
 
 AWKWARD = [
@@ -51,13 +54,16 @@ def test_rows_are_written_in_pieces(
     db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     benchmark = make_benchmark(tmp_path, captions=1)
-    monkeypatch.setattr(bulk, "ROWS_PER_COPY", 3)
-    columns = {"benchmark_id": benchmark.pk, "number": np.arange(1, 9)}
-    keys = [f"k{number}" for number in range(1, 9)]
-    assert copy_columns(Query, {**columns, "key": keys, "text": "one text"}) == 8
+    monkeypatch.setattr(bulk, "ROWS_PER_COPY", 12)
+    monkeypatch.setattr(bulk, "ROWS_PER_INSERT", 5)
+    monkeypatch.setattr(copy_postgresql, "ROWS_PER_PIECE", 5)
+    numbers = np.arange(1, 21)
+    columns = {"benchmark_id": benchmark.pk, "number": numbers}
+    keys = [f"k{number}" for number in numbers]
+    assert copy_columns(Query, {**columns, "key": keys, "text": "100 % of one text"}) == 20
     stored = Query.objects.filter(number__gte=1).order_by("number")
     assert list(stored.values_list("number", "key", "text")) == [
-        (number, f"k{number}", "one text") for number in range(1, 9)
+        (number, f"k{number}", "100 % of one text") for number in numbers.tolist()
     ]
 
 
@@ -91,14 +97,13 @@ def test_values_of_every_type_are_stored_unchanged(db: None, tmp_path: Path) -> 
 def test_bytes_are_stored_unchanged(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
     run = make_run(tmp_path, benchmark, {"c0": ["v0"]})
-    ids = list(Query.objects.filter(number__gte=1).values_list("pk", flat=True))
     packed = [bytes(range(256)), b""]
     copy_columns(
-        RankedList, {"run_id": run.pk, "query_id": ids, "videos": packed, "scores": packed[::-1]}
+        RankedList, {"run_id": run.pk, "row": [1, 2], "items": packed, "scores": packed[::-1]}
     )
 
-    rows = RankedList.objects.filter(query__in=ids).order_by("query__number")
-    stored = [(bytes(row.videos), bytes(row.scores)) for row in rows]
+    lists = RankedList.objects.filter(row__gte=1).order_by("row")
+    stored = [(bytes(ranked.items), bytes(ranked.scores)) for ranked in lists]
     assert stored == [(bytes(range(256)), b""), (b"", bytes(range(256)))]
 
 
@@ -137,19 +142,87 @@ def test_columns_that_do_not_fit_are_refused(
     assert str(refused.value) == reason
 
 
+@contextmanager
+def checked_at_the_end() -> Iterator[None]:
+    yield
+    connection.check_constraints()
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_row_must_not_refer_to_a_missing_row(
+    db: None, tmp_path: Path, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmark = make_benchmark(tmp_path, captions=2, videos=2)
+    run = make_run(tmp_path, benchmark, {"c0": ["v0"]})
+    columns = {"row": [1, 1], "items": [b"", b""], "scores": [b"", b""]}
+    monkeypatch.setattr(
+        copy_postgresql, "ROWS_WORTH_CHECKING_TOGETHER", 1 if together else 1_000_000
+    )
+    with pytest.raises(IntegrityError), transaction.atomic(), checked_at_the_end():
+        copy_columns(RankedList, {**columns, "run_id": [run.pk, run.pk + 1]})
+    assert RankedList.objects.count() == 1
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW session_replication_role")
+            assert cursor.fetchone() == ("origin",)
+
+
+def test_only_rows_of_other_transactions_are_locked(
+    db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has no locks of rows")
+    benchmark = make_benchmark(tmp_path, captions=2, videos=2)
+    # A subtransaction has written the first caption, and counts as another transaction here.
+    others = Query.objects.get(number=1).pk
+    columns = {"benchmark_id": benchmark.pk, "text": "new"}
+    copy_columns(Query, {**columns, "number": [2, 3], "key": ["new2", "new3"]})
+    own = list(Query.objects.filter(number__gte=2).values_list("pk", flat=True))
+    monkeypatch.setattr(copy_postgresql, "ROWS_WORTH_CHECKING_TOGETHER", 1)
+    video = benchmark.videos.first().pk
+    for queries in (own, [others]):
+        copy_columns(OriginalPositive, {"query_id": queries, "video_id": video})
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM pooling_query WHERE xmax <> 0 AND number >= 1")
+        assert cursor.fetchall() == [(others,)]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        copy_columns(OriginalPositive, {"query_id": [max(own), max(own) + 1], "video_id": video})
+
+
+def test_columns_can_share_an_array(db: None, tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path, captions=1, videos=1)
+    numbers = np.arange(5, 8)
+    columns = {"benchmark_id": benchmark.pk, "strategy": "depth_k", "depth": [1, 2, None]}
+    copy_columns(Pool, {**columns, "n_pairs": numbers, "n_new_pairs": numbers, "seed": numbers})
+    stored = Pool.objects.order_by("pk").values_list("depth", "n_pairs", "n_new_pairs", "seed")
+    assert list(stored) == [(1, 5, 5, 5), (2, 6, 6, 6), (None, 7, 7, 7)]
+
+
+def test_triggers_react_to_new_rows(
+    db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trigger refuses pools of an archived benchmark, and foreign keys use triggers as well."""
+    benchmark = make_benchmark(tmp_path)
+    Benchmark.objects.update(archived_at=timezone.now())
+    monkeypatch.setattr(copy_postgresql, "ROWS_WORTH_CHECKING_TOGETHER", 1)
+    columns = {"benchmark_id": benchmark.pk, "strategy": "depth_k", "n_pairs": [0]}
+    with pytest.raises(IntegrityError, match="archived"), transaction.atomic():
+        copy_columns(Pool, {**columns, "n_new_pairs": 0})
+
+
 def test_no_rows_need_no_query(db: None) -> None:
     assert copy_columns(Query, {"number": np.empty(0, np.int64), "key": []}) == 0
 
 
-def test_copy_is_seamless_between_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "ROWS_PER_PIECE", 3)
-    rows = [(str(n), "é" * n) for n in range(10)]
-    whole = "".join(f"{number}\t{text}\n" for number, text in rows).encode()
+def test_copy_is_seamless_between_pieces() -> None:
+    lines = [f"{n}\t{'é' * n}\n" for n in range(10)]
+    whole = "".join(lines).encode()
 
-    stream = bulk.CopyText(iter(rows))
+    stream = copy_postgresql.CopyText(lines)
     pieces = iter(lambda: stream.read(7), b"")
     assert b"".join(pieces) == whole
-    assert bulk.CopyText(iter(rows)).read() == whole
+    assert copy_postgresql.CopyText(lines).read() == whole
 
 
 def test_reserved_keys_are_unique(db: None, tmp_path: Path) -> None:
@@ -165,6 +238,16 @@ def test_reserved_keys_are_unique(db: None, tmp_path: Path) -> None:
     assert numbers == sorted(set(numbers))
     assert Video.objects.filter(pk__in=numbers).count() == 4
     assert reserve_ids(Video, 0).tolist() == []
+
+
+def test_reserved_keys_can_have_gaps(db: None) -> None:
+    """Other transactions get keys at the same time."""
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has one writer, so its keys have no gaps")
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER SEQUENCE pooling_video_id_seq INCREMENT BY 2 RESTART WITH 11")
+    assert reserve_ids(Video, 3).tolist() == [11, 13, 15]
+    assert reserve_ids(Video, 1).tolist() == [17]
 
 
 def test_keys_of_deleted_rows_are_not_reused(db: None, tmp_path: Path) -> None:

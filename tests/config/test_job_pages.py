@@ -48,6 +48,7 @@ def test_every_kind_of_job_has_a_result_line(benchmark: Benchmark) -> None:
         "analyse",
         "build_pool",
         "campaign_figures",
+        "compute_proxy",
         "delete_benchmark",
         "delete_campaign",
         "delete_pool",
@@ -55,8 +56,10 @@ def test_every_kind_of_job_has_a_result_line(benchmark: Benchmark) -> None:
         "draft_labels",
         "evaluate",
         "import_benchmark",
+        "import_embeddings",
         "import_gold",
         "import_judgments",
+        "import_proxy",
         "import_run",
         "import_tags",
         "import_train_captions",
@@ -66,8 +69,10 @@ def test_every_kind_of_job_has_a_result_line(benchmark: Benchmark) -> None:
         "plan_import",
         "plan_judgments",
         "prepare_videos",
+        "preview_pool",
         "publish_labels",
         "reopen_judgments",
+        "score_upload",
         "set_addresses",
         "verify_labels",
     ]
@@ -78,10 +83,10 @@ def test_every_kind_of_job_has_a_result_line(benchmark: Benchmark) -> None:
     [
         (
             "analyse",
-            {"analysis": "overlap", "given": {"depth": "2", "runs": ["A", "B"]}},
+            {"analysis": "overlap", "given": {"labels": "2", "depth": "2"}},
             {"analysis": "overlap", "key": "0"},
             (
-                "/benchmarks/tiny/analyses/overlap/?depth=2&runs=A&runs=B",
+                "/benchmarks/tiny/analyses/overlap/?depth=2&labels=2",
                 "To the analysis",
             ),
         ),

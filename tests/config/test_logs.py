@@ -93,6 +93,7 @@ def test_a_json_line_has_the_request(in_request: None) -> None:
     [
         "/invitations/s3cret/",
         "/accounts/password/reset/key/s3cret-abc-def/",
+        "/accounts/confirm-email/MQ:s3cret:abc/",
         "/accounts/oidc/sso/login/callback/?code=s3cret&state=s3cret",
     ],
 )

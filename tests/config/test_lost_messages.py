@@ -61,7 +61,7 @@ def test_only_lost_messages_are_sent_again(jobs: list[Job]) -> None:
     lost = take_messages(2)
     taken = [job for job in jobs if str(job.pk) in lost]
     assert sweep_jobs() == (0, 0)  # a worker may have taken them just now
-    set_sent(timedelta(seconds=59), jobs)
+    set_sent(timedelta(seconds=30), jobs)
     set_sent(timedelta(seconds=61), taken)
     assert sweep_jobs() == (2, 0)
     assert sweep_jobs() == (0, 0)

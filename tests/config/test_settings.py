@@ -58,7 +58,7 @@ def test_a_production_site_passes_the_deployment_check(tmp_path: Path) -> None:
 
 def test_all_files_are_written_below_the_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    done = start(home, "migrate", "--verbosity=0")
+    done = start(home, "migrate", "contenttypes", "--verbosity=0")
     assert (done.returncode, done.stderr) == (0, "")
     assert (home / "hearth.sqlite3").is_file()
 

@@ -79,6 +79,7 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
         "pk": run.pk,
         "queries": 1,
         "depth": 2,
+        "direction": "text-to-video",
         "sha256": run.sha256,
         "created": True,
         "scoring": [str(Job.objects.get(kind="evaluate").pk)],

@@ -14,6 +14,7 @@ from config.accounts.roles import Role
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
+from tests.e2e.waiting import follow
 from tests.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def judge_by_key(page: Page, campaign: Campaign, key: str) -> None:
 
 def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
     page.goto(f"/benchmarks/{benchmark.key}/labels/")
-    page.get_by_role("link", name="Publish labels").click()
+    follow(page.get_by_role("link", name="Publish labels"))
     if confirm:
         page.get_by_label("without a label").check()
     page.get_by_role("button", name="Publish now").click()

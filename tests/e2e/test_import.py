@@ -13,6 +13,7 @@ from config.jobs.models import Job
 from config.jobs.services import run_job
 from pooling.models import Query
 from tests.e2e import rooms
+from tests.e2e.waiting import follow
 from tests.factories import make_user, write_csv, write_videos
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def test_a_lead_makes_a_benchmark_without_a_shell(
     captions = write_csv(tmp_path / "a.csv", "nr,satz,film", [("c0", "eine Katze", "v0")])
     rooms.sign_in(page.context, live_server.url, make_user("lea", Role.LEAD))
     page.goto("/")
-    page.get_by_role("link", name="New benchmark").first.click()
+    follow(page.get_by_role("link", name="New benchmark").first)
     page.get_by_label("Name").fill("Katzen")
     page.get_by_label("Key").fill("not valid")
     page.get_by_label("Captions", exact=True).set_input_files(captions)
@@ -55,7 +56,7 @@ def test_a_lead_makes_a_benchmark_without_a_shell(
 
 
 def _finish(page: Page) -> None:
-    """Do the job that the page shows in place of its form."""
+    """Do the job that the page shows in place of its form, and wait for the page of its result."""
     page.locator("[data-job-title]").wait_for()
-    run_job(Job.objects.latest("created_at").pk)
-    page.locator("[data-job-title]").wait_for(state="detached")
+    with page.expect_navigation():
+        run_job(Job.objects.latest("created_at").pk)

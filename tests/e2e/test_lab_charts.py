@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 
 from annotation.services import import_judgments
@@ -79,7 +80,20 @@ def make_full(folder: Path) -> Benchmark:
     factories.add_train_captions(folder, benchmark, "a red circle", "a blue square turns")
     tags = [("v000", "dark"), ("v001", "dark"), ("v001", "two shapes")]
     factories.add_tags(folder, benchmark, *tags, of="video_id")
+    add_proxies(folder, benchmark, "quarters", "halves")
+    path = folder / "matrix.npy"
+    np.save(path, np.random.default_rng(0).random((benchmark.n_queries, benchmark.n_videos)))
+    import_run(benchmark=benchmark, path=path, system="matrix", direction="both", depth=10)
     return benchmark
+
+
+def add_proxies(folder: Path, benchmark: Benchmark, *names: str) -> None:
+    """Add proxies that have nothing to do with the labels. The first one has four values."""
+    size = (benchmark.n_queries, benchmark.n_videos)
+    for number, name in enumerate(names):
+        levels = max(1, 4 - number)
+        values = np.random.default_rng(number).integers(0, levels + 1, size) / levels
+        factories.add_proxy(folder, benchmark, values, name)
 
 
 def make_lonely(folder: Path) -> Benchmark:
@@ -97,11 +111,12 @@ def make_single(folder: Path) -> Benchmark:
     build_pool(benchmark=benchmark, depth=1)
     factories.add_judgments(folder, benchmark, [("c0", "v0", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    add_proxies(folder, benchmark, "quarters", "thirds")
     return benchmark
 
 
 def make_crowded(folder: Path) -> Benchmark:
-    """Make a benchmark with thirty runs with long names."""
+    """Make a benchmark with thirty runs and seven proxies with long names."""
     benchmark = factories.make_benchmark(folder, captions=12, videos=8, key="crowded")
     for number in range(30):
         lists = {
@@ -120,6 +135,8 @@ def make_crowded(folder: Path) -> Benchmark:
     ]
     factories.add_judgments(folder, benchmark, labels)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    names = (f"{number}, a proxy with a name that is much too long" for number in range(7))
+    add_proxies(folder, benchmark, *names)
     return benchmark
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 # The limit is generous, because it only decides how long a failing test takes.
-SECONDS = 30
+SECONDS = 60
 # A loop inside the page. `page.wait_for_function` would evaluate text there, which the
 # Content-Security-Policy forbids. A call that does not answer in time is repeated.
 POLL = """async (deadline) => {
@@ -57,6 +57,10 @@ def wait_until(page: Page, function: str, seconds: float = SECONDS) -> None:
 
 
 def follow(link: Locator) -> None:
-    """Click a link or a button that leads to another page, and wait until that page is loaded."""
+    """Click a link or a button that leads to another page, and wait until that page is loaded.
+
+    `click` alone does not wait. The next step could then use elements of the new page before its
+    modules have run.
+    """
     with link.page.expect_navigation():
         link.click()

@@ -9,6 +9,7 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import (
     add_judgments,
+    add_proxy,
     add_tags,
     add_train_captions,
     import_benchmark,
@@ -38,6 +39,13 @@ TRAIN = ["a dog", "a dog runs", "zebra"]
 TAGS = [("c1", "running"), ("c0", "dogs"), ("c1", "dogs"), ("c0", "still")]
 
 
+# By caption and video. The second has no relevant caption for v3.
+PROXIES = {
+    "near": [[1, 0.5, 0, 0], [0.5, 1, 0.25, 0], [0, 0.25, 1, 0.75]],
+    "words": [[1, 0, 0, 0], [0.5, 1, 0.5, 0], [0, 0, 1, 0]],
+}
+
+
 def make_worked_benchmark(folder: Path) -> Benchmark:
     """Three captions and four videos; v3 is the original positive of none."""
     videos = folder / "videos.csv"
@@ -55,4 +63,6 @@ def make_worked_benchmark(folder: Path) -> Benchmark:
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     add_train_captions(folder, benchmark, *TRAIN)
     add_tags(folder, benchmark, *TAGS)
+    for name, values in PROXIES.items():
+        add_proxy(folder, benchmark, values, name)
     return benchmark

@@ -20,7 +20,7 @@ from tests.faults.postgres import PrivatePostgres
 from tests.faults.row import Row, table
 from tests.faults.site import Site
 from tests.faults.submits import kill_during_submits, kill_under_writers
-from tests.faults.workers import kill_during_imports
+from tests.faults.workers import kill_during_imports, kill_during_scoring
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 INTRODUCTION = """# Faults
@@ -50,6 +50,7 @@ DRILLS = {
     "submits": Drill(kill_during_submits, (SQLITE, POSTGRESQL), short=1, long=40),
     "kills": Drill(kill_under_writers, (SQLITE, POSTGRESQL), short=1, long=200),
     "workers": Drill(kill_during_imports, (SQLITE, POSTGRESQL), short=1, long=6),
+    "scoring": Drill(kill_during_scoring, (SQLITE, POSTGRESQL), short=1, long=6),
     "writers": Drill(stop_under_writers, (POSTGRESQL,), short=1, long=10),
     "imports": Drill(stop_during_imports, (POSTGRESQL,), short=1, long=7),
     "clocks": Drill(shift_clocks, (POSTGRESQL,), short=1, long=5),

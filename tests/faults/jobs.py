@@ -9,8 +9,10 @@ from tests.long_run import CAPTIONS
 from tests.waiting import wait_for
 
 # States of an import as SQL conditions.
-RUN_IS_READ = "state = 'running' AND phase = 'reading the run'"
+RUN_IS_READ = "state = 'running' AND phase = 'reading the text-to-video run'"
 ENDED = "state NOT IN ('queued', 'running')"
+# Scoring is so short that it can end between two looks.
+RUN_IS_SCORED = f"(phase IN ('storing the run', 'scoring') OR {ENDED})"
 
 
 def start_import(site: Site, name: str) -> str:

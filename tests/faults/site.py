@@ -16,8 +16,8 @@ from typing import Any
 
 from config.shared.processes import child
 from tests.benchmarks.commands import ROOT
+from tests.databases import migrate
 from tests.faults.postgres import PrivatePostgres
-from tests.migrated import migrate
 from tests.services import free_port
 from tests.waiting import wait_for
 
@@ -157,7 +157,7 @@ class Person:
                 return answer
             if status is not None and status not in LATER:
                 self.wrong.append(status)
-            time.sleep(0.1)
+            time.sleep(0.25)
         raise TimeoutError(f"{path} has no answer: {self.wrong[-3:]}")
 
     def claim(self, campaign: int, count: int = 1) -> list[int]:

@@ -1,4 +1,4 @@
-"""Kill a worker's main process, its child process, or both (kill -9) during an import."""
+"""Kill a worker (kill -9) during an import or scoring: its main process, its child, or both."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
+from typing import Any
 
-from tests.faults.jobs import ENDED, RUN_IS_READ, imported, start_import, wait_until
+from tests.faults.jobs import (
+    ENDED,
+    RUN_IS_READ,
+    RUN_IS_SCORED,
+    imported,
+    start_import,
+    wait_until,
+)
 from tests.faults.row import Row
 from tests.faults.site import Site
 from tests.processes import children_of
+from tests.waiting import wait_for
 
 PAST = "2000-01-01 00:00:00"
 DEATHS = 3
@@ -66,6 +75,59 @@ def kill_during_imports(site: Site, rounds: int) -> Row:
         doubled=found.doubled + uploads,
         note=found.note,
     )
+
+
+def kill_during_scoring(site: Site, rounds: int) -> Row:
+    """Kill a worker that scores an uploaded run, `rounds` times. Each upload then ends scored.
+
+    Then kill the worker of one upload three times. That upload ends refused, without a run.
+    """
+    site.world("benchmark")
+    scored = []
+    with site.sweeper():
+        for number in range(rounds):
+            made = site.world("score", f"run-{number}")
+            scored.append(made["upload"])
+            with site.worker() as worker:
+                wait_until(site, made["job"], (RUN_IS_READ, RUN_IS_SCORED)[number % 2])
+                kill_group(worker)
+            expire_leases(site)
+            with site.worker():
+                wait_until(site, made["job"], ENDED)
+        last = site.world("score", "killed")
+        for death in range(1, DEATHS + 1):
+            with site.worker() as worker:
+                reading = f"{RUN_IS_READ} AND attempts - interruptions = {death}"
+                wait_until(site, last["job"], reading)
+                kill_group(worker)
+            expire_leases(site)
+        refused = wait_for(lambda: upload_of(site, last["upload"]) == ("refused", True, 0))
+    ends = [upload_of(site, one) for one in scored]
+    # A run whose lists or scores are stored twice would violate constraints, so runs are counted.
+    (runs,) = site.rows("SELECT COUNT(*) FROM pooling_run")
+    whole = sum(end == ("scored", False, 1) for end in ends)
+    files = sum(path.is_file() for path in (site.folder / "uploads").iterdir())
+    return Row(
+        "Kill a worker during scoring",
+        site.database,
+        tried=rounds + DEATHS,
+        acknowledged=rounds + 1,
+        stored=whole + refused,
+        lost=rounds - whole + (not refused),
+        doubled=runs[0] - whole + files,
+        note="" if refused and whole == rounds else f"{ends} {upload_of(site, last['upload'])}",
+    )
+
+
+def upload_of(site: Site, upload: str) -> tuple[Any, ...]:
+    """Return the state of an upload, whether its slot is free, and its number of scores."""
+    (found,) = site.rows(
+        "SELECT u.state, u.slot IS NULL, "
+        "(SELECT COUNT(*) FROM evaluation_evaluation e WHERE e.run_id = u.run_id) "
+        "FROM pooling_runupload u WHERE u.id = ?",
+        upload,
+    )
+    return found
 
 
 def expire_leases(site: Site) -> None:

@@ -4,6 +4,7 @@
     python -m tests.faults.world benchmark                a benchmark for imports
     python -m tests.faults.world soak PEOPLE PAIRS        both, and the session of a lead
     python -m tests.faults.world upload NAME              an import of a run of that name
+    python -m tests.faults.world score NAME               an upload of a run for scoring
     python -m tests.faults.world sweep                    sweep jobs until it is stopped
 
 Each command except the last prints one JSON object.
@@ -29,11 +30,20 @@ from django.core.files.uploadedfile import SimpleUploadedFile  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from config.accounts.actors import OPERATOR  # noqa: E402
+from config.accounts.models import User  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from config.jobs.services import enqueue_job, sweep_jobs  # noqa: E402
 from config.shared.outages import DATABASE_AWAY  # noqa: E402
 from config.shared.uploads import store_upload  # noqa: E402
-from pooling.services import ImportFiles, import_benchmark  # noqa: E402
+from pooling.models import Benchmark  # noqa: E402
+from pooling.services import (  # noqa: E402
+    ImportFiles,
+    change_public_page,
+    import_benchmark,
+    settle_run_uploads,
+    upload_run,
+)
+from tests.accounts.world import make_member  # noqa: E402
 from tests.benchmarks.judging_world import log_in, prepare  # noqa: E402
 from tests.long_run import CAPTIONS, VIDEOS, long_run  # noqa: E402
 
@@ -68,10 +78,24 @@ def upload(name: str) -> dict[str, Any]:
     return {"job": job.pk.hex}
 
 
+def score(name: str) -> dict[str, Any]:
+    """Upload a run of 400,000 lines for scoring, by a researcher of another benchmark."""
+    benchmark = Benchmark.objects.get(key=KEY)
+    changes = {"is_public": True, "runs_per_day": 100}
+    change_public_page(benchmark=benchmark, changes=changes, by=OPERATOR)
+    olga = User.objects.filter(username="olga").first() or make_member(
+        "olga", Role.RESEARCHER, of="other"
+    )
+    file = SimpleUploadedFile(name, long_run(zlib.crc32(name.encode())))
+    made = upload_run(benchmark=benchmark, file=file, system=name, by=olga)
+    return {"job": made.job.hex if made.job else "", "upload": made.pk.hex}
+
+
 def sweep() -> None:
     while True:
         try:
             sweep_jobs()
+            settle_run_uploads()
         except DATABASE_AWAY:
             connection.close()
         time.sleep(0.5)
@@ -88,6 +112,8 @@ if __name__ == "__main__":
             print(json.dumps({**prepared, "lead": log_in("lead", Role.LEAD)}))
         case ["upload", name]:
             print(json.dumps(upload(name)))
+        case ["score", name]:
+            print(json.dumps(score(name)))
         case ["sweep"]:
             sweep()
         case _:

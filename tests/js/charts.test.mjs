@@ -32,6 +32,13 @@ describe("colours", () => {
     });
   });
 
+  test("a system can have the name of a property that all objects have", () => {
+    const names = ["__proto__", "constructor", "only toString", "hasOwnProperty", "other"];
+    const systems = JSON.parse('{"__proto__": 0, "constructor": 1, "toString": 2}');
+    assert.deepEqual(scaleOf(names, { usermeta: { systems } }).range, ["s0", "s1", "s2", "c0", "c1"]);
+    assert.deepEqual(scaleOf(["constructor"]).range, ["c0"]);
+  });
+
   test("labels and original positives have colours of their own, and other names take turns", () => {
     const names = ["one", "Original positives", "two", "By the labels", "neither", "three"];
     const kinds = { "Original positives": "original", neither: "original", "By the labels": "labels" };

@@ -8,17 +8,15 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import psycopg2
 from django.db import connection
 
 from tests.conftest import ROOT
-from tests.migrated import migrate
+from tests.databases import empty_postgresql, migrate
 
 # Computes the values that must be equal in two copies of a site.
 DESCRIBE = """
@@ -111,20 +109,6 @@ class Site:
         done = self.manage("shell", "--verbosity=0", "-c", ACTS)
         assert done.returncode == 0, done.stderr
         return [one[1:] for one in json.loads(done.stdout.partition("ACTS")[2]) if one[0] == act]
-
-
-@contextmanager
-def empty_postgresql(server: str) -> Iterator[str]:
-    """Create an empty database on the server of a URL and yield its URL."""
-    name = f"hearth_site_{uuid.uuid4().hex[:12]}"
-    with closing(psycopg2.connect(urlsplit(server)._replace(path="/postgres").geturl())) as link:
-        link.autocommit = True
-        with link.cursor() as cursor:
-            cursor.execute(f"CREATE DATABASE {name}")
-            try:
-                yield urlsplit(server)._replace(path=f"/{name}").geturl()
-            finally:
-                cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @contextmanager

@@ -109,9 +109,12 @@ FIGURES = {
     "operations": (1, 0),
     "uploads": (1, 5),
     "media": (1, 3),
+    "proxies": (0, 0),
+    "matrices": (0, 0),
     "imports": (0, 0),
     "video-uploads": (0, 0),
     "drafts": (1, 0),
+    "label_arrays": (0, 0),
 }
 
 

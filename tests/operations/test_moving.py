@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import psycopg2
 import pytest
 
-from tests.operations.sites import Site, empty_postgresql
+from tests.databases import empty_postgresql
+from tests.operations.sites import Site
 from tests.services import ensure_postgres
 
 # Runs the demo's own builders on a small benchmark, with texts that COPY must escape.

@@ -27,6 +27,7 @@ from config.jobs.services import run_job
 from config.shared import deleting
 from config.shared.deleting import plan_deletion
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from evaluation.management.commands.evaluate import as_json
 from evaluation.models import AnalysisResult, Evaluation, LabelSet
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
@@ -131,6 +132,13 @@ def test_a_withdrawn_run_leaves_lists_and_new_pools(
     runs = api.get("/api/v1/benchmarks/tiny/runs/").json()["results"]
     assert [listed["name"] for listed in runs] == ["C"]
     assert set(pool.runs.all()) == {run, other}
+    (listed,) = api.get("/api/v1/benchmarks/tiny/pools/").json()["results"]
+    assert (listed["runs"], listed["withdrawn_runs"]) == (["A", "C"], ["A"])
+    evaluated = evaluate_runs(
+        benchmark=run.benchmark, by=lead, labels="original", run_names=["A", "C"]
+    )
+    scored = as_json(evaluated)["runs"]
+    assert {name: row["withdrawn"] for name, row in scored.items()} == {"A": True, "C": False}
     again = build_pool(benchmark=run.benchmark, depth=2).pool
     assert list(again.runs.all()) == [other]
     with pytest.raises(InvalidInput, match="The run 'A' is withdrawn"):
@@ -191,6 +199,8 @@ def test_an_archived_benchmark_can_only_be_read(
         factories.make_run(tmp_path, benchmark, {"c2": ["v3"]}, system="C")
     with pytest.raises(IntegrityError, match="archived"), transaction.atomic():
         Pool.objects.create(benchmark=benchmark, strategy="depth-k", n_pairs=0, n_new_pairs=0)
+    with pytest.raises(Conflict, match="This benchmark is archived"):
+        services.add_folder(benchmark=benchmark, folder="", by=lead)
     client.post("/benchmarks/tiny/archive/", {"action": "restore"})
     assert client.post("/benchmarks/tiny/edit/", {"name": "new"}).status_code == 302
     assert Benchmark.objects.get().name == "new"

@@ -62,7 +62,7 @@ def test_a_lead_imports_a_benchmark_on_the_pages(lead: Client) -> None:
     assert (answer.status_code, answer["Location"]) == (302, f"/jobs/{job.pk}/")
     found = BenchmarkImport.objects.get()
     assert job.result is not None
-    assert job.result["refusals"] == [
+    assert job.result["problems"] == [
         {"file": "captions.csv", "line": 1, "reason": "the header has no column 'caption'"}
     ]
     page, stored = f"/imports/{found.pk}/", Path(found.captions.path)

@@ -16,6 +16,7 @@ import pytest
 
 from config.shared.errors import InvalidInput
 from pooling import media
+from pooling.media.meter import Meter
 
 RED, GREEN, BLUE, YELLOW = (220, 40, 40), (40, 160, 66), (40, 90, 220), (250, 214, 36)
 CUT_OFF = "the file is incomplete: the end of the video is missing"
@@ -537,3 +538,20 @@ def test_a_full_disk_leaves_the_folder_unchanged(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
     assert [path.name for path in tmp_path.iterdir()] == ["a.avi"]
+
+
+def test_the_meter_counts_decoding_and_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pooling.media.meter._SECONDS_BETWEEN", 0)
+    source, target = make_video(tmp_path / "a.avi", "mpeg4"), tmp_path / "b.mp4"
+    meter, noted = Meter(tmp_path / "percent"), []
+
+    def note(share: float) -> None:
+        meter.written(share)
+        noted.append(int((tmp_path / "percent").read_text()))
+
+    media.ensure_playable(source, target, meter.decoded, note)
+    assert noted == sorted(noted)
+    assert 38 <= noted[0] <= 45  # all 30 frames are decoded before the first is written
+    assert noted[-1] >= 97

@@ -47,7 +47,7 @@ def plan(folder: Path, rows: list[CaptionRow], **options: Any) -> PlanReport:
 
 
 def reasons(made: PlanReport) -> list[tuple[int | None, str]]:
-    return [(row["line"], row["reason"]) for row in made["refusals"]]
+    return [(row["line"], row["reason"]) for row in made["problems"]]
 
 
 def positives(benchmark: Benchmark) -> list[tuple[int, int]]:
@@ -75,14 +75,36 @@ def test_a_plan_lists_the_errors_of_all_files(tmp_path: Path) -> None:
     videos = write_videos(tmp_path, [("v0", "", "ftp://x"), ("v0", "", "")])
     made = plan(tmp_path, [("c 0", "a", "v0"), ("c1", "", "v1")], videos=videos)
     assert made["refused"] == 4
-    assert [(Path(row["file"]).name, row["line"]) for row in made["refusals"]] == [
+    assert [(Path(row["file"]).name, row["line"]) for row in made["problems"]] == [
         ("captions.csv", 2),
         ("captions.csv", 3),
         ("videos.csv", 2),
         ("videos.csv", 3),
     ]
-    with pytest.raises(InvalidInput, match=r"line 2: .*\(3 more errors\)"):
+    with pytest.raises(InvalidInput) as refused:
         import_benchmark(key="tiny", captions=tmp_path / "captions.csv", videos=videos)
+    assert [problem.report() for problem in refused.value.problems] == made["problems"]
+    assert Benchmark.objects.count() == 0
+
+
+def test_addresses_that_no_page_may_play_are_refused_by_line(tmp_path: Path, settings: Any) -> None:
+    settings.VIDEO_HOSTS = ["videos.example"]
+    rows = [
+        ("v0", "", "https://videos.example/0.mp4"),
+        ("v1", "", "http://videos.example/1.mp4"),
+        ("v2", "", "https://evil.example/2.mp4"),
+    ]
+    captions = write_captions(tmp_path, caption_rows(3, 3))
+    with pytest.raises(InvalidInput) as refused:
+        import_benchmark(key="tiny", captions=captions, videos=write_videos(tmp_path, rows))
+    assert [(problem.line, problem.reason) for problem in refused.value.problems] == [
+        (3, "the url 'http://videos.example/1.mp4' does not begin with https://"),
+        (
+            4,
+            "the host of the url 'https://evil.example/2.mp4' is not allowed; the hosts are "
+            "videos.example (VIDEO_HOSTS)",
+        ),
+    ]
     assert Benchmark.objects.count() == 0
 
 

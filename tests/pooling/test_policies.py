@@ -18,6 +18,7 @@ from config.jobs.models import Job, JobState
 from config.jobs.services import enqueue_job, run_job
 from config.shared.errors import NotPermitted
 from pooling import services
+from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.enums import EqualTexts
 from pooling.models import Benchmark, Pool, Run
 from pooling.services import ImportFiles
@@ -48,6 +49,10 @@ def write_benchmark(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
 def write_new_run(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
     path = write_run(folder / "new.run", {"c0": ["v2"]})
     return services.import_run(benchmark=benchmark, path=path, system="New", by=by)
+
+
+def write_proxy(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
+    return services.compute_proxy(benchmark=benchmark, options=ProxyOptions(Method.BOW), by=by)
 
 
 def write_train_captions(benchmark: Benchmark, folder: Path, by: Actor) -> Any:
@@ -96,10 +101,11 @@ LEADS_ONLY = [
     write_judged_pairs,
     write_rule,
 ]
-RESEARCHERS_TOO = [write_new_run, write_pool_of_one_run]
+RESEARCHERS_TOO = [write_new_run, write_pool_of_one_run, write_proxy]
 REASONS = {
     write_benchmark: "Only leads and admins may import a benchmark.",
     write_new_run: "Only researchers, leads and admins may import a run.",
+    write_proxy: "Only researchers, leads and admins may add a proxy.",
     write_train_captions: "Only leads and admins may import train captions and tags.",
     write_tags: "Only leads and admins may import train captions and tags.",
     write_pool: "Only leads and admins may pool more than the top 10 of one run.",

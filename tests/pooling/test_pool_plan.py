@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 
@@ -14,10 +16,13 @@ from annotation.services import import_judgments
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
-from config.shared.errors import InvalidInput, Outdated
+from config.jobs.registry import find_outcome
+from config.jobs.services import run_job
+from config.shared.errors import Cancelled, InvalidInput, Outdated
 from pooling.core.pool_options import PoolOptions
-from pooling.models import Benchmark
+from pooling.models import Benchmark, Pool
 from pooling.selectors.pool_plan import codes_of_pool, plan_pool
+from pooling.services import import_proxy
 from tests.factories import (
     build_pool,
     import_benchmark,
@@ -77,6 +82,32 @@ def test_options_of_a_pool(benchmark: Benchmark, options: dict[str, Any], pairs:
     codes = codes_of_pool(built)
     assert codes is not None
     assert [f"{code // 4}{code % 4}" for code in codes.tolist()] == pairs.split()
+
+
+def test_a_proxy_adds_pairs_that_no_run_found(benchmark: Benchmark, tmp_path: Path) -> None:
+    values = np.zeros((3, 4))
+    values[0, 2], values[1, 3], values[2, 0], values[0, 0] = 0.8, 0.3, 0.5, 1
+    np.save(tmp_path / "p.npy", values)
+    import_proxy(benchmark=benchmark, path=tmp_path / "p.npy", by=OPERATOR)
+    options = PoolOptions(depth=2, proxy="p", proxy_from=0.5)
+    plan = plan_pool(benchmark, options)
+    # c0 with v2 and c2 with v0; c0 with v0 is ranked, and c1 with v3 is below.
+    assert [f"{code // 4}{code % 4}" for code in plan.new.tolist()] == [
+        *("00", "01", "02", "03", "10", "11", "12", "20", "23")
+    ]
+    assert plan.n_unranked == 2
+    # 0.8 is stored as 0.7998, and is nevertheless at the threshold.
+    assert names(benchmark, proxy="p", proxy_from=0.8) == "00 01 02 03 10 11 12 23".split()
+    build_pool(benchmark=benchmark, depth=2)
+    assert names(benchmark, proxy="p", budget=1) == ["02"]
+    built = build_pool(benchmark=benchmark, depth=2, proxy="p", budget=1).pool
+    assert (built.limits, built.n_new_pairs) == (
+        ["at most 1 new pairs", "pairs from 0.5 by the proxy p"],
+        1,
+    )
+    codes = codes_of_pool(built)
+    assert codes is not None
+    assert codes.tolist() == [0, 1, 2, 3, 4, 5, 6, 11]
 
 
 def test_a_sample_of_videos_limits_the_pairs(benchmark: Benchmark) -> None:
@@ -143,6 +174,11 @@ def test_effort_merges_equal_captions_and_uses_the_measured_speed(tmp_path: Path
         ({"budget": 0}, "The budget must have 1 to 2,147,483,647 pairs, not 0."),
         ({"similar": 101}, "The number of similar texts must have 1 to 100 texts, not 101."),
         ({"similar_from": 0.0}, "The lowest similarity must be above 0 and at most 1, not 0.0."),
+        (
+            {"proxy_from": 0.0},
+            "The lowest value of the proxy must be above 0 and at most 1, not 0.0.",
+        ),
+        ({"proxy": "x"}, "There is no proxy 'x' in tiny. The proxies are: none."),
         ({"originals": "x"}, "The original positives must be one of ranked, added, left-out."),
     ],
 )
@@ -170,6 +206,39 @@ def test_page_previews_and_builds_what_it_showed(benchmark: Benchmark, client: C
     assert (params["budget"], params["expected"]) == (4, sha256)
 
 
+def test_a_job_previews_a_pool_with_similar_texts(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("lena", Role.LEAD))
+    form = {"depth": "2", "seed": "0", "similar": "2", "similar_from": "0.9", "rate": "10"}
+    client.post("/benchmarks/tiny/pools/new/", {**form, "step": "preview"})
+    run_job(Job.objects.get().pk)
+    job = Job.objects.get()
+    options = PoolOptions(depth=2, runs=[], similar=2, similar_from=0.9)
+    planned = preview_pool(benchmark, options, rate=10)
+    assert job.result == planned.report()
+    assert Pool.objects.count() == 0
+    outcome = find_outcome(job)
+    assert outcome is not None
+    assert outcome.url == f"/benchmarks/tiny/pools/new/{job.pk}/"
+    text = client.get(outcome.url).content.decode()
+    assert f'name="expected" value="{planned.plan.sha256}"' in text
+    sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(.*?)">', text))
+    client.post("/benchmarks/tiny/pools/new/", sent)
+    built = Job.objects.get(kind="build_pool").params
+    assert PoolOptions.of(built) == options
+    assert built["expected"] == planned.plan.sha256
+    client.force_login(make_user("rosa", Role.RESEARCHER))
+    assert client.get(outcome.url).status_code == 403
+
+
+def test_a_preview_with_similar_texts_can_be_cancelled(benchmark: Benchmark) -> None:
+    def cancel(done: int, total: int | None, phase: str = "") -> None:
+        if phase == "comparing captions":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        preview_pool(benchmark, PoolOptions(depth=2, similar=1), progress=cancel)
+
+
 def test_api_plans_a_pool(benchmark: Benchmark, client: Client) -> None:
     client.force_login(make_user("lena", Role.LEAD))
     path = "/api/v1/benchmarks/tiny/pools/plan/"
@@ -179,14 +248,19 @@ def test_api_plans_a_pool(benchmark: Benchmark, client: Client) -> None:
         "pairs": 4,
         "new_pairs": 4,
         "left_out": 3,
+        "unranked": 0,
         "tasks": 4,
         "new_tasks": 4,
         "labels": 4,
         "seconds": None,
+        "answers": 0,
+        "is_of_benchmark": False,
         "hours": None,
         "cost": None,
         "sha256": plan_pool(benchmark, PoolOptions(depth=2, budget=4)).sha256,
     }
+    answer = client.post(path, {"depth": 2, "similar": 1}, content_type="application/json")
+    assert (answer.status_code, answer.json()["kind"]) == (202, "preview_pool")
     client.force_login(make_user("rosa", Role.RESEARCHER))
     assert client.post(path, {"depth": 2, "budget": 4}).status_code == 403
     assert client.post(path, {"depth": 2, "runs": ["A"]}).status_code == 200

@@ -37,6 +37,7 @@ from tests.pooling.uploading import TusClient
 from tests.waiting import wait_for
 
 PAGE = "/benchmarks/tiny/videos/new/"
+API = "/api/v1/benchmarks/tiny/videos/uploads/"
 IN_FRONT = {"movflags": "faststart"}  # so that a file without its end opens
 CUT_OFF = "the file is incomplete: the end of the video is missing"
 NO_VIDEO = "this is not a video, is incomplete, or has a format that is not accepted"
@@ -125,6 +126,33 @@ def test_each_file_ends_playable_or_refused_with_its_reason(tus: TusClient, tmp_
     with default_storage.open(Video.objects.get(key="v9").file.name) as stored:
         content = stored.read()
     assert (content[4:8], b"<script" in content) == (b"ftyp", False)
+
+
+def test_the_progress_of_a_video_is_on_the_page_and_in_the_api(
+    tus: TusClient, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "pooling.services.videos.PREPARE", "tests.config.misbehaving:prepare_slowly"
+    )
+    tus.upload("v0.mp4", b"video")
+    run_jobs()
+    assert ended() == {"v0.mp4": ("refused", "too slow")}
+    VideoUpload.objects.update(state=UploadState.PROCESSING)
+    page = tus.client.get(PAGE).content.decode()
+    assert '<progress class="bar" max="100" value="42" aria-label="Prepared">' in page
+    upload = VideoUpload.objects.get()
+    assert tus.client.get(API).json()["results"] == [
+        {
+            "id": str(upload.pk),
+            "name": "v0.mp4",
+            "video_id": "v0",
+            "size": 5,
+            "offset": 5,
+            "state": "processing",
+            "percent": 42,
+            "reason": "too slow",
+        }
+    ]
 
 
 def test_the_same_file_is_prepared_once(tus: TusClient, tmp_path: Path) -> None:
@@ -445,8 +473,8 @@ def test_addresses_are_stored_for_videos_without_a_file(tus: TusClient, settings
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("v9x,https://videos.example/a.mp4", "a.csv: the benchmark has no video 'v9x'"),
-        ("v1,", "a.csv: the video 'v1' has no url"),
+        ("v9x,https://videos.example/a.mp4", "a.csv, line 3: the benchmark has no video 'v9x'"),
+        ("v1,", "a.csv, line 3: the video 'v1' has no url"),
         ("v1,http://videos.example/a.mp4", "does not begin with https://"),
         ("v1,https://videos.example.evil/a.mp4", "the hosts are videos.example (VIDEO_HOSTS)"),
         ("v1,https://user@videos.example/a.mp4", "is not a plain http or https address"),

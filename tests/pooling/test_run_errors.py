@@ -19,8 +19,8 @@ from tests import factories
 
 CONTENT = b"c0 Q0 v0 1 1 x\nc0 Q0 v0 2 1 x\nc9 Q0 v0 2 1 x\n"
 PROBLEMS = [
-    {"reason": "the same caption and video as in line 1", "line": 2},
-    {"reason": "unknown caption 'c9'", "line": 3},
+    {"file": "", "reason": "the same caption and video as in line 1", "line": 2},
+    {"file": "", "reason": "unknown caption 'c9'", "line": 3},
 ]
 
 

@@ -7,7 +7,6 @@ import os
 import re
 import socket
 import threading
-import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from pooling.selectors.uploads import upload_path
 from tests import factories
 from tests.factories import at_once
 from tests.pooling.uploading import PART, UPLOADS, TusClient, checksum_of
-from tests.waiting import wait_for
+from tests.waiting import SECONDS, wait_for
 from tests.webserver import web_server
 
 CONTENT = bytes(range(256)) * 40  # 10,240 bytes
@@ -254,11 +253,12 @@ def test_a_killed_web_worker_loses_no_acknowledged_byte(tus: TusClient, tmp_path
 def test_two_tabs_at_once_store_each_byte_once(tus: TusClient, lead: User) -> None:
     """While one request sends a part, another one is refused."""
     upload = stored(tus.create("v1.mp4", 8)["Location"])
-    second_has_ended = threading.Event()
+    first_has_begun, second_has_ended = threading.Event(), threading.Event()
 
     class SlowBody:
         def read(self, size: int, /) -> bytes:
-            assert second_has_ended.wait(10)
+            first_has_begun.set()
+            assert second_has_ended.wait(SECONDS)
             return b"slowpart"[:size]
 
     class Body:
@@ -273,7 +273,7 @@ def test_two_tabs_at_once_store_each_byte_once(tus: TusClient, lead: User) -> No
             return str(conflict)
 
     def second() -> object:
-        time.sleep(0.3)
+        assert first_has_begun.wait(SECONDS)
         try:
             return send(Body())
         finally:

@@ -68,6 +68,7 @@ def test_upload_becomes_a_job_with_the_file(benchmark: Benchmark, researcher: Cl
         "name": "",
         "format": "auto",
         "depth": 5,
+        "direction": "text-to-video",
     }
     assert (job.kind, job.title, job.benchmark_key, job.created_by.username) == (
         "import_run",
@@ -85,7 +86,7 @@ def test_upload_to_stored_run(tmp_path: Path, researcher: Client) -> None:
     upload(researcher, b"c0 Q0 v0 1 1 x\n")
     job = Job.objects.get()
     run_job(job.pk)
-    assert Job.objects.filter(kind="evaluate", params__runs=["CLIP"]).count() == 1
+    assert Job.objects.filter(kind="evaluate", params__runs=[Run.objects.get().pk]).count() == 1
     run = Run.objects.get()
     page = researcher.get(f"/jobs/{job.pk}/").content.decode()
     assert f'<code class="sha" title="{run.sha256}">{run.sha256[:12]}</code>' in page
@@ -156,13 +157,15 @@ def test_pool_becomes_a_job_once(tmp_path: Path, benchmark: Benchmark, lead: Cli
         {
             "benchmark": "tiny",
             "depth": 10,
-            "runs": ["B"],
+            "runs": [benchmark.runs.get(name="B").pk],
             "sample": 2,
             "video_sample": None,
             "seed": 7,
             "originals": "ranked",
             "similar": None,
             "similar_from": 0.5,
+            "proxy": "",
+            "proxy_from": 0.5,
             "budget": None,
             "expected": "",
         },

@@ -15,7 +15,7 @@ from config.security import accounts, code, limits, web  # noqa: F401  # they re
 from config.security.code import unhashed
 from config.security.registry import numbers, run_checks
 from tests.config.test_settings import OWN_KEY, start
-from tests.migrated import migrate
+from tests.databases import migrate
 
 # The requirement that a new site does not meet, and how to meet it.
 UNDECIDED = {

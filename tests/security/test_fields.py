@@ -16,18 +16,29 @@ import pytest
 from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
+from django.urls import resolve
 from rest_framework.test import APIClient
 
 from annotation.enums import GoldUse
+from annotation.forms.policy import PolicyForm
 from annotation.models import Annotator, Campaign, GoldItem, JudgmentTask, Membership
 from annotation.services import annotator_for
 from config.accounts.models import User
 from config.accounts.roles import Role
+from pooling.models import Run, RunUpload
 from tests import factories
 from tests.accounts.world import make_member
-from tests.security.walk import Row, Snapshot, changes, snapshot
+from tests.pooling.test_run_uploads import make_public, scored
+from tests.security.walk import Row, Snapshot, addresses, changes, snapshot
 
 API = "/api/v1/"
+HOOK = "https://hooks.example.org/hearth"
+GUIDELINE = {
+    "after": 0,
+    "text": "Judge all parts of the caption.",
+    "pictures-TOTAL_FORMS": 0,
+    "pictures-INITIAL_FORMS": 0,
+}
 
 
 def hostile_fields() -> dict[str, Any]:
@@ -62,12 +73,15 @@ class Write:
     files: dict[str, bytes] = field(default_factory=dict)
     # Fields that the request accepts, so they are not added with another value.
     optional: tuple[str, ...] = ()
+    method: str = "post"
 
     def send(self, client: APIClient, further: dict[str, Any]) -> int:
         added = {name: value for name, value in further.items() if name not in self.optional}
         content = added | self.fields
         if self.is_json:
-            return client.post(self.path, content, format="json").status_code
+            send = getattr(client, self.method)
+            status: int = send(self.path, content, format="json").status_code
+            return status
         files = {name: SimpleUploadedFile(name, body) for name, body in self.files.items()}
         return client.post(self.path, content | files).status_code
 
@@ -87,6 +101,8 @@ def campaign(lead: User, tmp_path: Path) -> Campaign:
     factories.claim(opened, anna, 2)
     otto = annotator_for(make_member("otto", Role.ANNOTATOR, of="tiny"))
     Membership.objects.create(campaign=opened, annotator=otto)
+    make_member("ina", Role.ANNOTATOR, of="tiny")
+    scored(make_public(opened.benchmark), lead)
     return opened
 
 
@@ -108,6 +124,7 @@ def writes_of_annotators(campaign: Campaign) -> list[Write]:
             is_json=True,
         ),
         Write(f"{API}campaigns/{campaign.pk}/release/", {"assignment": held}, is_json=True),
+        Write("/me/habits/", {"break_minutes": 30, "character_keys": "on"}),
         Write("/account/token/", {"name": "a script", "rights": ["read"], "days": "30"}),
     ]
 
@@ -119,7 +136,15 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
     run = {"file": b"c0 Q0 v1 1 1.0 t\n"}
     return [
         Write(
-            f"{tiny}runs/", {"system": "B", "name": "b", "format": "auto", "depth": 2}, files=run
+            f"{tiny}runs/",
+            {
+                "system": "B",
+                "name": "b",
+                "format": "auto",
+                "depth": 2,
+                "direction": "text-to-video",
+            },
+            files=run,
         ),
         Write(
             f"{API}imports/",
@@ -131,7 +156,10 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
             f"{tiny}pools/",
             {"depth": 1, "runs": [], "seed": 3},
             is_json=True,
-            optional=("budget", "originals", "similar", "similar_from", "video_sample"),
+            optional=(
+                *("budget", "originals", "similar", "similar_from", "video_sample"),
+                *("proxy", "proxy_from"),
+            ),
         ),
         Write(
             f"{tiny}label-sets/",
@@ -148,7 +176,178 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
             f"/campaigns/{campaign.pk}/members/{otto.pk}/", {"action": "pause", "reason": "a break"}
         ),
         Write(f"/benchmarks/tiny/gold/{gold.pk}/", {"action": "retire"}),
+        Write(
+            f"/campaigns/{campaign.pk}/policy/",
+            {**PolicyForm.values_of(campaign), "name": "Round 1"},
+        ),
+        Write(f"{API}campaigns/{campaign.pk}/members/", {"people": ["ina"]}, is_json=True),
+        Write(
+            f"{API}invitations/",
+            {"people": [{"email": "new@example.org"}], "role": "annotator", "scope": "tiny"},
+            is_json=True,
+            optional=("days",),
+        ),
+        *_writes_of_benchmark(tiny),
+        *_writes_of_public_benchmark(tiny),
+        *_uploads_of_leads(),
     ]
+
+
+def _writes_of_benchmark(tiny: str) -> list[Write]:
+    run = Run.objects.get()
+    about = {"name": "Tiny", "licence": "CC0", "description": "three videos"}
+    of_run = {
+        "name": "a",
+        "paper": "https://example.org/p",
+        "code_url": "",
+        "contact": "lea",
+        "training_data": "none",
+        "description": "first",
+    }
+    address = f"/benchmarks/tiny/runs/{run.pk}/"
+    return [
+        Write("/benchmarks/tiny/edit/", about),
+        Write(tiny, about, is_json=True, method="patch", optional=("archived",)),
+        Write(f"{address}edit/", of_run),
+        Write(f"{address}withdraw/", {"reason": "a wrong file"}),
+        Write(
+            f"{tiny}runs/{run.pk}/",
+            of_run,
+            is_json=True,
+            method="patch",
+            optional=("withdrawn", "reason"),
+        ),
+        Write("/benchmarks/tiny/webhooks/", {"url": HOOK, "events": ["run_scored"]}),
+        Write(f"{tiny}webhooks/", {"url": HOOK, "events": ["run_scored"]}, is_json=True),
+        Write("/benchmarks/tiny/evaluate/", {"labels": "original", "only": ""}),
+        Write(f"{tiny}scores/", {"labels": "original"}, is_json=True),
+        Write(
+            "/benchmarks/tiny/pools/new/",
+            {"depth": 1, "runs": ["A"], "seed": 3, "originals": "ranked", "similar_from": 0.5},
+            optional=(
+                *("sample", "video_sample", "similar", "budget", "rate", "expected", "step"),
+                *("proxy", "proxy_from"),
+            ),
+        ),
+        Write(
+            "/benchmarks/tiny/labels/publish/",
+            {"change": "", "notes": "first round", "allow_pending": "on"},
+        ),
+        Write("/benchmarks/tiny/guidelines/new/", GUIDELINE),
+    ]
+
+
+def _writes_of_public_benchmark(tiny: str) -> list[Write]:
+    private = RunUpload.objects.get().pk
+    page = {"runs_per_day": 4, "contact": "lea", "citation": ""}
+    about = {
+        "name": "d",
+        "paper": "",
+        "code_url": "",
+        "contact": "lea",
+        "training_data": "none",
+        "description": "",
+    }
+    run = {
+        "system": "D",
+        "name": "d",
+        "format": "auto",
+        "depth": "2",
+        "direction": "text-to-video",
+    }
+    file = {"file": b"c0 Q0 v0 1 1.0 t\n"}
+    switches = ("is_public", "shows_while_judging", "shows_texts")
+    return [
+        Write("/benchmarks/tiny/public/", page, optional=switches),
+        Write(f"{tiny}public/", page, is_json=True, method="patch", optional=switches),
+        Write("/public/tiny/runs/new/", run, files=file),
+        Write(f"{API}public/tiny/uploads/", run, files=file),
+        Write(f"/uploads/{private}/publish/", about),
+        Write(f"{API}uploads/{private}/publish/", about, is_json=True),
+    ]
+
+
+def _uploads_of_leads() -> list[Write]:
+    """The forms that receive a file, which start a job with its name and their other fields."""
+    files = {
+        "runs": (
+            {
+                "system": "C",
+                "name": "c",
+                "format": "auto",
+                "depth": "2",
+                "direction": "text-to-video",
+            },
+            "c0 Q0 v1 1 1.0 t",
+        ),
+        "train-captions": ({"name": "train"}, "caption\na dog"),
+        "tags": ({}, "caption_id,tag\nc0,x"),
+        "video-addresses": ({}, "video_id,url\nv0,https://example.org/0.mp4"),
+        "judgments": (
+            {"scale": "binary", "pool_equal": "", "data_set": "", "licence": ""},
+            "caption_id,video_id,annotator,label\nc0,v0,otto,1",
+        ),
+        "gold": ({"use": "training"}, "caption_id,video_id,label,explanation\nc0,v1,0,no"),
+    }
+    uploads = [
+        Write(f"/benchmarks/tiny/{noun}/new/", fields, files={"file": content.encode()})
+        for noun, (fields, content) in files.items()
+    ]
+    tiny = f"{API}benchmarks/tiny/"
+    for name, noun in {"tags": "tags", "train-splits": "train-captions"}.items():
+        fields, content = files[noun]
+        uploads.append(Write(f"{tiny}{name}/", fields, files={"file": content.encode()}))
+    fields, content = files["judgments"]
+    uploads.append(Write(f"{tiny}judgment-imports/", fields, files={"file": content.encode()}))
+    captions = {"captions": b"caption_id,caption,video_id\nc0,x,v0\n"}
+    update = Write("/benchmarks/tiny/captions/update/", {}, files=captions)
+    return [*uploads, update, *_proxies_of_leads(tiny)]
+
+
+def _proxies_of_leads(tiny: str) -> list[Write]:
+    page = "/benchmarks/tiny/proxies/"
+    computed = {"method": "BoW", "name": "b", "percent": 25, "stop_words": "none"}
+    matrix, vectors = {"file": b"no matrix"}, {"caption_embeddings": b"no vectors"}
+    return [
+        Write(f"{page}new/", computed),
+        Write(f"{page}matrix/", {"name": "m"}, files=matrix),
+        Write(f"{page}embeddings/", {"name": "e", "own_as_computed": ""}, files=vectors),
+        Write(f"{tiny}proxies/", computed, is_json=True),
+        Write(f"{tiny}proxies/uploads/", {"name": "m"}, files=matrix),
+    ]
+
+
+# The writes that no table above has, with the reason. A new address must be in a table or here.
+NOT_COMPARED: dict[str, set[str]] = {
+    "no field beside the object in the address": {
+        "agreement-compute", "api-agreement", "api-delivery-repeat", "api-draft", "api-job-cancel",
+        "api-label-set-verify", "api-paper", "api-upload-restore", "benchmark-delete",
+        "campaign-compute", "campaign-delete", "delivery-repeat", "draft-make",
+        "invitation-revoke", "job-cancel", "label-set-verify", "me-comments", "paper-compute",
+        "person-factors", "pool-delete", "proxy-delete", "run-delete", "run-pool", "run-score-ask",
+        "token-revoke", "train-captions-delete", "training-close", "training-open",
+        "webhook-delete",
+    },
+    "one field, which selects an action, an object or a state": {
+        "api-claim", "api-import-accept", "api-upload-refuse", "api-upload-withdraw",
+        "benchmark-archive", "desk-undo", "equal-captions", "import-accept", "role-withdraw",
+        "run-confirm", "run-upload-refuse", "run-upload-withdraw", "tags-delete",
+        "uploader-change", "videos-cancel", "videos-folder", "videos-retry",
+    },
+    "for visitors, in tests/accounts/test_registration.py": {"register"},
+    "nothing is stored": {"api-pool-plan", "me-language", "videos-plan"},
+    "only the result of a question is stored": {"analysis-compute", "api-analysis"},
+    "the headers of an upload in parts, in tests/pooling/test_uploads.py": {
+        "api-video-uploads", "video-uploads",
+    },
+    "the form calls a service that another form above calls": {
+        "campaign-members", "consent", "consent-write", "desk", "import-new", "import-plan",
+        "invitation", "invite-list", "judgments-plan", "judgments-reopen", "person-erase",
+        "role-grant", "training-comment",
+    },
+    "all parameters of the job are compared in tests/annotation/campaigns": {"campaign-open"},
+    "the keys are compared in tests/annotation": {"me-keys"},
+}  # fmt: skip
 
 
 def outcome(write: Write, client: APIClient, further: dict[str, Any]) -> tuple[int, list[Any]]:
@@ -204,3 +403,33 @@ def test_the_snapshot_finds_a_changed_column(lead: User) -> None:
     User.objects.filter(pk=lead.pk).update(is_staff=True)
     ((table, row),) = changes(before, snapshot())
     assert (table, row["is_staff"], row["id"]) == ("accounts.user", True, lead.pk)
+
+
+def all_writes() -> set[tuple[str, str]]:
+    """Return the name and the method of each address that accepts a write, except those of allauth
+    and of the Django admin."""
+    client = APIClient(raise_request_exception=False)
+    client.force_login(factories.make_user("ada", Role.ADMIN))
+    found = set()
+    for route, address in addresses().items():
+        if route.startswith(("/accounts/", "/admin/")):
+            continue
+        match = resolve(address)
+        if view := getattr(match.func, "view_class", None):
+            methods = {method for method in ("post", "put", "patch") if hasattr(view, method)}
+        else:
+            methods = {"post"} if client.post(address).status_code != 405 else set()
+        found |= {(match.url_name or route, method) for method in methods}
+    return found
+
+
+def test_every_write_is_in_a_table(campaign: Campaign) -> None:
+    """A new form or operation must be added to the writes above, or to NOT_COMPARED."""
+    compared = {
+        (resolve(write.path).url_name, write.method)
+        for write in (*writes_of_annotators(campaign), *writes_of_leads(campaign))
+    }
+    exempt = {(name, "post") for names in NOT_COMPARED.values() for name in names}
+    exempt.add(("api-video-upload", "patch"))  # its body is a part of a file
+    assert compared & exempt == set()
+    assert compared | exempt == all_writes()

@@ -40,6 +40,8 @@ READ, FORM, ANY = {"GET"}, {"GET", "POST", "PUT"}, set(METHODS)
 # only state that something is closed answer all methods.
 OPEN_TO_VISITORS: dict[str, set[str]] = {
     "/": READ,
+    "/public/": READ,
+    "/api/v1/public/": READ,
     "/healthz": READ,
     "/readyz": READ,
     "/metrics": READ,
@@ -348,8 +350,8 @@ def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
 
 
 # The acts that downloads add to the audit log, by their name in `TABLE`. Scores, counts over time
-# analyses, captions, videos and pairs contain no data about people, so their downloads are not
-# recorded.
+# analyses, captions, videos, pairs and proxies contain no data about people, so their downloads are
+# not recorded.
 RECORDED = {
     "audit-log-csv": "log_downloaded",
     "campaign-people-csv": "people_downloaded",
@@ -365,6 +367,8 @@ NOT_RECORDED = {
     "compare-download",
     "label-set-diff-csv",
     "pairs-csv",
+    "proxy-chart",
+    "proxy-export",
     "results-download",
     "videos-csv",
 }

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from annotation.selectors.effort import preview_pool
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from pooling.core.pool_options import SIMILARITY, PoolOptions
+from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
 from pooling.enums import Originals
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import build_pool
@@ -80,6 +80,16 @@ class Command(HearthCommand):
             help=f"lowest similarity of these texts; default: {SIMILARITY}",
         )
         parser.add_argument(
+            "--proxy", default="", metavar="NAME", help="add the pairs with high values by a proxy"
+        )
+        parser.add_argument(
+            "--proxy-from",
+            type=float,
+            default=PROXY_FROM,
+            metavar="VALUE",
+            help=f"lowest value of these pairs; default: {PROXY_FROM}",
+        )
+        parser.add_argument(
             "--budget",
             type=int,
             metavar="N",
@@ -114,6 +124,8 @@ class Command(HearthCommand):
             "{pairs:,} pairs, {new_pairs:,} of them new, which add {new_tasks:,} tasks and "
             "{labels:,} labels".format(**result)
         )
+        if result["unranked"]:
+            self.stdout.write(f"{result['unranked']:,} of the new pairs are not ranked by any run")
         if result["left_out"]:
             self.stdout.write(f"the budget leaves out {result['left_out']:,} new pairs")
         if result["hours"] is None:

@@ -34,6 +34,7 @@ class Command(HearthCommand):
             seed=options["seed"],
             policy=policy_of(options),
             name=options["name"],
+            proxy=options["proxy"],
         )
         doubled = campaign.tasks.filter(labels_planned__gt=campaign.labels_each)
         return {
@@ -97,8 +98,10 @@ def add_aids(group: Any) -> None:
         "--priority",
         choices=Priority.values,
         default=Priority.NONE,
-        help="rank: pairs with the best rank come first, so the order hints at relevance",
+        help="rank: pairs with the best rank come first; proxy: pairs with high values by --proxy. "
+        "Both orders hint at relevance.",
     )
+    group.add_argument("--proxy", default="", metavar="NAME", help="proxy that orders the pairs")
     group.add_argument("--checklist", action="store_true", help="show the elements of the caption")
     group.add_argument(
         "--contact-sheet", action="store_true", help="offer still pictures of the video"

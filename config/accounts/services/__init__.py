@@ -16,6 +16,7 @@ from config.accounts.services.people import (
     erase_person,
     mark_demo_account,
     reactivate_person,
+    register,
 )
 from config.accounts.services.roles import grant_role, withdraw_role
 from config.accounts.services.sessions import (
@@ -47,6 +48,7 @@ __all__ = [
     "leave_only_single_sign_on",
     "mark_demo_account",
     "reactivate_person",
+    "register",
     "remove_second_factors",
     "revoke_invitation",
     "revoke_token",

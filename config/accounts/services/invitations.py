@@ -6,8 +6,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 
-from allauth.account.models import EmailAddress
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -21,7 +20,7 @@ from config.accounts.selectors import (
     open_invitations,
 )
 from config.accounts.services.consent import give_consent
-from config.accounts.services.people import add_user
+from config.accounts.services.people import add_person
 from config.accounts.services.roles import set_role
 from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput, NotFound
@@ -91,15 +90,7 @@ def join(
     the invitation is not open, `InvalidInput` if the user name is taken, and `Conflict` if there is
     a newer version of the consent text. In the last two cases the invitation stays open.
     """
-    if User.objects.filter(username__iexact=username).exists():
-        raise InvalidInput("This user name is taken.")
-    try:
-        with transaction.atomic():
-            person = add_user(username=username, password=password, name=name, email=email)
-    except IntegrityError:
-        raise InvalidInput("This user name is taken.") from None
-    if email:
-        EmailAddress.objects.create(user=person, email=email, primary=True, verified=False)
+    person = add_person(username=username, password=password, name=name, email=email)
     _use(invitation, person, consent)
     return person
 

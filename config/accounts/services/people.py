@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import Group
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from config.accounts.actors import Actor
@@ -26,7 +27,7 @@ from config.accounts.services.roles import lock_people
 from config.accounts.services.sessions import sign_out
 from config.accounts.signals import person_deactivated, person_erased
 from config.audit.services import delete_addresses, record
-from config.shared.errors import Conflict
+from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from config.shared.limits import check_length
 
 ERASED = "erased-"
@@ -62,6 +63,34 @@ def add_user(
     return User.objects.create_user(
         username=username, password=password, email=email, first_name=name, is_demo=is_demo
     )
+
+
+def add_person(*, username: str, password: str, name: str, email: str) -> User:
+    """Store the account of a person who chose its name. Raises `InvalidInput` if it is taken."""
+    if User.objects.filter(username__iexact=username).exists():
+        raise InvalidInput("This user name is taken.")
+    try:
+        with transaction.atomic():
+            person = add_user(username=username, password=password, name=name, email=email)
+    except IntegrityError:
+        raise InvalidInput("This user name is taken.") from None
+    if email:
+        EmailAddress.objects.create(user=person, email=email, primary=True, verified=False)
+    return person
+
+
+@transaction.atomic
+def register(*, username: str, password: str, name: str = "", email: str = "") -> User:
+    """Create an account without a role, by its owner. Anyone may, if the site allows it.
+
+    Raises `NotPermitted` if the site creates accounts by invitation only, and `InvalidInput` if the
+    user name is taken.
+    """
+    if not settings.OPEN_REGISTRATION:
+        raise NotPermitted("This site creates accounts by invitation only.")
+    person = add_person(username=username, password=password, name=name, email=email)
+    record(AccountAct.PERSON_CREATED, by=person, on=person, after={"roles": []})
+    return person
 
 
 @transaction.atomic

@@ -6,7 +6,10 @@ import logging
 from smtplib import SMTPException
 from typing import Any, cast
 
+from allauth.account.internal.flows.email_verification import send_verification_email_to_address
+from allauth.account.models import EmailAddress
 from allauth.account.views import LoginView
+from allauth.account.views import email as allauth_email
 from allauth.account.views import password_reset as allauth_password_reset
 from allauth.mfa.base.views import IndexView
 from allauth.socialaccount.providers.openid_connect.views import login as allauth_openid_login
@@ -15,6 +18,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
+from django.contrib.messages.storage.base import BaseStorage
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -33,6 +37,7 @@ from config.shared.public_ids import PublicIds
 
 logger = logging.getLogger(__name__)
 
+MAIL_ERRORS = (SMTPException, OSError)
 OTHERS = "others"
 SESSIONS = PublicIds("session")
 
@@ -42,7 +47,10 @@ class SignInView(LoginView):
 
     def get_context_data(self, **options: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context_data(**options)
-        return context | {"sso_name": sso_name()}
+        return context | {
+            "sso_name": sso_name(),
+            "open_registration": settings.OPEN_REGISTRATION,
+        }
 
 
 class SecurityView(IndexView):
@@ -92,11 +100,40 @@ def password_reset(request: HttpRequest) -> HttpResponseBase:
         return render(request, "account/password_reset_unavailable.html")
     try:
         answer: HttpResponseBase = allauth_password_reset(request)
-    except (SMTPException, OSError) as error:
+    except MAIL_ERRORS as error:
         # An e-mail is sent whether or not the account exists, so the error reveals nothing.
         logger.error("An e-mail could not be sent: %s", type(error).__name__)
         return render(request, "account/password_reset_unavailable.html", status=503)
     return answer
+
+
+@translated_for_annotators
+@require_http_methods(FORM_METHODS)
+def email_addresses(request: HttpRequest) -> HttpResponseBase:
+    """Show a person their e-mail addresses, add one, and send links that confirm them."""
+    try:
+        answer: HttpResponseBase = allauth_email(request)
+    except MAIL_ERRORS as error:
+        logger.error("An e-mail could not be sent: %s", type(error).__name__)
+        messages.error(request, _("The mail server of this site does not answer. Try again later."))
+        return redirect("account_email")
+    # allauth sends one link in three minutes, and adds no message if it sends none.
+    added = cast(BaseStorage, messages.get_messages(request)).added_new
+    if "action_send" in request.POST and not added:
+        messages.info(request, _("A link was sent in the last minutes. Wait before you try again."))
+    return answer
+
+
+def send_confirmation(request: HttpRequest, person: User) -> None:
+    """Send a new person the link that confirms their address, if the site sends e-mail."""
+    address = EmailAddress.objects.filter(user=person).first()
+    if address is None or not settings.CAN_SEND_EMAIL:
+        return
+    try:
+        send_verification_email_to_address(request, address)
+    except MAIL_ERRORS as error:
+        # The page of e-mail addresses sends it again.
+        logger.error("An e-mail could not be sent: %s", type(error).__name__)
 
 
 @translated_for_annotators

@@ -6,6 +6,7 @@ import getpass
 import json
 import sys
 from argparse import Namespace
+from collections import Counter
 from itertools import islice
 from typing import Any
 
@@ -13,12 +14,18 @@ from rich.console import Console
 from rich.table import Table
 
 from hearth_client import credentials
-from hearth_client.errors import ClientError
+from hearth_client.benchmarks import Benchmark
+from hearth_client.errors import ClientError, Refused
 from hearth_client.progress import Bars
 from hearth_client.site import Hearth
 
 MEASURES = ("C@1", "C@5", "C@10")
 UNDEFINED = "–"
+# The job that prepares videos is among the newest.
+JOBS_SEARCHED = 100
+FORBIDDEN = 403
+SCORE_HEADS = (*MEASURES, "bounds of C@5", "judged@10", "unjudged")
+UPLOAD_HEADS = ["upload", "benchmark", "run", "state", *SCORE_HEADS]
 
 # Progress and notes go to the error output, so that the output can be read by programs.
 notes = Console(stderr=True)
@@ -44,11 +51,23 @@ def login(options: Namespace) -> Json:
     token = sys.stdin.readline() if options.token_stdin else getpass.getpass("Token: ")
     if not token.strip():
         raise ClientError("The token is empty.")
-    # The list needs the right to read and a role, so that a useless token is not stored.
-    count = Hearth(url, token.strip()).get("benchmarks/", limit=1)["count"]
+    # The list needs the right to read, so that a useless token is not stored.
+    count = _count_benchmarks(Hearth(url, token.strip()))
     path = credentials.save(credentials.Credentials(url, token.strip()))
     note(f"You are signed in. The token is in {path}. Benchmarks: {count}.")
     return {"url": url, "file": str(path), "benchmarks": count}
+
+
+def _count_benchmarks(signed_in: Hearth) -> int:
+    """Return the number of benchmarks that the account sees, public ones without a role."""
+    try:
+        found = signed_in.get("benchmarks/", limit=1)
+    except Refused as error:
+        if error.status != FORBIDDEN:
+            raise
+        signed_in.get("uploads/", limit=1)
+        found = signed_in.get("public/", limit=1)
+    return int(found["count"])
 
 
 def logout(options: Namespace) -> Json:
@@ -66,8 +85,9 @@ def benchmarks(options: Namespace) -> Json:
 
 def runs(options: Namespace) -> Json:
     rows = list(site().benchmark(options.benchmark).runs())
-    cells = [[row["name"], row["system"], row["depth"], row["n_queries"]] for row in rows]
-    _show(options, ["run", "system", "depth", "captions"], cells)
+    keys = ("name", "system", "direction", "depth", "n_queries")
+    cells = [[row[key] for key in keys] for row in rows]
+    _show(options, ["run", "system", "direction", "depth", "lists"], cells)
     return {"runs": rows}
 
 
@@ -75,17 +95,69 @@ def upload(options: Namespace) -> Json:
     if options.name and len(options.files) > 1:
         raise ClientError("--name is for one file. Without it, each run is named after the system.")
     benchmark = site().benchmark(options.benchmark)
+    if options.for_scoring:
+        return _score(options, benchmark)
     results = []
     for file in options.files:
         with Bars(notes) as bars:
             values = {"system": options.system, "name": options.name, "format": options.format}
-            values |= {"depth": options.depth, "on_bytes": bars.on_bytes(f"Sending {file}")}
+            values |= {"depth": options.depth, "direction": options.direction}
+            values |= {"on_bytes": bars.on_bytes(f"Sending {file}")}
             if options.no_wait:
                 results.append(benchmark.begin_upload(file, **values))
             else:
                 results.append(benchmark.upload_run(file, on_job=bars.on_job, **values))
         _show_upload(options, file, results[-1])
     return {"jobs" if options.no_wait else "runs": results}
+
+
+def _score(options: Namespace, benchmark: Benchmark) -> Json:
+    results = []
+    for file in options.files:
+        with Bars(notes) as bars:
+            made = benchmark.score_run(
+                file,
+                system=options.system,
+                name=options.name,
+                format=options.format,
+                depth=options.depth,
+                direction=options.direction,
+                on_bytes=bars.on_bytes(f"Sending {file}"),
+                wait=not options.no_wait,
+            )
+        note(f"{file}: {made['state']}, upload {made['id']}")
+        results.append(made)
+    if not options.no_wait:
+        _show(options, UPLOAD_HEADS, [_upload_row(made) for made in results])
+    return {"uploads": results}
+
+
+def uploads(options: Namespace) -> Json:
+    rows = list(site().uploads())
+    _show(options, UPLOAD_HEADS, [_upload_row(row) for row in rows])
+    return {"uploads": rows}
+
+
+def publish(options: Namespace) -> Json:
+    details = {"name": options.name, "paper": options.paper, "code_url": options.code}
+    done = site().publish(options.upload, **{key: text for key, text in details.items() if text})
+    note(f"The run {done['name']} is published.")
+    return done
+
+
+def _upload_row(row: Json) -> list[Any]:
+    state = "published" if row["is_published"] else row["state"]
+    return [
+        row["id"],
+        row["benchmark"],
+        row["name"],
+        state,
+        *_score_row("", _as_run(row), MEASURES)[1:],
+    ]
+
+
+def _as_run(row: Json) -> Json:
+    return {**row, "labelled": row["scores"], "original": None}
 
 
 def _show_upload(options: Namespace, file: str, result: Json) -> None:
@@ -96,6 +168,94 @@ def _show_upload(options: Namespace, file: str, result: Json) -> None:
     note(f"{file}: {state} as {result['run']}")
     for warning in result["warnings"]:
         note(f"Warning: {warning}")
+
+
+def upload_videos(options: Namespace) -> Json:
+    benchmark = site().benchmark(options.benchmark)
+    with Bars(notes) as bars:
+        rows = benchmark.upload_videos(options.folder, on_bytes=bars.on_bytes("Sending videos"))
+        if not options.no_wait:
+            _wait_for_videos(benchmark, bars)
+    refused = [row for row in rows if row["refused"]]
+    for row in refused:
+        note(f"{row['name']}: {row['refused']}")
+    note(f"{len(rows) - len(refused)} of {len(rows)} files are sent.")
+    if options.no_wait:
+        return {"files": rows}
+    states = Counter(upload["state"] for upload in benchmark.video_uploads())
+    note(", ".join(f"{count} {state}" for state, count in sorted(states.items())))
+    return {"files": rows, "states": dict(states)}
+
+
+def _wait_for_videos(benchmark: Benchmark, bars: Bars) -> None:
+    """Wait for the job that prepares the files of the benchmark, if it is not finished."""
+    for job in islice(benchmark.site.jobs(), JOBS_SEARCHED):
+        if job["kind"] == "prepare_videos" and job["benchmark_key"] == benchmark.key:
+            benchmark.site.wait_for_job(job, bars.on_job)
+            return
+
+
+def proxies(options: Namespace) -> Json:
+    rows = list(site().benchmark(options.benchmark).proxies())
+    cells = [
+        [row["name"], row["method"], _number(row["distribution"]["mean"]), row["sha256"]]
+        for row in rows
+    ]
+    _show(options, ["proxy", "method", "mean", "sha256"], cells)
+    return {"proxies": rows}
+
+
+def compute_proxy(options: Namespace) -> Json:
+    chosen = ("name", "stop_words", "percent", "commands", "own_as_computed")
+    values = {name: getattr(options, name) for name in chosen}
+    with Bars(notes) as bars:
+        benchmark = site().benchmark(options.benchmark)
+        done = benchmark.compute_proxy(options.method, on_job=bars.on_job, **values)
+    return _noted(done)
+
+
+def upload_proxy(options: Namespace) -> Json:
+    with Bars(notes) as bars:
+        done = (
+            site()
+            .benchmark(options.benchmark)
+            .upload_proxy(
+                options.file,
+                kind=options.kind,
+                name=options.name,
+                on_bytes=bars.on_bytes(f"Sending {options.file}"),
+                on_job=bars.on_job,
+            )
+        )
+    return _noted(done)
+
+
+def _noted(done: Json) -> Json:
+    note(f"{'stored' if done['created'] else 'already stored'} as {done['proxy']}")
+    return done
+
+
+def download_proxy(options: Namespace) -> Json:
+    with Bars(notes) as bars:
+        path = (
+            site()
+            .benchmark(options.benchmark)
+            .download_proxy(
+                options.name,
+                export=options.export,
+                file=options.output,
+                on_bytes=bars.on_bytes("Receiving"),
+                threshold=options.threshold,
+            )
+        )
+    note(f"Stored as {path}.")
+    return {"file": str(path)}
+
+
+def delete_proxy(options: Namespace) -> Json:
+    site().benchmark(options.benchmark).delete_proxy(options.name)
+    note(f"The proxy {options.name} is deleted.")
+    return {"deleted": options.name}
 
 
 def scores(options: Namespace) -> Json:

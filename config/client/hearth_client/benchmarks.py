@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from hearth_client.errors import ClientError
+from hearth_client.videos import VideoSender, files_of
 
 if TYPE_CHECKING:
     from hearth_client.site import Hearth, Json, OnJob
@@ -33,6 +34,27 @@ class Benchmark:
     def runs(self) -> Iterator[Json]:
         return self.site.list(f"{self._path}runs/")
 
+    def captions(self, **filters: Any) -> Iterator[Json]:
+        """Yield the captions in the order of their numbers. filters: as in the API."""
+        return self.site.list(f"{self._path}queries/", **filters)
+
+    def videos(self, **filters: Any) -> Iterator[Json]:
+        """Yield the videos in the order of their numbers. filters: as in the API."""
+        return self.site.list(f"{self._path}videos/", **filters)
+
+    def upload_videos(self, folder: str | Path, *, on_bytes: OnBytes = ignore) -> list[Json]:
+        """Send the files of a folder to the videos of the benchmark, and return one row for each.
+
+        A row has `name`, and `refused` with the reason if the site does not take the file. A file
+        that was sent in part continues where it ended. The site prepares the files in a job.
+        """
+        path = f"{self._path}videos/uploads/"
+        return list(VideoSender(self.site, path, files_of(Path(folder)), on_bytes).send())
+
+    def video_uploads(self) -> Iterator[Json]:
+        """Yield the files that were sent, with `state`, `percent` and `reason`."""
+        return self.site.list(f"{self._path}videos/uploads/")
+
     def begin_upload(
         self,
         file: str | Path,
@@ -41,13 +63,29 @@ class Benchmark:
         name: str = "",
         format: str = "auto",
         depth: int | None = None,
+        direction: str = "text-to-video",
         on_bytes: OnBytes = ignore,
+        for_scoring: bool = False,
     ) -> Json:
-        """Send the file of a run, and return the job that checks and stores it."""
-        fields = {"system": system, "name": name, "format": format}
-        if depth is not None:
-            fields["depth"] = str(depth)
-        return self.site.upload(f"{self._path}runs/", Path(file), fields, on_bytes)
+        """Send the file of a run, and return the job that checks and stores it.
+
+        direction: `text-to-video`, `video-to-text`, or `both` for both runs of a matrix.
+        for_scoring: upload it to a public benchmark, and return the upload (see `score_run`).
+        """
+        public = f"public/{quote(self.key, safe='')}/uploads/"
+        path = public if for_scoring else f"{self._path}runs/"
+        fields = _fields(system, name, format, depth, direction)
+        return self.site.upload(path, Path(file), fields, on_bytes)
+
+    def score_run(self, file: str | Path, *, wait: bool = True, **options: Any) -> Json:
+        """Upload a run to a public benchmark for scoring, and return the upload with its scores.
+
+        Every confirmed account may do this. The run is private until `Hearth.publish` publishes it.
+        The options are those of `begin_upload`. Raises `ClientError` with the reason if the upload
+        is refused.
+        """
+        made = self.begin_upload(file, for_scoring=True, **options)
+        return self.site.wait_for_upload(made) if wait else made
 
     def upload_run(self, file: str | Path, *, on_job: OnJob = ignore, **options: Any) -> Json:
         """Send the file of a run, and wait until it is stored and scored.
@@ -61,6 +99,70 @@ class Benchmark:
         for scoring in result["scoring"]:
             self.site.wait_for_job(self.site.job(scoring), on_job)
         return result
+
+    def proxies(self) -> Iterator[Json]:
+        """Yield the proxies, by name."""
+        return self.site.list(f"{self._path}proxies/")
+
+    def compute_proxy(self, method: str, *, on_job: OnJob = ignore, **options: Any) -> Json:
+        """Compute a proxy from the captions, and return the result of the job.
+
+        method: BoW, PoS, SYN or METEOR. options: as in the API, without files.
+        """
+        job = self.site.post(f"{self._path}proxies/", {"method": method, **options})
+        result: Json = self.site.wait_for_job(job, on_job)["result"]
+        return result
+
+    def upload_proxy(
+        self,
+        file: str | Path,
+        *,
+        kind: str = "matrix",
+        name: str = "",
+        on_bytes: OnBytes = ignore,
+        on_job: OnJob = ignore,
+    ) -> Json:
+        """Send a .npy file, and return the result of the job that stores the proxy.
+
+        kind: `matrix` with a row for each caption and a column for each video, or embeddings with
+        a row for each: `caption_embeddings` or `video_embeddings`. Raises `JobFailed` with the
+        reason if the file has an error.
+        """
+        field = "file" if kind == "matrix" else kind
+        path = f"{self._path}proxies/uploads/"
+        job = self.site.upload(path, Path(file), {"name": name}, on_bytes, field)
+        result: Json = self.site.wait_for_job(job, on_job)["result"]
+        return result
+
+    def download_proxy(
+        self,
+        name: str,
+        *,
+        export: str = "matrix",
+        file: str | Path | None = None,
+        on_bytes: OnBytes = ignore,
+        **options: Any,
+    ) -> Path:
+        """Download a proxy and return the path of the file.
+
+        export: matrix, keys, positives or triplets. options: as in the API, such as `threshold`.
+        Raises `ClientError` if a matrix differs from the SHA-256 of the proxy.
+        """
+        proxy = self._proxy(name)
+        query = f"?{urlencode(options)}" if options else ""
+        path = f"{self._path}proxies/{proxy['id']}/{quote(export, safe='')}/{query}"
+        sha256 = proxy["sha256"] if export == "matrix" else ""
+        return self.site.download(path, Path(file) if file else None, on_bytes, sha256)
+
+    def delete_proxy(self, name: str) -> None:
+        """Delete a proxy. Raises `Refused` with the reason if it must stay."""
+        self.site.delete(f"{self._path}proxies/{self._proxy(name)['id']}/")
+
+    def _proxy(self, name: str) -> Json:
+        for proxy in self.proxies():
+            if proxy["name"] == name:
+                return proxy
+        raise ClientError(f"{self.key} has no proxy {name}.")
 
     def scores(self, labels: str = LATEST) -> Json:
         """Return the stored scores of all runs.
@@ -106,3 +208,10 @@ class Benchmark:
             if full in (LATEST, label_set["version"]):
                 return label_set
         raise ClientError(f"{self.key} has no label set {version}.")
+
+
+def _fields(
+    system: str, name: str, format: str, depth: int | None, direction: str
+) -> dict[str, str]:
+    fields = {"system": system, "name": name, "format": format, "direction": direction}
+    return fields if depth is None else fields | {"depth": str(depth)}

@@ -41,6 +41,8 @@ def build_parser() -> argparse.ArgumentParser:
     _command(commands, "logout", "Delete the stored token", actions.logout)
     _command(commands, "benchmarks", "List the benchmarks", actions.benchmarks)
     _add_runs(_group(commands, "runs", "List and upload runs"))
+    _add_videos(_group(commands, "videos", "Upload videos"))
+    _add_proxies(_group(commands, "proxies", "Compute, upload and download proxies"))
     scores = _of_benchmark(commands, "scores", "Show the scores of all runs", actions.scores)
     scores.add_argument("--labels", default=LATEST, help="latest, a version, or original")
     scores.add_argument("--measure", action="append", help="default: C@1, C@5 and C@10")
@@ -59,8 +61,67 @@ def _add_runs(commands: Any) -> None:
     upload.add_argument("--system", required=True, help="the retrieval model")
     upload.add_argument("--name", default="", help="the name of the run (default: the system)")
     upload.add_argument("--format", default="auto", help="trec, json or npy (default: detected)")
-    upload.add_argument("--depth", type=int, help="number of videos to keep per caption")
+    upload.add_argument("--depth", type=int, help="number of results to keep per list")
+    upload.add_argument(
+        "--direction",
+        choices=["text-to-video", "video-to-text", "both"],
+        default="text-to-video",
+        help="what the lists contain; both: of a matrix (default: text-to-video)",
+    )
+    upload.add_argument(
+        "--for-scoring", action="store_true", help="to a public benchmark, private until published"
+    )
     upload.add_argument("--no-wait", action="store_true", help="do not wait until it is stored")
+    _command(commands, "uploads", "List your uploads for scoring", actions.uploads)
+    publish = _command(commands, "publish", "Publish the run of an upload", actions.publish)
+    publish.add_argument("upload", help="the id of the upload")
+    publish.add_argument("--name", default="", help="the name of the run")
+    publish.add_argument("--paper", default="", help="the web address of the paper")
+    publish.add_argument("--code", default="", help="the web address of the code")
+
+
+def _add_videos(commands: Any) -> None:
+    title = "Send the videos of a folder; a second call continues"
+    upload = _command(commands, "upload", title, actions.upload_videos)
+    upload.add_argument("folder", metavar="FOLDER")
+    upload.add_argument("benchmark", metavar="BENCHMARK", help="the key of the benchmark")
+    upload.add_argument(
+        "--no-wait", action="store_true", help="do not wait until they are prepared"
+    )
+
+
+def _add_proxies(commands: Any) -> None:
+    _of_benchmark(commands, "list", "List the proxies of a benchmark", actions.proxies)
+    compute = _of_benchmark(commands, "compute", "Compute a proxy", actions.compute_proxy)
+    compute.add_argument("method", choices=["BoW", "PoS", "SYN", "METEOR"])
+    compute.add_argument("--name", default="", help="default: the method")
+    compute.add_argument("--stop-words", choices=["spacy", "none"], default="spacy")
+    compute.add_argument("--percent", type=int, default=25, help="minimum share of captions")
+    compute.add_argument("--commands", action="store_true", help="captions are commands")
+    compute.add_argument("--own-as-computed", action="store_true", help="not 1 for own captions")
+    upload = _of_benchmark(commands, "upload", "Upload a proxy", actions.upload_proxy)
+    upload.add_argument("file", metavar="FILE", help=".npy")
+    upload.add_argument(
+        "--as",
+        dest="kind",
+        choices=["matrix", "caption_embeddings", "video_embeddings"],
+        default="matrix",
+        help="what the file is (default: matrix)",
+    )
+    upload.add_argument("--name", default="", help="default: the name of the file")
+    download = _of_benchmark(commands, "download", "Download a proxy", actions.download_proxy)
+    download.add_argument("name", help="the name of the proxy")
+    download.add_argument(
+        "--as",
+        dest="export",
+        choices=["matrix", "keys", "positives", "triplets"],
+        default="matrix",
+        help="the file (default: matrix)",
+    )
+    download.add_argument("--threshold", type=float, default=0.5, help="of training files")
+    download.add_argument("--output", metavar="FILE", help="default: the name on the site")
+    delete = _of_benchmark(commands, "delete", "Delete a proxy", actions.delete_proxy)
+    delete.add_argument("name", help="the name of the proxy")
 
 
 def _add_labels(commands: Any) -> None:

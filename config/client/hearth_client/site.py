@@ -85,6 +85,24 @@ class Hearth:
             raise JobFailed(job)
         return job
 
+    def uploads(self) -> Iterator[Json]:
+        """Yield the person's uploads for scoring, newest first."""
+        return self.list("uploads/")
+
+    def wait_for_upload(self, upload: Json) -> Json:
+        """Wait until an upload is scored, and return it. Raises `ClientError` if it is refused."""
+        pause, longest = POLL_SECONDS
+        while (found := self.get(f"uploads/{upload['id']}/"))["state"] == "waiting":
+            time.sleep(pause)
+            pause = min(longest, pause * 1.5)
+        if found["state"] == "refused":
+            raise ClientError(f"The upload is refused. {found['reason']}")
+        return found
+
+    def publish(self, upload_id: str, **details: str) -> Json:
+        """Publish the run of an upload. details: name, paper, code_url, contact and so on."""
+        return self.post(f"uploads/{quote(upload_id, safe='')}/publish/", details)
+
     # --- Requests ---------------------------------------------------------------------------
 
     def get(self, path: str, **parameters: Any) -> Json:
@@ -103,9 +121,16 @@ class Hearth:
             # Only the parameters are used: behind a proxy, the address may be another.
             parameters = dict(parse_qsl(urlsplit(page["next"]).query))
 
-    def upload(self, path: str, file: Path, fields: dict[str, str], on_bytes: OnBytes) -> Json:
+    def upload(
+        self,
+        path: str,
+        file: Path,
+        fields: dict[str, str],
+        on_bytes: OnBytes,
+        field: str = "file",
+    ) -> Json:
         try:
-            body = FileBody(file, fields, on_bytes)
+            body = FileBody(file, fields, on_bytes, field)
         except OSError as error:
             raise ClientError(f"{file} cannot be read: {error.strerror}.") from None
         with closing(body):
@@ -132,6 +157,14 @@ class Hearth:
             finally:
                 part.unlink(missing_ok=True)
         return target
+
+    def delete(self, path: str) -> None:
+        self._send("DELETE", path).close()
+
+    def request(self, method: str, path: str, **options: Any) -> requests.Response:
+        """Send a request, and return the answer. Raises `Refused` for an error of the site."""
+        with closing(self._send(method, path, **options)) as answer:
+            return answer
 
     def _send(self, method: str, path: str, **options: Any) -> requests.Response:
         """Send a request, and repeat it if the site is busy or does not answer."""

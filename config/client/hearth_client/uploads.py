@@ -14,10 +14,12 @@ class FileBody:
     """A multipart/form-data body of one file and some fields.
 
     `requests` would read the whole file into memory. on_bytes: receives the number of sent bytes
-    and their total.
+    and their total. field: the name of the file's field.
     """
 
-    def __init__(self, file: Path, fields: dict[str, str], on_bytes: OnBytes) -> None:
+    def __init__(
+        self, file: Path, fields: dict[str, str], on_bytes: OnBytes, field: str = "file"
+    ) -> None:
         boundary = uuid.uuid4().hex
         self.content_type = f"multipart/form-data; boundary={boundary}"
         head = "".join(
@@ -26,7 +28,7 @@ class FileBody:
         )
         name = file.name.replace("\\", "\\\\").replace('"', "%22")
         head += (
-            f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
             "Content-Type: application/octet-stream\r\n\r\n"
         )
         self._file = file.open("rb")

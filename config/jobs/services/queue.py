@@ -17,10 +17,8 @@ from config.jobs.models import TITLE_LENGTH, UNFINISHED, Job, JobState
 from config.jobs.policies import check_can_cancel_job, check_can_start_job
 from config.jobs.registry import get_kind
 from config.shared.errors import Conflict
-from config.shared.uploads import delete_upload, upload_sha256
+from config.shared.uploads import delete_upload, upload_names, upload_sha256
 
-# The parameter with the name of an upload, see `config.shared.uploads`.
-UPLOAD = "upload"
 # How often a job is created again if an equal one ends while this one is stored.
 TRIES = 5
 
@@ -35,8 +33,8 @@ def enqueue_job(
 ) -> Job:
     """Store a new job, and send it to a worker after the commit.
 
-    If a job with the same work is unfinished, it is returned instead, and the upload in `params`
-    is deleted. Uploads with the same content are the same work.
+    If a job with the same work is unfinished, it is returned instead, and the uploads in `params`
+    are deleted. Uploads with the same content are the same work.
     """
     check_can_start_job(by, benchmark_key)
     get_kind(kind)
@@ -57,13 +55,14 @@ def enqueue_job(
                 record(JobAct.JOB_STARTED, by=by, on=job, after={"kind": kind})
             # robust: a committed request must not fail because the broker does not answer.
             transaction.on_commit(lambda: send_job(job.pk), robust=True)
-    if params.get(UPLOAD) != stored.params.get(UPLOAD):
+    if upload_names(params) != upload_names(stored.params):
         delete_upload_of(job)
     return stored
 
 
 def delete_upload_of(job: Job) -> None:
-    delete_upload(job.params.get(UPLOAD))
+    for name in upload_names(job.params):
+        delete_upload(name)
 
 
 def send_job(job_id: uuid.UUID) -> None:
@@ -107,8 +106,13 @@ def _stored_once(job: Job) -> Job:
 
 def _fingerprint(kind: str, benchmark_key: str, params: dict[str, Any]) -> str:
     """Return the hash of what a job does. An upload counts by its content, not by its name."""
-    work = dict(params)
-    if UPLOAD in work:
-        work[UPLOAD] = upload_sha256(work[UPLOAD])
-    text = json.dumps([kind, benchmark_key, work], sort_keys=True)
+    hashes = {name: upload_sha256(name) for name in upload_names(params)}
+    text = json.dumps([kind, benchmark_key, _replaced(params, hashes)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _replaced(value: Any, names: dict[str, str]) -> Any:
+    """Return parameters with the hashes of the uploads in place of their names."""
+    if isinstance(value, dict):
+        return {key: _replaced(inner, names) for key, inner in value.items()}
+    return names.get(value, value) if isinstance(value, str) else value

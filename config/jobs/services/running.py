@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -23,7 +23,7 @@ from config.audit.origins import Interface, Origin, acting_from
 from config.jobs.models import Job, JobState
 from config.jobs.registry import get_kind
 from config.jobs.services.queue import delete_upload_of
-from config.shared.errors import Cancelled, HearthError, InvalidInput, TakenOver
+from config.shared.errors import Cancelled, HearthError, InvalidInput, ProblemReport, TakenOver
 from config.shared.outages import DATABASE_AWAY, is_disk_full, when_database_answers
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class End:
     state: JobState
     result: Any = None
     error: str = ""
-    problems: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[ProblemReport] = field(default_factory=list)
 
 
 def run_job(job_id: uuid.UUID) -> None:
@@ -77,12 +77,8 @@ def _work(job: Job, attempt: Attempt) -> End:
 def _end_after(job: Job, error: Exception) -> End:
     if isinstance(error, Cancelled):
         return End(JobState.CANCELLED, error=str(error))
-    if isinstance(error, InvalidInput) and len(error.problems) > 1:
-        return End(
-            JobState.FAILED,
-            error=str(error),
-            problems=[asdict(problem) for problem in error.problems],
-        )
+    if isinstance(error, InvalidInput):
+        return End(JobState.FAILED, error=str(error), problems=error.reports())
     if isinstance(error, HearthError):
         return End(JobState.FAILED, error=str(error))
     if isinstance(error, DATABASE_AWAY) and not is_disk_full(error):

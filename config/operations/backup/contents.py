@@ -15,6 +15,7 @@ from django.db import connection, models
 
 from config.jobs.models import UNFINISHED, Job
 from config.shared.errors import InvalidInput
+from config.shared.uploads import upload_names
 
 # Runs one statement without parameters and returns all rows.
 Query = Callable[[str], Sequence[Sequence[Any]]]
@@ -112,8 +113,7 @@ def _waiting_uploads(query: Query) -> set[str]:
     states = ", ".join(f"'{state.value}'" for state in UNFINISHED)
     table = quoted(Job._meta.db_table)
     rows = query(f"SELECT params FROM {table} WHERE state IN ({states})")  # noqa: S608
-    uploads = [json.loads(row[0]).get("upload") for row in rows]
-    return {name for name in uploads if isinstance(name, str)}
+    return {name for row in rows for name in upload_names(json.loads(row[0]))}
 
 
 def quoted(name: str) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import Count
 
 from annotation.core.consensus import NO_LABEL
+from config.shared.bulk import read_columns
 from config.shared.caches import process_cache as cache
 from evaluation.core.arrays import IntArray
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
-from pooling.models import Benchmark
-from pooling.selectors.catalogue import pools_fingerprint
-from pooling.selectors.pools import pair_arrays
+from pooling.models import Benchmark, Pair
+from pooling.selectors.arrays import numbers_of
+from pooling.selectors.catalogue import catalogue_of, pools_fingerprint
 
 CACHE_SECONDS = 24 * 3600
 
@@ -40,8 +42,8 @@ class PairCounts:
 def pair_counts(benchmark: Benchmark, source: LabelSource | None) -> PairCounts:
     """Return the counts under a label set or draft; None: nothing is judged.
 
-    They are cached until a pool is built. Counting reads all pooled pairs, which takes a second for
-    MSVD.
+    They are cached until a pool is built. Counting reads all pooled pairs, which takes half a
+    second for MSVD.
     """
     labels = source.sha256 if source else ""
     key = f"pair-counts-{benchmark.pk}-{pools_fingerprint(benchmark)}-{labels}"
@@ -53,7 +55,7 @@ def pair_counts(benchmark: Benchmark, source: LabelSource | None) -> PairCounts:
 
 
 def _count(benchmark: Benchmark, source: LabelSource | None) -> PairCounts:
-    pairs = pair_arrays(benchmark).codes
+    pairs = _pooled_codes(benchmark)
     judged = relevant = np.empty(0, np.int64)
     if source is not None:
         known = label_set_labels(source)
@@ -69,3 +71,34 @@ def _count(benchmark: Benchmark, source: LabelSource | None) -> PairCounts:
             *(np.bincount(space.videos(codes), minlength=space.n_videos) for codes in sets)
         ),
     )
+
+
+def _pooled_codes(benchmark: Benchmark) -> IntArray:
+    """Return the codes of all pooled pairs, in no order."""
+    catalogue = catalogue_of(benchmark)
+    pairs = Pair.objects.filter(query__benchmark=benchmark)
+    queries, videos = read_columns(pairs, "query_id", "video_id")
+    return benchmark.pair_space.encode(
+        numbers_of(catalogue.query_ids, queries), numbers_of(catalogue.video_ids, videos)
+    )
+
+
+def pooled_pairs_per_caption(benchmark: Benchmark) -> IntArray:
+    """Return the number of pooled pairs of each caption, int64 [n_queries].
+
+    The database counts them, so that no pair is read. They are cached until a pool is built.
+    """
+    key = f"pairs-per-caption-{benchmark.pk}-{pools_fingerprint(benchmark)}"
+    found: IntArray | None = cache.get(key)
+    if found is None:
+        found = _count_pairs_per_caption(benchmark)
+        cache.set(key, found, CACHE_SECONDS)
+    return found
+
+
+def _count_pairs_per_caption(benchmark: Benchmark) -> IntArray:
+    pairs = Pair.objects.filter(query__benchmark=benchmark).order_by()
+    queries, sizes = read_columns(pairs.values("query_id").annotate(n=Count("pk")), "query_id", "n")
+    counts = np.zeros(benchmark.n_queries, np.int64)
+    counts[numbers_of(catalogue_of(benchmark).query_ids, queries)] = sizes
+    return counts

@@ -11,6 +11,7 @@ from annotation.enums import JudgmentState, TaskState
 from annotation.models import AT_DESK, Judgment, JudgmentTask
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.desk import pseudonym
+from config.shared.bulk import Among
 from evaluation.catalogue.selectors.outcomes import PairColumns, with_outcomes
 from evaluation.catalogue.selectors.pairs import (
     labelled_of_caption,
@@ -20,6 +21,7 @@ from evaluation.catalogue.selectors.pairs import (
 )
 from evaluation.core.arrays import IntArray
 from evaluation.models import LabelSource
+from pooling.core.direction import Direction
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.packing import unpack_numbers
 from pooling.core.pool import union_codes
@@ -95,11 +97,11 @@ def pairs_of_video(benchmark: Benchmark, source: LabelSource | None, video: int)
     return EntryPairs(with_outcomes(benchmark, source, codes), frozenset(pooled.tolist()))
 
 
-def ranks_of_caption(benchmark: Benchmark, runs: Sequence[Run], query: int) -> dict[int, IntArray]:
-    """Return the ranked videos of one caption by the primary key of the run, with one query."""
-    pk = int(catalogue_of(benchmark).query_ids[query])
-    rows = RankedList.objects.filter(run__in=runs, query=pk).values_list("run_id", "videos")
-    return {run: unpack_numbers(bytes(videos)).astype(np.int64) for run, videos in rows}
+def ranks_of_caption(runs: Sequence[Run], query: int) -> dict[int, IntArray]:
+    """Return the ranked videos of one caption by the primary key of the text-to-video run."""
+    own = [run.pk for run in runs if run.facing is Direction.TEXT_TO_VIDEO]
+    lists = RankedList.objects.filter(run__in=own, row=query).values_list("run_id", "items")
+    return {run: unpack_numbers(bytes(items)).astype(np.int64) for run, items in lists}
 
 
 def run_lists(
@@ -128,18 +130,25 @@ def _first_rank(ranked: IntArray, positives: IntArray) -> int | None:
     return int(found[0]) + 1 if len(found) else None
 
 
-def ranks_of_video(
-    benchmark: Benchmark, runs: Sequence[Run], video: int, queries: IntArray
+def ranks_of_pairs(
+    benchmark: Benchmark, runs: Sequence[Run], codes: IntArray
 ) -> dict[int, dict[int, int]]:
-    """Return the ranks of one video in the lists of captions, by run and query number."""
-    catalogue = catalogue_of(benchmark)
-    number_of = dict(zip(catalogue.query_ids[queries].tolist(), queries.tolist(), strict=True))
-    rows = RankedList.objects.filter(run__in=runs, query__in=list(number_of))
+    """Return the ranks of pairs by run and code, with one query for each direction of the runs."""
+    space = benchmark.pair_space
     found: dict[int, dict[int, int]] = {run.pk: {} for run in runs}
-    for run, query, videos in rows.values_list("run_id", "query_id", "videos"):
-        place = np.flatnonzero(unpack_numbers(bytes(videos)) == video)
-        if len(place):
-            found[run][number_of[query]] = int(place[0]) + 1
+    for direction in {run.facing for run in runs}:
+        rows, items = direction.space(space).decode(direction.codes(codes, space))
+        pairs: dict[int, list[tuple[int, int]]] = {}
+        for row, item, code in zip(rows.tolist(), items.tolist(), codes.tolist(), strict=True):
+            pairs.setdefault(row, []).append((item, code))
+        own = [run.pk for run in runs if run.facing is direction]
+        lists = RankedList.objects.filter(Among("row", np.unique(rows)), run__in=own)
+        for run, row, packed in lists.values_list("run_id", "row", "items"):
+            ranked = unpack_numbers(bytes(packed))
+            for item, code in pairs[row]:
+                place = np.flatnonzero(ranked == item)
+                if len(place):
+                    found[run][code] = int(place[0]) + 1
     return found
 
 

@@ -23,7 +23,12 @@ from evaluation.core.arrays import IntArray
 from evaluation.models import LabelSource
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Query, Video
-from pooling.selectors.catalogue import Catalogue, catalogue_of
+from pooling.selectors.catalogue import (
+    Catalogue,
+    captions_containing,
+    catalogue_of,
+    videos_containing,
+)
 
 # Rows of files are loaded in parts of this number.
 ROWS_PER_PART = 500
@@ -151,7 +156,7 @@ def find_captions(
     kept &= have_positives(catalogue.positives_per_query, positives)
     kept &= are_judged(counts, judged)
     if q:
-        kept &= are_among(catalogue.captions.containing(q), len(kept))
+        kept &= are_among(captions_containing(benchmark, q), len(kept))
     if tag:
         kept &= are_among(tagged_numbers(benchmark, tag), len(kept))
     return CaptionList(benchmark, source, catalogue, counts, np.flatnonzero(kept))
@@ -178,7 +183,7 @@ def find_videos(
     counts = pair_counts(benchmark, source).videos
     kept = have_positives(catalogue.positives_per_video, captions) & are_judged(counts, judged)
     if q:
-        kept &= are_among(catalogue.videos.containing(q), len(kept))
+        kept &= are_among(videos_containing(benchmark, q), len(kept))
     if tag:
         kept &= catalogue.videos_of_queries(tagged_numbers(benchmark, tag))
     if least is not None or most is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from annotation.core.consensus import NO_LABEL
 from config.shared.bulk import Among, by_index, read_columns
 from evaluation.catalogue.enums import PairOutcome
-from evaluation.catalogue.selectors.counts import pair_counts
+from evaluation.catalogue.selectors.counts import pooled_pairs_per_caption
 from evaluation.catalogue.selectors.outcomes import PairColumns, outcome_name, with_outcomes
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.models import LabelSource
@@ -114,7 +114,7 @@ def pair_parts(
     query, video: numbers. after: the first pair is the one that follows this code. Each part reads
     about `PAIRS_PER_PART` pairs, and can be empty.
     """
-    pairs, space = pair_counts(benchmark, source).captions.pairs, benchmark.pair_space
+    pairs, space = pooled_pairs_per_caption(benchmark), benchmark.pair_space
     is_wanted = pairs > 0
     is_wanted[: space.queries(after + 1)] = False
     if query is not None:

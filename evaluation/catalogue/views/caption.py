@@ -17,12 +17,14 @@ from evaluation.catalogue.selectors.entries import (
     equal_captions_of,
     pairs_of_caption,
     ranks_of_caption,
+    ranks_of_pairs,
     run_lists,
     tags_of_caption,
     tasks_of_pairs,
 )
 from evaluation.catalogue.tables import RUNS_MAX, pair_columns, places_in_order, shown_pairs
 from evaluation.core.arrays import IntArray
+from pooling.core.direction import Direction
 from pooling.models import Query, Run, Video
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 from pooling.selectors.runs import find_runs
@@ -39,7 +41,7 @@ def caption(request: HttpRequest, key: str) -> HttpResponse:
     form = LabelForm(request.GET, benchmark=benchmark)
     check_form(form)
     runs = find_runs(benchmark)
-    ranked = ranks_of_caption(benchmark, runs, query.number)
+    ranked = ranks_of_caption(runs, query.number)
     pairs = pairs_of_caption(benchmark, form.source, query.number)
     context = {
         "benchmark": benchmark,
@@ -47,7 +49,12 @@ def caption(request: HttpRequest, key: str) -> HttpResponse:
         "words": len(query.text.split()),
         "form": form,
         "n_pooled": len(pairs.pooled),
-        "lists": run_lists(benchmark, runs, ranked, pairs.columns),
+        "lists": run_lists(
+            benchmark,
+            [run for run in runs if run.facing is Direction.TEXT_TO_VIDEO],
+            ranked,
+            pairs.columns,
+        ),
         "left_out": len(runs) - RUNS_MAX,
         "tags": tags_of_caption(query),
         **_pairs_context(request, query, pairs, runs[:RUNS_MAX], ranked),
@@ -67,19 +74,20 @@ def _pairs_context(
     benchmark, space = query.benchmark, query.benchmark.pair_space
     heads = pair_columns("Video", runs, sorts_ranks=True)
     order = Order.requested(request.GET.get("sort", ""), heads, "number")
-    lists = [ranked[run.pk].tolist() if run.pk in ranked else [] for run in runs]
-    ranks = [
-        {space.encode(query.number, video): rank for rank, video in enumerate(videos, start=1)}
-        for videos in lists
-    ]
+    others = [run for run in runs if run.facing is Direction.VIDEO_TO_TEXT]
+    by_run = ranks_of_pairs(benchmark, others, pairs.columns.codes)
+    for run, ranked_videos in ranked.items():
+        listed = space.encode(query.number, ranked_videos).tolist()
+        by_run[run] = {code: rank for rank, code in enumerate(listed, start=1)}
+    ranks = [by_run.get(run.pk, {}) for run in runs]
     page = page_of(places_in_order(order, pairs.columns, ranks), request.GET.get("page"))
     codes = pairs.columns.codes[list(page)]
     numbers = space.videos(codes).tolist()
     videos = Video.objects.filter(benchmark=benchmark, number__in=numbers)
-    others = {space.encode(query.number, video.number): video for video in videos}
+    shown = {space.encode(query.number, video.number): video for video in videos}
     leads = can_see_answers(request.user, benchmark)
     tasks = tasks_of_pairs(benchmark, codes, with_answers=leads)
-    rows = shown_pairs(page, pairs, others, ranks, tasks)
+    rows = shown_pairs(page, pairs, shown, ranks, tasks)
     return {"heads": order.heads, "page": page, "pairs": rows, "can_lead": leads}
 
 

@@ -9,14 +9,13 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from annotation.policies import can_lead
 from config.shared.downloads import stream_csv
 from config.shared.pages import UNPROCESSABLE, check_form, only_for
 from config.shared.tables import Order, csv_parts, page_of
 from evaluation.catalogue.forms import CaptionFilter
 from evaluation.catalogue.selectors.lists import find_captions, video_states
 from evaluation.catalogue.tables import CAPTION_COLUMNS, CAPTION_FILE, caption_cells
-from pooling.policies import benchmarks_seen_by, can_see_benchmarks
+from pooling.policies import benchmarks_seen_by, can_change_benchmark, can_see_benchmarks
 from pooling.selectors.metadata import tags_of, train_splits_of
 
 
@@ -29,7 +28,7 @@ def captions(request: HttpRequest, key: str) -> HttpResponse:
     order = _order(request)
     context: dict[str, Any] = {
         "benchmark": benchmark,
-        "can_lead": can_lead(request.user, benchmark),
+        "may_change": can_change_benchmark(request.user, benchmark),
         "form": form,
         "heads": order.heads,
         "video_states": [(state, n) for state, n in video_states(benchmark).items() if n],

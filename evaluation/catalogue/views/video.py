@@ -15,7 +15,7 @@ from evaluation.catalogue.policies import can_see_answers
 from evaluation.catalogue.selectors.entries import (
     EntryPairs,
     pairs_of_video,
-    ranks_of_video,
+    ranks_of_pairs,
     tasks_of_pairs,
 )
 from evaluation.catalogue.tables import RUNS_MAX, pair_columns, places_in_order, shown_pairs
@@ -65,11 +65,8 @@ def _pairs_context(
     numbers = space.queries(codes)
     queries = Query.objects.filter(benchmark=benchmark, number__in=numbers.tolist())
     others = {space.encode(query.number, video.number): query for query in queries}
-    by_run = ranks_of_video(benchmark, runs, video.number, numbers)
-    ranks = [
-        {space.encode(query, video.number): rank for query, rank in by_run[run.pk].items()}
-        for run in runs
-    ]
+    by_run = ranks_of_pairs(benchmark, runs, codes)
+    ranks = [by_run[run.pk] for run in runs]
     leads = can_see_answers(request.user, benchmark)
     tasks = tasks_of_pairs(benchmark, codes, with_answers=leads)
     rows = shown_pairs(page, pairs, others, ranks, tasks)

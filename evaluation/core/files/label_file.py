@@ -14,7 +14,8 @@ import hashlib
 import hmac
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TypedDict
@@ -24,6 +25,7 @@ import numpy.typing as npt
 
 from annotation.core.consensus import NO_LABEL, OutcomeCounts, State
 from pooling.core.pair_space import PairSpace
+from pooling.core.pool import union_codes
 
 IntArray = npt.NDArray[np.int64]
 
@@ -39,22 +41,19 @@ SOURCES = {
     State.CONFLICTED: "conflict",
     State.ADJUDICATED: "adjudicated",
 }
+# Keys with other characters may need quotes, which csv decides.
+_TO_QUOTE = re.compile(r"[^\w#+./:;-]")
 STATE_OF_SOURCE = {source: int(state) for state, source in SOURCES.items()}
 PSEUDONYM_DIGITS = 12
 ROWS_PER_BLOCK = 20_000
 
 
-def _read_label(cell: str) -> int:
-    return int(cell) if cell else NO_LABEL
+class _Numbers(dict[str, int]):
+    """The number of each cell. Few cells differ, so each is converted once."""
 
-
-# Readers of the cells that follow the two keys of a line.
-READ_CELLS: tuple[Callable[[str], int], ...] = (
-    _read_label,
-    STATE_OF_SOURCE.__getitem__,
-    int,
-    int,
-)
+    def __missing__(self, cell: str) -> int:
+        self[cell] = int(cell)
+        return self[cell]
 
 
 class LabelFigures(TypedDict):
@@ -101,27 +100,47 @@ class Labels:
         }
 
 
+LABEL_COLUMNS = tuple(Labels.__slots__)
+
+
 def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequence[str]) -> bytes:
     """Return the label file. A line has two keys, the label, its source and two counts.
 
     A pair that is pending or in conflict has no label, so this cell is empty.
     """
-    queries, videos = csv_cells(query_keys), csv_cells(video_keys)
-    query, video = PairSpace(len(query_keys), len(video_keys)).decode(labels.codes)
-    rows = zip(
-        query.tolist(),
-        video.tolist(),
-        labels.labels.tolist(),
-        labels.states.tolist(),
-        labels.judgments.tolist(),
-        labels.relevant.tolist(),
-        strict=True,
+    kinds, kind_of = _distinct(
+        labels.labels - NO_LABEL, labels.states, labels.judgments, labels.relevant
     )
-    lines = (
-        f"{queries[q]},{videos[v]},{'' if label == NO_LABEL else label},{SOURCES[s]},{n},{r}\n"
-        for q, v, label, s, n, r in rows
-    )
-    return (LABELS_HEADER + "".join(lines)).encode()
+    ends = [
+        f"{label + NO_LABEL if label else ''},{SOURCES[State(state)]},{n},{relevant}\n"
+        for label, state, n, relevant in kinds
+    ]
+    lines = _joined(*_keys(labels.codes, query_keys, video_keys), (ends, kind_of))
+    return (LABELS_HEADER + lines).encode()
+
+
+def _distinct(*columns: npt.NDArray[np.integer]) -> tuple[list[tuple[int, ...]], IntArray]:
+    """Return the distinct rows, and the number of each row among them. All values are 0 or more."""
+    sizes = [1 + int(column.max(initial=0)) for column in columns]
+    codes = np.ravel_multi_index(columns, sizes)
+    distinct = union_codes([codes])
+    rows = zip(*(column.tolist() for column in np.unravel_index(distinct, sizes)), strict=True)
+    return list(rows), np.searchsorted(distinct, codes)
+
+
+def _keys(
+    codes: IntArray, query_keys: Sequence[str], video_keys: Sequence[str]
+) -> Iterator[tuple[list[str], IntArray]]:
+    """Yield the CSV cells of the keys, and the number of the cell of each pair."""
+    numbers = PairSpace(len(query_keys), len(video_keys)).decode(codes)
+    for keys, of_pair in zip((query_keys, video_keys), numbers, strict=True):
+        yield [f"{cell}," for cell in csv_cells(keys)], of_pair
+
+
+def _joined(*columns: tuple[Sequence[str], IntArray]) -> str:
+    """Return lines without a Python loop over them. A column has texts and the number of each."""
+    texts = (map(texts.__getitem__, numbers.tolist()) for texts, numbers in columns)
+    return "".join(chain.from_iterable(zip(*texts, strict=True)))
 
 
 def parse_labels(
@@ -134,14 +153,23 @@ def parse_labels(
     """
     rows = csv.reader(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline=""))
     next(rows)
-    readers = (query_numbers.__getitem__, video_numbers.__getitem__, *READ_CELLS)
+    counts = _Numbers()
+    of_cell = (
+        query_numbers,
+        video_numbers,
+        _Numbers({"": NO_LABEL}),
+        STATE_OF_SOURCE,
+        counts,
+        counts,
+    )
     # Blocks, because the cells of half a million rows take a quarter of a gigabyte.
-    blocks = [np.empty((len(readers), 0), np.int64)]
+    blocks = [np.empty((len(of_cell), 0), np.int64)]
     while cells := list(chain.from_iterable(islice(rows, ROWS_PER_BLOCK))):
-        columns = (
-            list(map(read, cells[place :: len(readers)])) for place, read in enumerate(readers)
+        numbers = (
+            np.fromiter(map(of.__getitem__, cells[place :: len(of_cell)]), np.int64)
+            for place, of in enumerate(of_cell)
         )
-        blocks.append(np.array(list(columns), np.int64))
+        blocks.append(np.stack(list(numbers)))
     query, video, labels, states, judgments, relevant = np.concatenate(blocks, axis=1)
     return Labels(
         codes=query * len(video_numbers) + video,
@@ -159,24 +187,19 @@ def render_judgments(
     queues: IntArray,
     query_keys: Sequence[str],
     video_keys: Sequence[str],
+    order: IntArray | None = None,
 ) -> bytes:
     """Return the judgments file, with one line for each counted judgment.
 
-    codes, pseudonyms, labels, queues: [n]. Lines are in the order of `order_of_judgments`.
+    codes, pseudonyms, labels, queues: [n]. Lines are in the order of `order_of_judgments`. order:
+    its result, if it is already known.
     """
-    queries, videos = csv_cells(query_keys), csv_cells(video_keys)
-    order = order_of_judgments(codes, pseudonyms, queues)
-    query, video = PairSpace(len(query_keys), len(video_keys)).decode(codes[order])
-    rows = zip(
-        query.tolist(),
-        video.tolist(),
-        order.tolist(),
-        labels[order].tolist(),
-        queues[order].tolist(),
-        strict=True,
-    )
-    lines = (f"{queries[q]},{videos[v]},{pseudonyms[i]},{la},{k}\n" for q, v, i, la, k in rows)
-    return (JUDGMENTS_HEADER + "".join(lines)).encode()
+    if order is None:
+        order = order_of_judgments(codes, pseudonyms, queues)
+    kinds, kind_of = _distinct(labels[order], queues[order])
+    ends = [f",{label},{queue}\n" for label, queue in kinds]
+    keys = _keys(codes[order], query_keys, video_keys)
+    return (JUDGMENTS_HEADER + _joined(*keys, (pseudonyms, order), (ends, kind_of))).encode()
 
 
 def parse_judgments_file(
@@ -241,7 +264,9 @@ def _answers(people: IntArray, *columns: IntArray) -> dict[int, bytes]:
 
 def order_of_judgments(codes: IntArray, pseudonyms: Sequence[str], queues: IntArray) -> IntArray:
     """Return the order of the lines of a judgments file: by pair, pseudonym and queue."""
-    return np.lexsort((queues, np.array(pseudonyms), codes))
+    ranks = {name: rank for rank, name in enumerate(sorted(set(pseudonyms)))}
+    people = np.fromiter(map(ranks.__getitem__, pseudonyms), np.int32, len(pseudonyms))
+    return np.lexsort((queues, people, codes))
 
 
 def detail_line(
@@ -294,6 +319,8 @@ def compress(content: bytes) -> bytes:
 
 def csv_cells(keys: Sequence[str]) -> list[str]:
     """Return each key as a CSV cell."""
+    if not _TO_QUOTE.search("".join(keys)):
+        return list(keys)
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     cells = []

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 UNDEFINED = "--"
-# The characters that LaTeX reads as commands.
-SPECIAL = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-    }
+# The characters that LaTeX reads as commands, or prints as others.
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    # After the end of a row, these would be an argument.
+    **{character: f"{{{character}}}" for character in "[]*"},
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+# pdfLaTeX prints these without further packages. XeLaTeX and LuaLaTeX print all characters.
+LATIN = {chr(code) for code in range(0xA1, 0x180)} - set("\u00ad«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ") | set(
+    "–—‘’“”†‡•…‰€™→"
 )
 
 
@@ -31,8 +40,18 @@ class Table:
 
 
 def escape(text: str) -> str:
-    """Return a text on one line that LaTeX prints as it is."""
-    return " ".join(text.split()).translate(SPECIAL)
+    """Return a text on one line that LaTeX prints as it is.
+
+    pdfLaTeX prints a character that its fonts lack by its number, such as U+72AC.
+    """
+    printed = "".join(map(_printed, " ".join(text.split())))
+    return re.sub("-(?=-)", "-{}", printed)  # two hyphens would be a dash
+
+
+def _printed(character: str) -> str:
+    if character.isascii() or character in LATIN:
+        return SPECIAL.get(character, character)
+    return rf"\ifdefined\Umathchar {character}\else U+{ord(character):04X}\fi{{}}"
 
 
 def percent(share: float | None) -> str:
@@ -82,6 +101,10 @@ def table(content: Table) -> str:
 
 
 def entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
-    """Return a BibTeX entry. fields: LaTeX, without empty ones."""
-    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+    """Return a BibTeX entry. fields: LaTeX, without empty ones.
+
+    A title has further braces, because styles write unprotected titles in lower case.
+    """
+    braced = {name: f"{{{text}}}" if name == "title" else text for name, text in fields.items()}
+    lines = "".join(f"  {name} = {{{text}}},\n" for name, text in braced.items() if fields[name])
     return f"@{kind}{{{key},\n{lines}}}\n"

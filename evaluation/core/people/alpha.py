@@ -9,7 +9,13 @@ import krippendorff
 import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.people.agreement import NOT_TWO_LABELS, NOT_TWO_PAIRS, Estimate, ValueCounts
+from evaluation.core.people.agreement import (
+    NOT_TWO_LABELS,
+    NOT_TWO_PAIRS,
+    Estimate,
+    ValueCounts,
+    is_unanimous,
+)
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -56,11 +62,23 @@ def krippendorff_alpha(counts: ValueCounts, level: Level = "nominal") -> Estimat
     if undefined is not None:
         return Estimate(None, undefined)
     value = krippendorff.alpha(
-        value_counts=np.repeat(several.patterns, several.weights, axis=0),
+        value_counts=_merge_unanimous(several),
         value_domain=several.values.astype(np.float64),
         level_of_measurement=level,
     )
     return Estimate(float(value))
+
+
+def _merge_unanimous(several: ValueCounts) -> IntArray:
+    """Return counts of labels of each value with the same alpha, one row per pair or merged pairs.
+
+    Pairs whose labels are all equal are most pairs. Such a pair adds the number of its labels to
+    the coincidences of their value, and so does one row with the labels of all these pairs.
+    """
+    unanimous = is_unanimous(several)
+    labels = several.weights[unanimous] @ several.patterns[unanimous]
+    others = np.repeat(several.patterns[~unanimous], several.weights[~unanimous], axis=0)
+    return np.concatenate([np.diag(labels), others])
 
 
 def alpha_interval(

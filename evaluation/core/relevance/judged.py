@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, GainArray, IntArray, whole_numbers
+from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace
 
 UNJUDGED: Final = -1
@@ -93,6 +94,18 @@ class Judged:
             number, other = space.decode(int(codes[twice[0]]))
             raise ValueError(f"query {number} and video {other} occur twice")
         return cls(codes, gain[order].astype(np.int8), n_queries, n_videos)
+
+    def facing(self, direction: Direction) -> Judged:
+        """Return the label set of the pairs in a direction.
+
+        In the direction from video to text, the queries are videos and the videos captions. self:
+        in the direction from text to video.
+        """
+        if direction is Direction.TEXT_TO_VIDEO:
+            return self
+        codes = self.space.transpose(self.codes)
+        order = np.argsort(codes, kind="stable")
+        return Judged(codes[order], self.gains[order], self.n_videos, self.n_queries)
 
     def empty(self) -> Judged:
         """Return an empty label set of the same benchmark."""

@@ -244,10 +244,22 @@ def interval_of_means(
         low, high = _bounds_of_mean(values)
         mean = float(values.mean())
         return Interval(max(low, mean - half), min(high, mean + half), confidence, 0, method=T)
+    low, high = widened_percentiles(means, number, confidence)
+    return Interval(low, high, confidence, len(means))
+
+
+def widened_percentiles(
+    resampled: FloatArray, number: float, confidence: float, method: str = "linear"
+) -> tuple[float, float]:
+    """Return the percentiles of resampled figures, widened for few clusters.
+
+    number: the effective number of clusters, above 1. method: of `np.quantile`. The module's
+    docstring has the formula.
+    """
     wider = math.sqrt(number / (number - 1)) * t_quantile(confidence, number - 1)
     tail = NormalDist().cdf(-wider)
-    low, high = np.quantile(means, [tail, 1 - tail]).tolist()
-    return Interval(low, high, confidence, len(means))
+    low, high = np.quantile(resampled, [tail, 1 - tail], method=method).tolist()  # type: ignore[call-overload]
+    return low, high
 
 
 def _bounds_of_mean(values: FloatArray) -> tuple[float, float]:

@@ -22,6 +22,12 @@ from evaluation.lab.analyses.originals import ORIGINALS
 from evaluation.lab.analyses.overlap import OVERLAP
 from evaluation.lab.analyses.plan import PLAN
 from evaluation.lab.analyses.positives import POSITIVES
+from evaluation.lab.analyses.proxy_calibration import PROXY_CALIBRATION
+from evaluation.lab.analyses.proxy_correlation import PROXY_CORRELATION
+from evaluation.lab.analyses.proxy_examples import PROXIES
+from evaluation.lab.analyses.proxy_limits import PROXY_LIMITS
+from evaluation.lab.analyses.proxy_ndcg import PROXY_NDCG
+from evaluation.lab.analyses.proxy_thresholds import PROXY_THRESHOLDS
 from evaluation.lab.analyses.ranks import RANKS
 from evaluation.lab.analyses.replay import REPLAY
 from evaluation.lab.analyses.scores import SCORES
@@ -42,6 +48,14 @@ SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
         LEAVE_ONE_OUT,
         BOUNDS,
         MATCHING,
+    ),
+    "Proxies": (
+        PROXY_CALIBRATION,
+        PROXIES,
+        PROXY_THRESHOLDS,
+        PROXY_NDCG,
+        PROXY_LIMITS,
+        PROXY_CORRELATION,
     ),
     "Planning": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
 }

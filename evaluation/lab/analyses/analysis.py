@@ -46,6 +46,8 @@ class Analysis(Generic[Options, Result]):
     compute: Callable[[Inputs, Options, Progress], Result]
     tables: Callable[[Result], list[Table]]
     charts: Callable[[Result], list[Chart]] = lambda _: []
+    # What the result says, in words, shown above it. One paragraph each.
+    findings: Callable[[Result], list[str]] = lambda _: []
     # Warnings shown above the result, one sentence each.
     warnings: Callable[[Result], list[str]] = lambda _: []
     fill_defaults: Callable[[Inputs, Any], Options] = _unchanged
@@ -53,6 +55,12 @@ class Analysis(Generic[Options, Result]):
     # Notes on how to read the result, one paragraph each.
     notes: tuple[str, ...] = ()
     runs_needed: int = 1
+    proxies_needed: int = 0
+    # Whether the analysis takes runs of one direction, either, or only from text to video. An
+    # analysis without runs has no direction.
+    is_directed: bool = False
+    # Whether the result depends on ranked lists. Otherwise directions do not matter.
+    reads_lists: bool = True
     needs_labels: bool = False
     # Whether the analysis starts from the original positives, so that the labels cannot be used
     # without them.
@@ -60,11 +68,28 @@ class Analysis(Generic[Options, Result]):
     # Whether the analysis reads single judgments in addition to the selected labels.
     reads_judgments: bool = False
 
+    @property
+    def direction_note(self) -> str:
+        """What the analysis does with the directions of runs, as a sentence."""
+        if not self.reads_lists or "runs" not in self.form.base_fields:
+            return "Directions do not matter here, because no ranked lists are read."
+        if self.form.mixes_directions:
+            return "Each run is scored in its own direction."
+        if self.is_directed:
+            return "All runs of a result have one direction, either one."
+        return "Only text-to-video runs are used."
+
     def check(self, inputs: Inputs) -> None:
         """Raise `InvalidInput` if the analysis is undefined for these inputs."""
         if len(inputs.runs) < self.runs_needed:
             runs = "one run" if self.runs_needed == 1 else "two runs"
             raise InvalidInput(f"This analysis needs at least {runs}.")
+        if len(inputs.proxies) < self.proxies_needed:
+            if self.proxies_needed > 1:
+                raise InvalidInput(
+                    "This analysis needs at least two proxies. Compute or import more."
+                )
+            raise InvalidInput("This analysis needs a proxy. Compute or import one.")
         if self.needs_labels and inputs.label_set is None:
             raise InvalidInput("This analysis needs labels. Publish a label set or create a draft.")
         if self.needs_originals and inputs.labels_only:

@@ -24,7 +24,7 @@ from evaluation.lab.analyses.fields import (
     resampling_unit_field,
     seed_field,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import Drawing, few_units_warnings, resampled_by
 from evaluation.lab.analyses.layouts import bounds as layout
@@ -43,7 +43,7 @@ Ranked = npt.NDArray[Any]
 EXPECTED = ("C", "P", "R", "RR", "AP", "AP(found)")
 
 
-class BoundsForm(AnalysisForm):
+class BoundsForm(DirectedForm):
     measures = MeasuresField(initial="C@1 C@5 C@10 AP", shares=True)
     depth = depth_field()
     unit = resampling_unit_field()
@@ -68,7 +68,7 @@ class BoundsOptions(BoundsFields):
 
 def _fill_defaults(inputs: Inputs, options: BoundsFields) -> BoundsOptions:
     """Add the scale and all runs, because the estimate depends on the runs that contain a pair."""
-    pool = {run.name: run.sha256 for run in find_runs(inputs.benchmark)}
+    pool = {run.name: run.sha256 for run in inputs.runs_of_direction()}
     return {**options, "pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
 
 
@@ -76,7 +76,7 @@ def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> Boun
     depth = options["depth"]
     # A run may have been added since the request.
     names = sorted({*options["pool"], *(run.name for run in inputs.runs)})
-    all_runs = find_runs(inputs.benchmark, names)
+    all_runs = find_runs(inputs.benchmark, names, inputs.direction)
     lists = {run.name: ranked_matrix(run)[:, :depth] for run in all_runs}
     runs = {run.name: lists[run.name] for run in inputs.runs}
     measures = [parse_measure(name) for name in options["measures"]]
@@ -207,6 +207,7 @@ BOUNDS = Analysis(
     title="Bounds and bias",
     question="How far can a score be off because some ranked videos are unjudged?",
     form=BoundsForm,
+    is_directed=True,
     compute=_compute,
     tables=layout.tables,
     charts=layout.charts,

@@ -10,7 +10,7 @@ from evaluation.core.pools.coverage import PoolDepth, cover_ranks, judged_shares
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec, step
 from evaluation.lab.analyses.fields import depth_field
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
@@ -51,7 +51,7 @@ class CoverageResult(TypedDict):
     pools: list[PoolRow]
 
 
-class CoverageForm(AnalysisForm):
+class CoverageForm(DirectedForm):
     depth = depth_field(20)
 
 
@@ -165,6 +165,7 @@ COVERAGE = Analysis(
     title="Judged share of ranked lists",
     question="How much of the ranked lists is judged, and how many pairs would a deeper pool add?",
     form=CoverageForm,
+    is_directed=True,
     compute=_compute,
     tables=_tables,
     charts=_charts,

@@ -80,11 +80,11 @@ def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
     """
     if rule == EqualTexts.OFF:
         return inputs.original, inputs.judged
-    original = originals_with_equal_captions(inputs.benchmark, rule)
+    original = originals_with_equal_captions(inputs.benchmark, rule).facing(inputs.direction)
     if inputs.labels_only:
         return original, inputs.judged
     graded = originals_with_equal_captions(inputs.benchmark, rule, inputs.label_set)
-    return original, with_positives(inputs.judged, graded)
+    return original, with_positives(inputs.judged, graded.facing(inputs.direction))
 
 
 class EqualCaptionsForm(AnalysisForm):

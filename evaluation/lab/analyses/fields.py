@@ -9,6 +9,7 @@ from django import forms
 from config.shared.errors import InvalidInput
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.lab.analyses.inputs import AUTO, CAPTIONS, VIDEOS
+from pooling.core.direction import Direction
 
 MEASURES_MAX = 20
 
@@ -16,7 +17,7 @@ MEASURES_MAX = 20
 NUMBERS_MAX = 12
 
 
-SPLIT, UNIT = "split", "unit"
+SPLIT, UNIT, PROXIES, DIRECTION = "split", "unit", "proxies", "direction"
 
 
 SEED_MAX = 2**31 - 1
@@ -134,6 +135,37 @@ def split_field() -> forms.ChoiceField:
     Name it `SPLIT` in a form: the form then offers the train splits of the benchmark.
     """
     return forms.ChoiceField(label="Train split")
+
+
+def direction_field() -> forms.ChoiceField:
+    """Return the field for the direction of the runs.
+
+    Name it `DIRECTION` in a form: `question_from_form` then replaces `AUTO` by a direction.
+    """
+    return forms.ChoiceField(
+        label="Direction",
+        initial=AUTO,
+        choices=[
+            (AUTO, "automatic"),
+            *((direction.value, direction.value) for direction in Direction),
+        ],
+        help_text="Automatic: that of the selected runs; without any, text-to-video if there are "
+        "such runs.",
+    )
+
+
+def proxies_field() -> forms.MultipleChoiceField:
+    """Return the field for one or several proxies.
+
+    Name it `PROXIES` in a form: the form then offers the proxies of the benchmark, and
+    `question_from_form` replaces an empty selection by the names of all of them.
+    """
+    return forms.MultipleChoiceField(
+        label="Proxies",
+        required=False,
+        help_text="If none is selected, all proxies are used.",
+        widget=forms.CheckboxSelectMultiple,
+    )
 
 
 def resampling_unit_field() -> forms.ChoiceField:

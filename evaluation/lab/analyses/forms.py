@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django import forms
 
-from evaluation.lab.analyses.fields import (
-    SPLIT,
-)
+from evaluation.lab.analyses.fields import DIRECTION, PROXIES, SPLIT, direction_field
 from evaluation.models import DRAFT, Draft
 from evaluation.release.forms import LabelsField
 from evaluation.release.selectors import LATEST, ORIGINAL
 
 # Fields that decide what a page is about.
-MAIN_FIELDS = ("labels", "measure", "measures", "by")
+MAIN_FIELDS = ("labels", "measure", "measures", "by", DIRECTION)
 
 
 class AnalysisForm(forms.Form):
     """The form fields that all analyses have. Subclasses add an analysis's own fields.
 
     A field without a value has its initial value, so an empty form is valid. Checkboxes are
-    initially unchecked, because an address represents an unchecked box by leaving it out.
+    initially unchecked, because an address represents an unchecked box by leaving it out. An
+    analysis that reads no labels or no runs sets `labels` and `only`, or `runs`, to None.
     """
 
     # Names of fields that the page shows at other places than among the settings.
     elsewhere: tuple[str, ...] = ()
+    # Whether runs of both directions can be selected, because each is scored in its own.
+    mixes_directions = False
 
-    labels = LabelsField(label="Labels")
-    only = forms.BooleanField(
+    labels: forms.Field | None = LabelsField(label="Labels")
+    only: forms.Field | None = forms.BooleanField(
         label="Labels only, without the original positives", required=False, initial=False
     )
-    runs = forms.MultipleChoiceField(
+    runs: forms.Field | None = forms.MultipleChoiceField(
         label="Runs",
         required=False,
         help_text="If none is selected, all runs are used.",
@@ -46,19 +47,25 @@ class AnalysisForm(forms.Form):
         versions: Sequence[str],
         runs: Sequence[str],
         splits: Sequence[str] = (),
+        proxies: Sequence[str] = (),
+        directions: Collection[str] = (),
         draft: Draft | None = None,
     ) -> None:
         """Fill the form.
 
         data: texts, or lists of texts, by the names of fields. versions, splits: newest first.
+        directions: those of the runs. If there is only one, the page does not ask for it.
         """
         super().__init__()
+        if DIRECTION in self.fields and len(directions) < 2 and not data.get(DIRECTION):
+            self.elsewhere = (*self.elsewhere, DIRECTION)
         offered = [(version, f"Label set {version}") for version in versions]
         if draft is not None:
             offered.append((DRAFT, f"{draft.title}, not published"))
         offered.append((ORIGINAL, "Original positives"))
         self._offer("labels", offered)
         self._offer("runs", [(name, name) for name in runs])
+        self._offer(PROXIES, [(name, name) for name in proxies])
         if SPLIT in self.fields:
             self._offer(SPLIT, [(name, name) for name in splits])
             self.fields[SPLIT].initial = next(iter(splits), None)
@@ -66,25 +73,28 @@ class AnalysisForm(forms.Form):
             self.fields[SPLIT].required = bool(splits)
         newest = offered[0][0]
         self.data = {name: field.initial for name, field in self.fields.items()} | dict(data)
-        if self.data["labels"] in (None, "", LATEST):
+        if self.data.get("labels") in (None, "", LATEST):
             self.data["labels"] = newest
         self.is_bound = True
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
-        field.choices = choices
+        """Set the choices of a field, if the form has it."""
+        if name in self.fields:
+            field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
+            field.choices = choices
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
         """Return the fields that decide what the page is about."""
-        return [self[name] for name in self.fields if name in MAIN_FIELDS]
+        names = [name for name in self.fields if name in MAIN_FIELDS]
+        return [self[name] for name in names if name not in self.elsewhere]
 
     @property
     def settings_fields(self) -> list[forms.BoundField]:
         """Return the other fields, those of the analysis first."""
         hidden = {*MAIN_FIELDS, *AnalysisForm.base_fields, *self.elsewhere}
         own = [self[name] for name in self.fields if name not in hidden]
-        return [*own, self["only"], self["runs"]]
+        return [*own, *(self[name] for name in ("only", "runs") if name in self.fields)]
 
     @property
     def summary(self) -> list[tuple[str, str]]:
@@ -113,3 +123,9 @@ def has_changed_value(field: forms.BoundField) -> bool:
     """Return whether a field has a value that is not its initial one."""
     initial = field.field.initial
     return bool(field.data) and field.data != initial and str(field.data) != str(initial)
+
+
+class DirectedForm(AnalysisForm):
+    """The form of an analysis that takes runs of either direction."""
+
+    direction = direction_field()

@@ -22,16 +22,20 @@ from evaluation.core.statistics.resampling import undefined_reason
 from evaluation.models import LabelSource
 from evaluation.release.selectors import ORIGINAL, label_set_judged, original_judged
 from evaluation.release.selectors.labels import for_equal_captions
-from pooling.models import Benchmark, Run
+from pooling.core.direction import Direction
+from pooling.core.pair_space import PairSpace
+from pooling.models import Benchmark, Proxy, Run
 from pooling.selectors.arrays import query_keys, query_texts, video_keys
 from pooling.selectors.captions import first_equal_captions
-from pooling.selectors.runs import ranked_matrix
+from pooling.selectors.runs import find_runs, ranked_matrix
 
 
 class Provenance(TypedDict):
     """The inputs and options of a result, as a JSON object.
 
-    chosen: the options. moment: the fingerprint of the judgments, if the result reads them.
+    chosen: the options. direction: that all runs have; else the key is missing. runs, proxies:
+    SHA-256 by name; without proxies, the key is missing. moment: the fingerprint of the judgments,
+    if the result reads them.
     """
 
     benchmark: str
@@ -40,6 +44,8 @@ class Provenance(TypedDict):
     labels_sha256: str | None
     labels_only: bool
     runs: dict[str, str]
+    direction: NotRequired[str]
+    proxies: NotRequired[dict[str, str]]
     chosen: Mapping[str, Any]
     code_version: str
     moment: NotRequired[list[int]]
@@ -50,16 +56,32 @@ CAPTIONS, VIDEOS, AUTO = "captions", "videos", "auto"
 
 @dataclass(frozen=True)
 class Inputs:
-    """The labels, runs and captions that an analysis reads. Each is loaded at its first use."""
+    """The labels, runs, captions and proxies that an analysis reads.
+
+    Each is loaded at its first use. `proxy_inputs` loads the values of proxies.
+
+    The runs have one direction. From text to video, the queries of an analysis are captions, and
+    the videos videos. From video to text, the queries are videos and the videos captions: lists and
+    labels are those of the transposed `space`. If an analysis mixes directions, each run is scored
+    in its own, and all else is from text to video.
+    """
 
     benchmark: Benchmark
     runs: Sequence[Run]
     label_set: LabelSource | None
     labels_only: bool = False
+    proxies: Sequence[Proxy] = ()
+    direction: Direction = Direction.TEXT_TO_VIDEO
+    mixes_directions: bool = False
+
+    @property
+    def space(self) -> PairSpace:
+        """The pairs in the direction of the runs."""
+        return self.direction.space(self.benchmark.pair_space)
 
     def provenance(self, options: Mapping[str, Any]) -> Provenance:
         """Return everything that a result with these options is computed from."""
-        return {
+        found: Provenance = {
             "benchmark": self.benchmark.key,
             "captions_sha256": self.benchmark.captions_sha256,
             "labels": self.label_set.reference if self.label_set else ORIGINAL,
@@ -69,6 +91,15 @@ class Inputs:
             "chosen": options,
             "code_version": code_version(),
         }
+        if self.runs and not self.mixes_directions:
+            found["direction"] = self.direction.value
+        if self.proxies:
+            found["proxies"] = {proxy.name: proxy.sha256 for proxy in self.proxies}
+        return found
+
+    def runs_of_direction(self) -> list[Run]:
+        """Return all runs of the benchmark with the direction of the selected ones."""
+        return find_runs(self.benchmark, direction=self.direction)
 
     @cached_property
     def fingerprint(self) -> list[int]:
@@ -103,12 +134,12 @@ class Inputs:
     @cached_property
     def original(self) -> Judged:
         """The original positives."""
-        return original_judged(self.benchmark)
+        return original_judged(self.benchmark).facing(self.direction)
 
     @cached_property
     def graded_original(self) -> Judged:
         """The original positives, with their grade on the scale of the selected labels."""
-        return original_judged(self.benchmark, self.label_set)
+        return original_judged(self.benchmark, self.label_set).facing(self.direction)
 
     @cached_property
     def counted_originals(self) -> Judged:
@@ -123,9 +154,9 @@ class Inputs:
     def judged_by(self, source: LabelSource) -> Judged:
         """Return the labels of `source`, with the original positives if they count."""
         labels = label_set_judged(source)
-        if self.labels_only:
-            return labels
-        return with_positives(labels, original_judged(self.benchmark, source))
+        if not self.labels_only:
+            labels = with_positives(labels, original_judged(self.benchmark, source))
+        return labels.facing(self.direction)
 
     def values(self, judged: Judged, measure: str) -> dict[str, FloatArray]:
         """Return per-query values by the name of the run, float64 [n_queries]."""
@@ -164,8 +195,16 @@ class Inputs:
         """Return the resampling unit for a choice.
 
         `AUTO` becomes `VIDEOS` if one video is the first positive of several queries, else
-        `CAPTIONS`.
+        `CAPTIONS`. From video to text, each video has one value, so the unit is the video. Raises
+        `InvalidInput` for `CAPTIONS` then.
         """
+        if self.direction is Direction.VIDEO_TO_TEXT:
+            if choice == CAPTIONS:
+                raise InvalidInput(
+                    "A video-to-text run has one list for each video, so that only videos can be "
+                    "resampled."
+                )
+            return VIDEOS
         if choice != AUTO:
             return choice
         share_videos = len(np.unique(self.first_videos)) < self.benchmark.n_queries
@@ -174,9 +213,12 @@ class Inputs:
     def clusters(self, unit: str) -> IntArray | None:
         """Return the cluster of each query, int64 [n_queries], or None for single captions.
 
-        Queries of one cluster are resampled together, and their signs change together.
+        Queries of one cluster are resampled together, and their signs change together. From video
+        to text, each query is a unit.
         """
-        return self.first_videos if self.resampling_unit(unit) == VIDEOS else None
+        by_video = self.resampling_unit(unit) == VIDEOS
+        is_query = self.direction is Direction.VIDEO_TO_TEXT
+        return self.first_videos if by_video and not is_query else None
 
     def varied_clusters(self, unit: str) -> IntArray | None:
         """Return the clusters as `clusters` does.
@@ -184,7 +226,7 @@ class Inputs:
         Raises `InvalidInput` if there are fewer than two clusters or queries to resample.
         """
         clusters = self.clusters(unit)
-        if reason := undefined_reason(self.benchmark.n_queries, clusters):
+        if reason := undefined_reason(self.space.n_queries, clusters):
             raise InvalidInput(reason)
         return clusters
 

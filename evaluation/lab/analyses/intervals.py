@@ -43,7 +43,7 @@ class Drawing(TypedDict):
 def resampled_by(inputs: Inputs, unit: str) -> Resampled:
     """Return the resampling unit and the number of units."""
     clusters = inputs.clusters(unit)
-    number = inputs.benchmark.n_queries if clusters is None else len(np.unique(clusters))
+    number = inputs.space.n_queries if clusters is None else len(np.unique(clusters))
     return {"unit": inputs.resampling_unit(unit), "units": number}
 
 

@@ -132,6 +132,7 @@ LABELS = Analysis(
     source="Table 2, figure 7",
     form=LabelsForm,
     compute=_compute,
+    reads_lists=False,
     tables=layout.tables,
     charts=layout.charts,
     warnings=layout.warnings,

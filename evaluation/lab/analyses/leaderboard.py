@@ -24,7 +24,7 @@ from evaluation.lab.analyses.fields import (
     resampling_unit_field,
     seed_field,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.lab.analyses.layouts import leaderboard as layout
@@ -42,7 +42,7 @@ from evaluation.release.selectors import ORIGINAL, highest_grade
 RELEASES_MAX = 12
 
 
-class LeaderboardForm(AnalysisForm):
+class LeaderboardForm(DirectedForm):
     measure = ShareMeasureField(initial="C@1")
     unit = resampling_unit_field()
     confidence = confidence_field()
@@ -188,6 +188,7 @@ LEADERBOARD = Analysis(
     title="Leaderboard",
     question="Which run is best, by which label set, and how certain is its rank?",
     form=LeaderboardForm,
+    is_directed=True,
     compute=_compute,
     tables=layout.tables,
     charts=layout.charts,

@@ -14,7 +14,7 @@ from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import RunScores
 from evaluation.lab.analyses.analysis import CUT, Analysis
 from evaluation.lab.analyses.fields import MeasuresField, depth_field, seed_field
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.layouts import leave_one_out as layout
 from evaluation.lab.analyses.layouts.leave_one_out import (
@@ -24,7 +24,7 @@ from evaluation.lab.analyses.layouts.leave_one_out import (
 )
 
 
-class LeaveOneOutForm(AnalysisForm):
+class LeaveOneOutForm(DirectedForm):
     measures = MeasuresField()
     depth = depth_field()
     seed = seed_field()
@@ -90,6 +90,7 @@ LEAVE_ONE_OUT = Analysis(
     question="How much too low is the score of a system that was not pooled?",
     source="Table 4",
     form=LeaveOneOutForm,
+    is_directed=True,
     compute=_compute,
     tables=layout.tables,
     charts=layout.charts,

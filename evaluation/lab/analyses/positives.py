@@ -98,6 +98,7 @@ POSITIVES = Analysis(
     source="Figures 2 and 11, tables 5 and 6",
     form=PositivesForm,
     compute=_compute,
+    reads_lists=False,
     tables=layout.tables,
     charts=layout.charts,
     runs_needed=0,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
 
@@ -15,16 +16,18 @@ from config.jobs.models import UNFINISHED, Job, JobState
 from config.shared.errors import InvalidInput
 from config.shared.pages import check_form
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.fields import UNIT
+from evaluation.lab.analyses.fields import DIRECTION, PROXIES, UNIT
 from evaluation.lab.analyses.forms import AnalysisForm
-from evaluation.lab.analyses.inputs import Inputs, Provenance
+from evaluation.lab.analyses.inputs import AUTO, Inputs, Provenance
+from evaluation.lab.enums import ANALYSIS_JOB
 from evaluation.models import DRAFT, AnalysisResult, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, find_label_set, latest_draft
-from pooling.models import Benchmark
+from pooling.core.direction import Direction
+from pooling.models import Benchmark, Run
 from pooling.selectors.metadata import train_splits_of
+from pooling.selectors.proxies import find_proxies
 from pooling.selectors.runs import find_runs
 
-JOB_KIND = "analyse"
 COMMON_FIELDS = ("labels", "only", "runs")
 # Keys of the provenance that change while annotators judge.
 CHANGING_KEYS = ("labels_sha256", "moment")
@@ -79,7 +82,7 @@ class Question:
 
     def _jobs(self, **params: Any) -> QuerySet[Job]:
         key = self.inputs.benchmark.key
-        return Job.objects.filter(kind=JOB_KIND, benchmark_key=key, **params)
+        return Job.objects.filter(kind=ANALYSIS_JOB, benchmark_key=key, **params)
 
     def stored_result(self) -> AnalysisResult | None:
         return find_result(self.inputs.benchmark, self.key)
@@ -121,16 +124,22 @@ def _without_changing_keys(provenance: Mapping[str, Any]) -> dict[str, Any]:
 
 def submitted_data(form: type[AnalysisForm], query: QueryDict) -> dict[str, Any]:
     """Return the non-empty values of the form's fields in a query string or a POST body."""
-    data: dict[str, Any] = {
-        name: query.get(name) for name in form.base_fields if query.get(name, "") != ""
+    return {
+        name: query.getlist(name) if is_list(field) else query.get(name)
+        for name, field in form.base_fields.items()
+        if query.get(name, "") != ""
     }
-    return data | ({"runs": query.getlist("runs")} if "runs" in data else {})
+
+
+def is_list(field: forms.Field) -> bool:
+    """Return whether a field has a list of values, which an address repeats."""
+    return isinstance(field, forms.MultipleChoiceField)
 
 
 def build_form(
     form: type[AnalysisForm], benchmark: Benchmark, data: Mapping[str, Any]
 ) -> AnalysisForm:
-    """Return the form with the benchmark's label sets, runs and train splits, bound to `data`.
+    """Return the form with what the benchmark offers for selection, bound to `data`.
 
     data: texts, or lists of texts, by the names of fields. Raises `InvalidInput` if a name is
     unknown.
@@ -139,13 +148,31 @@ def build_form(
         raise InvalidInput(f"Unknown option: {', '.join(sorted(unknown))}.")
     label_sets = LabelSet.objects.filter(benchmark=benchmark).only("major", "minor", "patch")
     splits = train_splits_of(benchmark).order_by("-pk").values_list("name", flat=True)
+    runs = find_runs(benchmark)
+    directions = {run.direction for run in runs}
+    if DIRECTION not in form.base_fields and not form.mixes_directions:
+        _check_text_to_video(runs, data)
+        runs = [run for run in runs if run.facing is Direction.TEXT_TO_VIDEO]
     return form(
         data,
         versions=[label_set.version for label_set in label_sets],
-        runs=[run.name for run in find_runs(benchmark)],
+        runs=[run.name for run in runs],
+        directions=directions,
         splits=list(splits),
+        proxies=[proxy.name for proxy in find_proxies(benchmark)],
         draft=latest_draft(benchmark),
     )
+
+
+def _check_text_to_video(runs: Sequence[Run], data: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` if a value of a form names a run of the other direction."""
+    given = [data.get(field) for field in ("runs", "first", "second")]
+    names = [name for value in given for name in (value if isinstance(value, list) else [value])]
+    for run in runs:
+        if run.name in names and run.facing is Direction.VIDEO_TO_TEXT:
+            raise InvalidInput(
+                f"The run {run.name!r} is video-to-text. Only text-to-video runs can be used here."
+            )
 
 
 def get_label_source(benchmark: Benchmark, labels: str) -> LabelSource | None:
@@ -173,16 +200,46 @@ def question_from_form(
     """Return the question of a filled form; see `build_question`."""
     check_form(form)
     options = dict(form.cleaned_data)
-    labels, only, names = (options.pop(name) for name in COMMON_FIELDS)
-    label_set = get_label_source(benchmark, labels)
+    common = {name: options.pop(name) for name in COMMON_FIELDS if name in options}
+    direction = _direction(benchmark, options.pop(DIRECTION, None), common.get("runs", ()))
+    wanted = None if form.mixes_directions else direction
+    label_set = get_label_source(benchmark, common.get("labels", ORIGINAL))
+    only = common.get("only", False)
     inputs = Inputs(
         benchmark,
-        runs=find_runs(benchmark, names),
+        runs=find_runs(benchmark, common["runs"], wanted) if "runs" in common else (),
+        direction=direction,
+        mixes_directions=form.mixes_directions,
         label_set=label_set,
         labels_only=only and label_set is not None,
+        proxies=find_proxies(benchmark, options[PROXIES]) if PROXIES in options else (),
     )
     analysis.check(inputs)
+    if PROXIES in options:
+        # Results name the proxies, also if none was selected.
+        options[PROXIES] = [proxy.name for proxy in inputs.proxies]
     if UNIT in options:
         # Results name the resampling unit that was used, not the choice “automatic”.
         options[UNIT] = inputs.resampling_unit(options[UNIT])
     return Question(analysis, inputs, analysis.fill_defaults(inputs, options))
+
+
+def _direction(benchmark: Benchmark, choice: str | None, names: Sequence[str]) -> Direction:
+    """Return the direction of the runs. choice: None if the analysis has no choice.
+
+    Raises `InvalidInput` if the named runs have both directions.
+    """
+    if choice is None:
+        return Direction.TEXT_TO_VIDEO
+    if choice != AUTO:
+        return Direction(choice)
+    runs = find_runs(benchmark, names)
+    found = {run.facing: run.name for run in runs}
+    if names and len(found) > 1:
+        first, second = (found[direction] for direction in Direction)
+        raise InvalidInput(
+            f"The run {first!r} is text-to-video, and {second!r} is video-to-text. Select runs of "
+            "one direction."
+        )
+    is_opposite = list(found) == [Direction.VIDEO_TO_TEXT]
+    return Direction.VIDEO_TO_TEXT if is_opposite else Direction.TEXT_TO_VIDEO

@@ -21,12 +21,13 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import label_set_labels
+from pooling.core.direction import Direction
 
 SATURATION_NOTE = (
     "A score is saturated if the points left to gain are at most half the width of its interval, "
     "or at most the change that wrong labels cause. This change is the difference of the raw and "
     "the corrected score, which the analysis “Wrong labels” shows with its interval. It is known "
-    "if pairs with several labels show how often labels are wrong."
+    "for text-to-video runs if pairs with several labels show how often labels are wrong."
 )
 
 Changes = Mapping[tuple[str, str], float]
@@ -53,7 +54,9 @@ def changes_by_noise(
     count as relevant whatever their labels. The labels of confirmations are included.
     """
     wanted = [measure for measure in map(parse_measure, measures) if measure.name in CORRECTABLE]
-    if inputs.label_set is None or not wanted:
+    # Error rates are measured by the ranks of pairs in text-to-video runs.
+    is_text_to_video = inputs.direction is Direction.TEXT_TO_VIDEO
+    if inputs.label_set is None or not wanted or not is_text_to_video:
         return {}
     labels = noisy_labels(label_set_labels(inputs.label_set), _no_judgments(), known)
     relevance = _relevance(inputs, labels)

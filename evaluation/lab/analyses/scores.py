@@ -21,7 +21,7 @@ from evaluation.lab.analyses.fields import (
     resampling_unit_field,
     seed_field,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
@@ -39,7 +39,7 @@ from evaluation.lab.analyses.saturation import (
 )
 
 
-class ScoresForm(AnalysisForm):
+class ScoresForm(DirectedForm):
     measures = MeasuresField(initial="C@1 C@5 C@10 AP AP(found)", shares=True)
     twins = equal_captions_field()
     unit = resampling_unit_field()
@@ -129,6 +129,7 @@ SCORES = Analysis(
     question="How good is each system, by the labels and by the original positives?",
     source="Table 1",
     form=ScoresForm,
+    is_directed=True,
     compute=_compute,
     tables=layout.tables,
     charts=layout.charts,

@@ -19,7 +19,7 @@ from evaluation.lab.analyses.fields import (
     resampling_unit_field,
     seed_field,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
@@ -41,7 +41,7 @@ from evaluation.lab.analyses.saturation import (
 )
 
 
-class SignificanceForm(AnalysisForm):
+class SignificanceForm(DirectedForm):
     measure = ShareMeasureField()
     further = MeasuresField(
         shares=True,
@@ -158,6 +158,7 @@ SIGNIFICANCE = Analysis(
     title="Significance and ranking",
     question="Which differences are larger than chance, and do the labels change the ranking?",
     form=SignificanceForm,
+    is_directed=True,
     compute=_compute,
     tables=layout.tables,
     charts=layout.charts,

@@ -34,6 +34,7 @@ from evaluation.lab.analyses.question import (
 )
 from evaluation.lab.comparison.form import BY_LABELS, RUNS_MAX, CompareForm
 from evaluation.release.selectors import ORIGINAL
+from pooling.core.direction import Direction
 from pooling.models import Benchmark, Query, Run
 from pooling.selectors.arrays import query_keys, query_texts
 from pooling.selectors.runs import find_runs, ranked_matrix
@@ -238,7 +239,8 @@ def comparison_from_form(benchmark: Benchmark, form: AnalysisForm) -> Comparison
     options = dict(form.cleaned_data)
     labels, only, names = (options.pop(name) for name in COMMON_FIELDS)
     label_set = get_label_source(benchmark, labels)
-    runs = _select_runs({run.name: run for run in find_runs(benchmark)}, names, options)
+    known = find_runs(benchmark, direction=Direction.TEXT_TO_VIDEO)
+    runs = _select_runs({run.name: run for run in known}, names, options)
     inputs = Inputs(benchmark, runs, label_set, labels_only=only and label_set is not None)
     return Comparison(inputs, options, labels)
 

@@ -14,7 +14,7 @@ from evaluation.lab.comparison.captions import Comparison, FirstRanks
 from evaluation.release.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video
 from pooling.selectors.media import playable_address
-from pooling.selectors.runs import top_videos
+from pooling.selectors.runs import top_items
 
 POSITIVE, NEW, IRRELEVANT = "original", "relevant", "irrelevant"
 CONFLICT, UNJUDGED = "conflict", "unjudged"
@@ -129,7 +129,7 @@ def lists_of(comparison: Comparison, query: int) -> list[RunList]:
     The number of queries to the database does not depend on the number of runs and ranks.
     """
     inputs = comparison.inputs
-    tops = top_videos(inputs.runs, query, comparison.options["depth"])
+    tops = top_items(inputs.runs, query, comparison.options["depth"])
     by_name = {run.name: tops.get(run.pk, []) for run in inputs.runs}
     videos = _videos(inputs, {number for top in tops.values() for number in top})
     ranks = _ranks(by_name)

@@ -119,9 +119,12 @@ TABLES: dict[str, Callable[[Any], Table]] = {
 
 def tables_tex(results: Mapping[str, Any], missing: Mapping[str, str]) -> str:
     """Return the file of all tables. missing: why an analysis has no result, by its name."""
-    parts = ["% Needs \\usepackage{booktabs}.\n"]
+    parts = ["% Needs \\usepackage{booktabs}, and \\usepackage{url} for the references.\n"]
     for number, (name, build) in enumerate(TABLES.items(), start=1):
         title = f"% Table {number} of the FIRE study: the analysis {name}."
-        part = f"% {missing[name]}\n" if name in missing else table(build(results[name]))
+        if name in missing:
+            part = f"% {' '.join(missing[name].split())}\n"
+        else:
+            part = table(build(results[name]))
         parts.append(f"{title}\n{part}")
     return "\n".join(parts)

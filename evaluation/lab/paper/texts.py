@@ -12,7 +12,7 @@ REFERENCES = {
     "fire": (
         "misc",
         {
-            "title": "Fighting {FIRe} with {FIRE}: Assessing the Validity of Text-to-Video "
+            "title": "Fighting FIRe with FIRE: Assessing the Validity of Text-to-Video "
             "Retrieval Benchmarks",
             "author": "Rodriguez, Pedro and Azab, Mahmoud and Silvert, Becka and Sanchez, Renato "
             "and Labson, Linzy and Shah, Hardik and Moon, Seungwhan",
@@ -96,6 +96,7 @@ def references_bib(facts: ReleaseFacts) -> str:
             "title": f"Relevance labels of {escape(facts.name)}, version "
             f"{escape(facts.labels.version)}",
             "author": f"{{{escape(facts.publisher.name)}}}" if facts.publisher.name else "",
+            "key": escape(facts.benchmark),  # sorts an entry without an author
             "year": facts.labels.published[:4],
             "howpublished": f"\\url{{{facts.publisher.website}}}"
             if facts.publisher.website

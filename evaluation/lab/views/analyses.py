@@ -163,6 +163,7 @@ def _result_context(
         "result": stored,
         "query": query.urlencode(),
         "file_stem": _file_stem(stored),
+        "findings": analysis.findings(stored.result),
         "warnings": analysis.warnings(stored.result),
         "tables": analysis.tables(stored.result),
         "charts": analysis.charts(stored.result),
@@ -198,12 +199,16 @@ def _part(parts: list[Part], name: str) -> Part:
 def _source(stored: AnalysisResult) -> dict[str, Any]:
     """Return the inputs of a result by column name; `result` is the key of the result."""
     inputs = stored.inputs
-    runs = "; ".join(f"{name} {sha256}" for name, sha256 in inputs["runs"].items())
+    named = {
+        f"{noun}_sha256": "; ".join(f"{name} {sha256}" for name, sha256 in inputs[noun].items())
+        for noun in ("runs", "proxies")
+        if noun in inputs
+    }
     return {
         "label_set": inputs["labels"],
         "label_set_sha256": inputs["labels_sha256"],
         "labels_only": int(inputs["labels_only"]),
-        "runs_sha256": runs,
+        **named,
         "code_version": inputs["code_version"],
         "result": stored.key,
     }

@@ -26,6 +26,7 @@ from evaluation.lab.comparison.captions import (
 from evaluation.lab.comparison.form import RUNS_MAX, CompareForm
 from evaluation.lab.comparison.lists import caption_as_json, lists_of
 from evaluation.release.policies import can_see_scores
+from pooling.core.direction import Direction
 from pooling.policies import benchmarks_seen_by
 
 # Number of selected captions in the table below the lists.
@@ -64,7 +65,8 @@ def compare_download(request: HttpRequest, key: str, format: str) -> HttpRespons
 
 
 def _selected(comparison: Comparison) -> dict[str, Any]:
-    known = comparison.benchmark.runs.count()
+    runs = comparison.benchmark.runs.listed().filter(direction=Direction.TEXT_TO_VIDEO)
+    known = runs.count()
     address = urlencode(comparison.address(), doseq=True)
     return {
         "comparison": comparison,

@@ -9,7 +9,12 @@ from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
 from evaluation.lab.analyses import ANALYSES, get_analysis
-from evaluation.lab.analyses.question import COMMON_FIELDS, build_question, source_line
+from evaluation.lab.analyses.question import (
+    COMMON_FIELDS,
+    build_question,
+    is_list,
+    source_line,
+)
 from evaluation.lab.analyses.tables import Column, Table
 from evaluation.lab.services import analyse
 from evaluation.management.inputs import add_input_options, read_inputs
@@ -46,9 +51,13 @@ class Command(HearthCommand):
         for name, owners in own_options().items():
             flag = f"--{name.replace('_', '-')}"
             # argparse reads % in help texts as a format.
-            parser.add_argument(
-                flag, dest=name, metavar="VALUE", help=option_help(owners).replace("%", "%%")
-            )
+            text = option_help(owners).replace("%", "%%")
+            if all(is_list(field) for _, field in owners):
+                parser.add_argument(
+                    flag, dest=name, metavar="NAME", action="append", help=f"{text}; repeatable"
+                )
+                continue
+            parser.add_argument(flag, dest=name, metavar="VALUE", help=text)
 
     def run(self, **options: Any) -> dict[str, Any]:
         self.analysis = get_analysis(options["analysis"])
@@ -60,8 +69,8 @@ class Command(HearthCommand):
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]
         self.stdout.write(source_line(inputs))
-        for warning in self.analysis.warnings(result):
-            self.stdout.write(warning)
+        for text in (*self.analysis.findings(result), *self.analysis.warnings(result)):
+            self.stdout.write(text)
         for table in self.analysis.tables(result):
             self.stdout.write(f"\n{table.title}")
             for line in table_lines(table):

@@ -1,4 +1,4 @@
-"""Delete a benchmark, or one of its runs, pools, campaigns or train splits."""
+"""Delete a benchmark, or one of its runs, proxies, pools, campaigns or train splits."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from config.shared.errors import InvalidInput
 from pooling import services as pooling
 from pooling.models import Benchmark, Pool, TrainSplit
 from pooling.selectors.benchmarks import get_benchmark
+from pooling.selectors.proxies import get_proxy
 from pooling.selectors.runs import get_run
 
 
@@ -27,6 +28,7 @@ class Command(HearthCommand):
         parser.add_argument("key", help="key of the benchmark")
         part = parser.add_mutually_exclusive_group()
         part.add_argument("--run", metavar="NAME", help="delete this run instead")
+        part.add_argument("--proxy", metavar="NAME", help="delete this proxy instead")
         part.add_argument("--pool", type=int, metavar="ID", help="delete this pool instead")
         part.add_argument("--campaign", type=int, metavar="ID", help="delete this campaign instead")
         part.add_argument("--train-captions", metavar="NAME", help="delete this split instead")
@@ -58,6 +60,9 @@ def _selected(benchmark: Benchmark, options: dict[str, Any]) -> tuple[Model, Cal
     if name := options["run"]:
         run = get_run(benchmark, name)
         return run, lambda: pooling.delete_run(run=run, by=OPERATOR)
+    if name := options["proxy"]:
+        proxy = get_proxy(benchmark, name)
+        return proxy, lambda: pooling.delete_proxy(proxy=proxy, by=OPERATOR)
     if (pk := options["pool"]) is not None:
         pool = _found(Pool.objects.filter(benchmark=benchmark, pk=pk).first(), "pool", pk)
         return pool, lambda: pooling.delete_pool(pool=pool, by=OPERATOR)

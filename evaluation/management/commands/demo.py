@@ -42,6 +42,7 @@ from evaluation.demo.people import (
     train_annotators,
     withdraw_careless,
 )
+from evaluation.demo.proxies import auc_by_truth, proxy_lines
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
@@ -49,15 +50,19 @@ from evaluation.management.commands.evaluate import abc
 from evaluation.models import NEWEST_FIRST, LabelSet
 from evaluation.release.selectors import label_set_labels, original_judged
 from evaluation.scores.selectors import stored_scores
+from pooling.core.direction import Direction
 from pooling.core.pool import union_codes
 from pooling.core.pool_options import PoolOptions
+from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.models import Benchmark
 from pooling.selectors.pools import pair_arrays
+from pooling.selectors.proxies import find_proxies, has_wordnet, values_of_proxy
 from pooling.selectors.runs import find_runs, ranked_matrix
 from pooling.services import (
     Details,
     ImportFiles,
     build_pool,
+    compute_proxy,
     import_benchmark,
     import_run,
     import_tags,
@@ -80,6 +85,7 @@ POLICY = Policy(
     gold_last=5,
 )
 JOB_SECONDS = 120
+WITHOUT_WORDNET = "PoS instead of SYN, because WordNet is not installed"
 COLUMNS = ("C@1", "C@5", "C@10", "AP")
 WORKER = ["celery", "--quiet", "-A", "config.celery", "worker", "--beat"]
 WORKER += ["--concurrency", "1", "--loglevel", "INFO"]
@@ -179,6 +185,17 @@ def build(progress: Progress) -> None:
     build_pool(
         benchmark=benchmark, options=PoolOptions(depth=DEPTH), by=OPERATOR, progress=progress
     )
+    # After the pool, which holds the pairs of the other runs only.
+    import_run(
+        benchmark=benchmark,
+        path=files.runs["still-frame"],
+        system="still-frame",
+        direction=Direction.VIDEO_TO_TEXT,
+        by=OPERATOR,
+        depth=20,
+        progress=progress,
+    )
+    compute_proxies(benchmark, progress)
     import_gold_items(demo, benchmark, folder)
     train(demo, benchmark)
     campaign = campaigns_of(benchmark).first() or open_campaign(
@@ -189,6 +206,13 @@ def build(progress: Progress) -> None:
         name="Moving shapes, round 1",
     )
     judge(demo, campaign, progress)
+
+
+def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:
+    """Compute BoW, and SYN or, without WordNet, PoS. Stored ones are not stored again."""
+    for method in (Method.BOW, Method.SYN if has_wordnet() else Method.POS):
+        options = ProxyOptions(method)
+        compute_proxy(benchmark=benchmark, options=options, by=OPERATOR, progress=progress)
 
 
 @transaction.atomic
@@ -270,11 +294,15 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
                 }
                 for name in COLUMNS
             }
-            for run in find_runs(benchmark)
+            for run in find_runs(benchmark, direction=Direction.TEXT_TO_VIDEO)
             # A run that a visitor has uploaded may be unscored.
             if run.pk in original and run.pk in labelled
         },
         "noise": noise_of(benchmark, label_set),
+        "proxies": {
+            proxy.name: auc_by_truth(make_benchmark(), values_of_proxy(proxy))
+            for proxy in find_proxies(benchmark)
+        },
     }
 
 
@@ -320,7 +348,8 @@ def table(result: dict[str, Any]) -> list[str]:
             for column in COLUMNS
         )
         lines.append(f"{name:14}{cells}")
-    return [*lines, "", *noise_lines(result["noise"], COLUMNS), ""]
+    noise, proxies = noise_lines(result["noise"], COLUMNS), proxy_lines(result["proxies"])
+    return [*lines, "", *noise, "", *proxies, ""]
 
 
 def addresses(root: str, campaign: Campaign) -> list[str]:
@@ -330,6 +359,8 @@ def addresses(root: str, campaign: Campaign) -> list[str]:
         f"Train first           {root}/   (as newcomer)",
         f"Training, gold        {root}/benchmarks/{KEY}/training/   (as lead)",
         f"Results               {root}/benchmarks/{KEY}/results/   (as researcher)",
+        f"Proxies               {root}/benchmarks/{KEY}/proxies/   (as researcher)",
+        *([] if has_wordnet() else [f"{'':22}{WITHOUT_WORDNET}"]),
         f"Accounts              {', '.join(ACCOUNTS)}; password of all: {PASSWORD}",
         "Press Ctrl-C to stop. The data is kept.",
     ]

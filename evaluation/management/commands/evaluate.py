@@ -81,7 +81,9 @@ def as_json(evaluated: EvaluatedRuns) -> dict[str, Any]:
         "code_version": evaluated.code_version,
         "runs": {
             result.run.name: {
+                "direction": result.run.direction,
                 "sha256": result.run.sha256,
+                "withdrawn": result.run.is_withdrawn,
                 "original": result.original,
                 "labelled": result.labelled,
                 "judged": result.judged,
@@ -101,9 +103,9 @@ def report_lines(result: dict[str, Any]) -> list[str]:
     twins = "" if result["twins"] == EqualTexts.OFF else f"   twins: {result['twins']}"
     lines = [f"labels: {result['labels']}{twins}   code: {result['code_version']}"]
     for name, run in result["runs"].items():
-        lines.append(
-            f"{name}  sha256 {run['sha256'][:12]}  judged@10 {_text(run['judged'].get('10'))}"
-        )
+        facts = f"{run['direction']}{'  withdrawn' if run['withdrawn'] else ''}"
+        judged = f"judged@10 {_text(run['judged'].get('10'))}"
+        lines.append(f"{name}  {facts}  sha256 {run['sha256'][:12]}  {judged}")
         for measure, original in run["original"].items():
             labelled = run["labelled"] and run["labelled"][measure]
             read = run["reads"][measure]

@@ -9,8 +9,8 @@ from evaluation.core.people.agreement_figures import (
     Ends,
     FirstLabelAgreement,
     LabelAgreement,
+    MainAgreement,
 )
-from evaluation.core.people.alpha import Level
 from evaluation.core.people.figures import PersonFigures
 from evaluation.core.people.pace import Forecast, LabelRound, Period, Timeline, Times
 
@@ -100,20 +100,11 @@ class AnnotatorShare(TypedDict):
     agreement_all_labels: float | None
 
 
-class AgreementSummary(TypedDict):
-    """The main agreement figures of a benchmark, and the reasons for those that are None."""
+class AgreementSummary(MainAgreement):
+    """The main agreement figures of a benchmark."""
 
-    multiply_labelled: int
-    agreement: float | None
-    pairwise_agreement: float | None
     first_two_agreement: float | None
-    alpha: float | None
-    alpha_interval: Ends
-    ac1: float | None
-    ac1_interval: Ends
     alpha_annotator_interval: Ends
-    alpha_level: Level
-    undefined: dict[str, str]
 
 
 class AgreementResult(AgreementSummary, AgreementFigures):

@@ -49,8 +49,14 @@ from evaluation.release.selectors import (
 from evaluation.scores.forms import JUDGED
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import result_rows, value_of
+from pooling.enums import MediaState
 from pooling.models import Benchmark
-from pooling.policies import benchmarks_seen_by, can_see_benchmarks
+from pooling.policies import (
+    benchmarks_seen_by,
+    can_change_benchmark,
+    can_see_benchmarks,
+    public_benchmarks_seen_by,
+)
 from pooling.selectors.runs import find_runs, withdrawn_runs
 
 
@@ -66,11 +72,12 @@ def overview(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         **figures,
+        "n_proxies": benchmark.proxies.count(),
         "to_judge": [campaign for campaign in campaigns if can_judge(request.user, campaign)],
         "originals": find_originals(benchmark, newest or latest_draft(benchmark)),
         "jobs": jobs[:JOBS_MAX],
     }
-    if can_lead(request.user, benchmark):
+    if can_change_benchmark(request.user, benchmark):
         steps = steps_of(benchmark, _progress(benchmark, figures, len(campaigns)))
         context |= {"steps": steps, "next_step": next_step(steps)}
     return render(request, "evaluation/portal/overview.html", context)
@@ -95,7 +102,7 @@ class KeyFigures(TypedDict):
 def _key_figures(benchmark: Benchmark) -> KeyFigures:
     newest = newest_label_sets([benchmark]).get(benchmark.pk)
     evaluations = stored_scores(benchmark, newest)
-    runs = list(benchmark.runs.filter(withdrawn_at=None).values_list("pk", flat=True))
+    runs = list(benchmark.runs.listed().values_list("pk", flat=True))
     shares = [value_of(evaluations.get(pk), JUDGED).number for pk in runs]
     judged = [share for share in shares if share is not None]
     outcomes = recent_outcomes([benchmark])[benchmark.pk]
@@ -117,6 +124,7 @@ def _progress(benchmark: Benchmark, figures: KeyFigures, n_campaigns: int) -> Pr
     return Progress(
         runs=figures["runs"],
         pairs=figures["pairs"],
+        without_file=benchmark.videos.filter(state=MediaState.MISSING).count(),
         campaigns=n_campaigns,
         new_pairs=count_new_tasks(benchmark).pairs,
         settled=outcomes.counts.settled,
@@ -166,6 +174,7 @@ def runs(request: HttpRequest, key: str) -> HttpResponse:
         "benchmark": benchmark,
         "rows": rows,
         "withdrawn": withdrawn_runs(benchmark),
+        "can_lead": can_lead(request.user, benchmark),
         "unscored": any(not row.is_scored for row in rows),
         "label_set": newest,
     }
@@ -190,8 +199,11 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "can_lead": leads,
-        "has_runs": benchmark.runs.filter(withdrawn_at=None).exists(),
-        "pools": list(benchmark.pools.select_related("created_by").prefetch_related("runs")),
+        "may_change": can_change_benchmark(request.user, benchmark),
+        "has_runs": benchmark.runs.listed().exists(),
+        "pools": list(
+            benchmark.pools.select_related("created_by", "proxy").prefetch_related("runs")
+        ),
         "new_pairs": count_new_tasks(benchmark).pairs if leads else 0,
         "campaigns": _campaign_rows(request.user, benchmark),
     }
@@ -223,7 +235,6 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
     agreement = latest_agreement(benchmark)
     context = {
         "benchmark": benchmark,
-        "can_lead": can_lead(request.user, benchmark),
         "has_campaigns": judging.exists(),
         "label_sets": label_sets,
         "latest": label_sets[0] if label_sets else None,
@@ -292,6 +303,7 @@ def settings(request: HttpRequest, key: str) -> HttpResponse:
             "training_items": counts.get((GoldUse.TRAINING.value, False), 0),
             "control_pairs": counts.get((GoldUse.CONTROL.value, False), 0),
             "queue": find_training_queue(benchmark),
+            "is_public": public_benchmarks_seen_by(request.user).filter(pk=benchmark.pk).exists(),
         }
     return render(request, "evaluation/portal/settings.html", context)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -26,7 +27,11 @@ from config.shared.pages import only_for
 from evaluation.portal.cards import JOBS_MAX, benchmark_cards
 from evaluation.portal.selectors import newest_label_sets, recent_label_sets, recent_runs
 from evaluation.portal.todo import find_todos
-from pooling.policies import benchmarks_seen_by, can_see_benchmarks
+from pooling.policies import (
+    benchmarks_seen_by,
+    can_see_benchmarks,
+    public_benchmarks_seen_by,
+)
 
 RUNS_MAX = 5
 LABEL_SETS_MAX = 5
@@ -37,7 +42,9 @@ LABEL_SETS_MAX = 5
 def home(request: HttpRequest) -> HttpResponseBase:
     if request.user.is_authenticated:
         return _own_home(request)
-    response = render(request, "evaluation/portal/welcome.html")
+    public = public_benchmarks_seen_by(request.user).exists()
+    context = {"has_public": public, "open_registration": public and settings.OPEN_REGISTRATION}
+    response = render(request, "evaluation/portal/welcome.html", context)
     # After signing in, the same address shows another page.
     patch_cache_control(response, private=True, no_store=True)
     return response
@@ -57,6 +64,8 @@ def _own_home(request: HttpRequest) -> HttpResponse:
         context |= _research(request.user)
     if context["judges"]:
         context |= _own_judging(request.user)
+    else:
+        context["public_benchmarks"] = list(public_benchmarks_seen_by(request.user))
     return render(request, "evaluation/portal/home.html", context)
 
 

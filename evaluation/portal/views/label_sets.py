@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotation.policies import can_lead
 from config.shared.caches import process_cache as cache
 from config.shared.pages import only_for
 from evaluation.core.people.agreement_figures import Resampling, figures_from_store
@@ -39,7 +38,6 @@ def label_set(request: HttpRequest, key: str, version: str) -> HttpResponse:
         "drafted": drafted,
         "versions": [one.version for one in sets],
         "without_label": found.n_pending + found.n_conflicted,
-        "can_lead": can_lead(request.user, benchmark),
         "export_formats": FORMATS,
         **_basis_context(found),
         **_agreement_context(found),

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from annotation.policies import benchmarks_led_by, can_lead_somewhere
 from config.shared.pages import only_for
 from evaluation.portal.uploads import recent_uploads
+from pooling.policies import can_change_benchmark
 
 
 @only_for(can_lead_somewhere)
@@ -16,5 +17,9 @@ from evaluation.portal.uploads import recent_uploads
 def uploads(request: HttpRequest, key: str) -> HttpResponse:
     """Show leads the uploads of the last day, and how to undo each."""
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
-    context = {"benchmark": benchmark, "uploads": recent_uploads(benchmark)}
+    context = {
+        "benchmark": benchmark,
+        "uploads": recent_uploads(benchmark),
+        "may_change": can_change_benchmark(request.user, benchmark),
+    }
     return render(request, "evaluation/portal/uploads.html", context)

@@ -18,12 +18,12 @@ from evaluation.release.exports.tables import frozen_blocks, frozen_pieces
 from evaluation.release.selectors import label_set_labels
 from pooling.core.arrays import Int32s
 from pooling.core.equal_texts import EXACT, first_equal, text_pair_codes
-from pooling.core.pool import NOT_RANKED, ranks_of_pairs
+from pooling.core.pool import NOT_RANKED
 from pooling.enums import PoolStrategy
 from pooling.models import Pool, Run
 from pooling.selectors.arrays import query_numbers, query_texts, video_keys, video_numbers
 from pooling.selectors.pool_plan import allows
-from pooling.selectors.runs import ranked_matrix
+from pooling.selectors.runs import ranks_in_run
 
 
 def fire(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
@@ -144,7 +144,7 @@ class _Systems:
         for pool in pools:
             is_allowed = allows(pool, codes)
             for run in pool.runs.all():
-                found = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, benchmark.pair_space)
+                found = ranks_in_run(run, codes, pool.depth, all_rows=True)
                 found[~is_allowed] = NOT_RANKED
                 ranks[run] = np.minimum(ranks.get(run, found), found)
         # Runs with equal ranks are ordered by name.

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 from django.conf import settings
+from django.db.models import QuerySet
 
 from evaluation.core.files.archive import Archive
 from evaluation.core.files.release import card, linked_data, metadata
@@ -25,7 +26,7 @@ from evaluation.core.files.release.facts import (
     VersionFacts,
 )
 from evaluation.core.people.agreement_figures import Resampling, figures_from_store
-from evaluation.core.relevance.judged import with_positives
+from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.models import LabelSet
@@ -74,10 +75,17 @@ def _documents(facts: ReleaseFacts) -> Iterator[tuple[str, str]]:
     yield "CHANGES.md", card.changes(facts)
     yield "eval.yaml", _yaml(metadata.benchmark_metadata(facts))
     for number, run in enumerate(facts.runs, start=1):
-        name = metadata.file_name(run, number)
-        yield f".eval_results/{name}", _yaml(metadata.eval_results(facts, run))
+        if not run.is_withdrawn:
+            name = metadata.file_name(run, number)
+            yield f".eval_results/{name}", _yaml(metadata.eval_results(facts, run))
     yield "ir-metadata.yml", _yaml(metadata.ir_metadata(facts))
     yield "prov.json", linked_data.provenance(facts)
+
+
+def datasheet_text(label_set: LabelSet) -> str:
+    """Return the datasheet of the release, with the runs but without their scores."""
+    runs = [_run_facts(run, {}) for run in _runs_at(label_set)]
+    return card.datasheet(replace(release_facts(label_set, DEFAULT), runs=runs))
 
 
 def _yaml(value: Any) -> str:
@@ -152,15 +160,32 @@ def _agreement(label_set: LabelSet) -> AgreementFacts | None:
 
 
 def _runs(label_set: LabelSet) -> list[RunFacts]:
-    """Return the runs that existed at publication, with their scores by these labels."""
+    """Return the runs that existed at publication, with their scores by these labels.
+
+    A run that was withdrawn later has no scores.
+    """
     benchmark = label_set.benchmark
     original = original_judged(benchmark, label_set)
     judged = with_positives(label_set_judged(label_set), original)
-    measures = {name: parse_measure(name) for name in MEASURES}
-    runs = Run.objects.filter(benchmark=benchmark, created_at__lte=label_set.created_at)
     found = []
-    for run in runs.select_related("system").order_by("name"):
-        scores = score_run(ranked_matrix(run), judged, measures.values())
-        means = {name: scores.mean(measure).value for name, measure in measures.items()}
-        found.append(RunFacts(run.name, run.system.key, run.sha256, run.depth, means))
+    for run in _runs_at(label_set):
+        means = {} if run.is_withdrawn else _means(run, judged)
+        found.append(_run_facts(run, means))
     return found
+
+
+def _means(run: Run, judged: Judged) -> dict[str, float | None]:
+    measures = {name: parse_measure(name) for name in MEASURES}
+    scores = score_run(ranked_matrix(run), judged.facing(run.facing), measures.values())
+    return {name: scores.mean(measure).value for name, measure in measures.items()}
+
+
+def _runs_at(label_set: LabelSet) -> QuerySet[Run]:
+    runs = Run.objects.filter(benchmark=label_set.benchmark, created_at__lte=label_set.created_at)
+    return runs.select_related("system", "benchmark").order_by("name")
+
+
+def _run_facts(run: Run, means: dict[str, float | None]) -> RunFacts:
+    return RunFacts(
+        run.name, run.system.key, run.sha256, run.depth, means, run.is_withdrawn, run.direction
+    )

@@ -22,11 +22,12 @@ from annotation.selectors.labels import labels_fingerprint
 from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput, NotFound
-from evaluation.core.files.label_file import Labels, parse_labels
+from evaluation.core.files.label_file import LABEL_COLUMNS, Labels, parse_labels
+from evaluation.core.files.packed import unpack
 from evaluation.core.files.versions import parse_version
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.texts.equal_captions import share_positives
-from evaluation.models import Draft, LabelSet, LabelSource
+from evaluation.models import Draft, LabelArrays, LabelSet, LabelSource
 from pooling.core.equal_texts import OFF, expand_text_pairs, first_equal
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool import union_codes
@@ -283,6 +284,11 @@ def _labels_of(source: LabelSource, sha256: str) -> Labels:
     The hash is part of the key, because the primary key of a rolled-back row is used again.
     """
     benchmark = source.benchmark
+    stored = LabelArrays.objects.filter(benchmark=benchmark, sha256=sha256).first()
+    if stored is not None:
+        columns = (unpack(bytes(getattr(stored, name))) for name in LABEL_COLUMNS)
+        codes, labels, states, judgments, relevant = columns
+        return Labels(codes, labels, states.astype(np.int8), judgments, relevant)
     return parse_labels(label_text(source), query_numbers(benchmark), video_numbers(benchmark))
 
 

@@ -46,13 +46,20 @@ def unconfirmed_sole_positives(
 ) -> tuple[int, Int64Array]:
     """Return the number of sole positives in the top `cutoff`, and the codes of uncertain ones.
 
-    A sole positive is the only positive in the top `cutoff` of its caption. Original positives are
+    A sole positive is the only positive in the top `cutoff` of its caption, or of its video in the
+    direction from video to text. Original positives are
     certain, so they are not counted. The codes, int64 [n], are of the sole positives with one
     label. The analysis `label-noise` counts in the same way.
     """
     original = original_judged(run.benchmark, source)
     judged = with_positives(label_set_judged(source), original)
-    codes = sole_positives(ranked_matrix(run, cutoff), judged, cutoff, certain=original)
+    codes = sole_positives(
+        ranked_matrix(run, cutoff),
+        judged.facing(run.facing),
+        cutoff,
+        certain=original.facing(run.facing),
+    )
+    codes = run.facing.benchmark_codes(codes, run.benchmark.pair_space)
     labels = label_set_labels(source)
     # Only labels make other pairs positive, so each code is among those of the labels.
     has_one_label = labels.judgments[np.searchsorted(labels.codes, codes)] == 1

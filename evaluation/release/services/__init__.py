@@ -11,6 +11,7 @@ from evaluation.release.services.drafts import (
     renew_drafts,
     update_requested_draft,
 )
+from evaluation.release.services.label_arrays import store_missing_arrays
 from evaluation.release.services.label_sets import (
     NOTES_LENGTH,
     Unsettled,
@@ -31,5 +32,6 @@ __all__ = [
     "make_draft",
     "publish_label_set",
     "renew_drafts",
+    "store_missing_arrays",
     "update_requested_draft",
 ]

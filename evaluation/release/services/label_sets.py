@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 from django.core.files.base import ContentFile
@@ -40,6 +41,7 @@ from evaluation.release.selectors import current_labels
 from evaluation.release.selectors.basis import basis_of, queue_numbers
 from evaluation.release.selectors.current import CurrentLabels
 from evaluation.release.selectors.proposals import next_version
+from evaluation.release.services.label_arrays import store_label_arrays
 from evaluation.release.services.summary import summary_of
 from pooling.core.keys import text_fault
 from pooling.models import Benchmark
@@ -106,20 +108,27 @@ def publish_label_set(
     if not allow_pending:
         check_settled(current.labels.outcomes)
     progress(1, 3, "writing the label set")
-    text = render_labels(current.labels, current.query_keys, current.video_keys)
-    single, details = _judgment_texts(benchmark, current)
-    version = next_version(benchmark, current.labels, basis.rules, change)
-    stem = f"{benchmark.key}-v{version}"
-    progress(2, 3, "writing the label set")
+    with ThreadPoolExecutor() as threads:
+        text = render_labels(current.labels, current.query_keys, current.video_keys)
+        # These use arrays and bytes, not the database, so they run beside the next steps.
+        packed = {"labels": threads.submit(compress, text)}
+        summary = threads.submit(summary_of, current, text)
+        single, details = _judgment_texts(benchmark, current)
+        packed["judgments"] = threads.submit(compress, single)
+        if details:
+            packed["details"] = threads.submit(compress, details)
+        version = next_version(benchmark, current.labels, basis.rules, change)
+        progress(2, 3, "writing the label set")
+    files = _save(f"{benchmark.key}-v{version}", packed)
     label_set = LabelSet(
         benchmark=benchmark,
         **version._asdict(),
         notes=notes,
         judgments_sha256=hashlib.sha256(single).hexdigest(),
-        file=_save(f"{stem}-labels.csv.gz", text),
-        judgments_file=_save(f"{stem}-judgments.csv.gz", single),
-        details_file=_save(f"{stem}-details.csv.gz", details) if details else "",
-        **summary_of(current, text),
+        file=files["labels"],
+        judgments_file=files["judgments"],
+        details_file=files.get("details", ""),
+        **summary.result(),
         created_by=account_of(by),
         created_at=frozen_at,
         request=request,
@@ -129,6 +138,7 @@ def publish_label_set(
             label_set.save()
             basis.label_set = label_set
             basis.save()
+            store_label_arrays(benchmark, label_set.sha256, current.labels)
             after = {"version": str(version), "sha256": label_set.sha256}
             record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
             announce(Event.LABELS_PUBLISHED, benchmark.key, {**after, "pairs": label_set.n_pairs})
@@ -165,10 +175,9 @@ def _judgment_texts(benchmark: Benchmark, current: CurrentLabels) -> tuple[bytes
     names_of_people = [names[person] for person in people.tolist()]
     pseudonyms = [names_of_people[index] for index in person_of.tolist()]
     codes, queues = judgments.codes[judgments.pair_of], queue_numbers(judgments)
-    text = render_judgments(
-        codes, pseudonyms, judgments.labels, queues, current.query_keys, current.video_keys
-    )
     order = order_of_judgments(codes, pseudonyms, queues)
+    keys = current.query_keys, current.video_keys
+    text = render_judgments(codes, pseudonyms, judgments.labels, queues, *keys, order)
     return text, _details_text(benchmark, judgments.ids[order].tolist())
 
 
@@ -184,5 +193,10 @@ def _details_text(benchmark: Benchmark, ids: list[int]) -> bytes:
     return render_details(lines)
 
 
-def _save(name: str, text: bytes) -> str:
-    return label_set_storage().save(name, ContentFile(compress(text)))
+def _save(stem: str, packed: Mapping[str, Future[bytes]]) -> dict[str, str]:
+    """Store the compressed files, and return the name of each."""
+    storage = label_set_storage()
+    return {
+        name: storage.save(f"{stem}-{name}.csv.gz", ContentFile(content.result()))
+        for name, content in packed.items()
+    }

@@ -6,7 +6,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.policies import can_lead
 from config.jobs.views import start_job
 from config.shared.downloads import download_csv, download_json
 from config.shared.errors import InvalidInput
@@ -27,6 +26,7 @@ from evaluation.scores.tables import (
     results_json,
     sort_rows,
 )
+from pooling.core.direction import Direction
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
 from pooling.selectors.runs import find_runs, withdrawn_runs
@@ -47,9 +47,10 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
         "label_set": form.label_set,
         "labels_only": form.labels_only,
         "labels": form.cleaned_data["labels"],
+        "direction": form.cleaned_data["direction"],
+        "directions": form.directions,
         "rows": sort_rows(rows, order),
         "heads": order.heads,
-        "can_pool": can_lead(request.user, benchmark),
         "judged_column": JUDGED,
         "export_formats": FORMATS,
         "withdrawn": withdrawn_runs(benchmark),
@@ -66,6 +67,8 @@ def results_download(request: HttpRequest, key: str, format: str) -> HttpRespons
     form, rows = _requested_results(request, benchmark)
     rows = sort_rows(rows, result_order(RUN))
     name = f"{benchmark.key}-results-{_labels_name(form.label_set, form.labels_only)}"
+    if form.cleaned_data["direction"] != Direction.TEXT_TO_VIDEO:
+        name += f"-{form.cleaned_data['direction']}"
     if format == "csv":
         return download_csv(results_csv(rows, form.label_set, form.labels_only), name)
     if format == "json":
@@ -76,7 +79,12 @@ def results_download(request: HttpRequest, key: str, format: str) -> HttpRespons
 def _requested_results(
     request: HttpRequest, benchmark: Benchmark
 ) -> tuple[ResultsForm, list[ResultRow]]:
-    form = ResultsForm(request.GET, label_sets=list(LabelSet.objects.filter(benchmark=benchmark)))
+    runs = find_runs(benchmark)
+    form = ResultsForm(
+        request.GET,
+        label_sets=list(LabelSet.objects.filter(benchmark=benchmark)),
+        directions={run.direction for run in runs},
+    )
     check_form(form)
     original = stored_scores(benchmark, None)
     labelled = (
@@ -85,7 +93,10 @@ def _requested_results(
         else stored_scores(benchmark, form.label_set, labels_only=form.labels_only)
     )
     rows = result_rows(
-        find_runs(benchmark), original, labelled, by_labels=form.label_set is not None
+        [run for run in runs if run.direction == form.cleaned_data["direction"]],
+        original,
+        labelled,
+        by_labels=form.label_set is not None,
     )
     return form, rows
 

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.policies import can_lead
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.views import in_place_context, start_job
 from config.shared.numbers import Figure
@@ -23,7 +22,7 @@ from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
 from pooling.enums import Originals
 from pooling.models import Benchmark, Pool, Run
-from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_run
+from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_benchmark, can_change_run
 from pooling.selectors.runs import find_runs
 
 
@@ -46,7 +45,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     found = get_object_or_404(_runs(benchmark), pk=pk)
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()
     # A withdrawn run has scores on its own page only.
-    listed = [found] if found.is_withdrawn else find_runs(benchmark)
+    listed = [found] if found.is_withdrawn else find_runs(benchmark, direction=found.facing)
     rows = result_rows(
         listed,
         stored_scores(benchmark, None),
@@ -61,6 +60,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "run": found,
+        "n_rows": found.pair_space.n_queries,
         "row": row,
         "rows": [row],
         "lines": lines,
@@ -70,7 +70,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "label_set": label_set,
         "depth": min(POOLED_DEPTH, found.depth),
         "is_pooled": _is_pooled(found, min(POOLED_DEPTH, found.depth)),
-        "can_lead": can_lead(request.user, benchmark),
+        "may_change": can_change_benchmark(request.user, benchmark),
         "can_change": can_change_run(request.user, found),
         **({} if job is None else in_place_context(request, job)),
         "sole_positives": sole_positive_counts(found, label_set) if label_set else [],
@@ -97,7 +97,7 @@ def run_pool(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         params={
             "benchmark": benchmark.key,
             "depth": depth,
-            "runs": [found.name],
+            "runs": [found.pk],
             "sample": None,
             "seed": 0,
         },
@@ -139,4 +139,4 @@ def _scoring(found: Run) -> Job | None:
     jobs = Job.objects.filter(
         kind="evaluate", benchmark_key=found.benchmark.key, state__in=UNFINISHED
     )
-    return next((job for job in jobs if job.params.get("runs") in ([found.name], None)), None)
+    return next((job for job in jobs if job.params.get("runs") in ([found.pk], None)), None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pooling.core.arrays import Int32s
 from pooling.core.keys import key_fault, shown, text_fault
-from pooling.core.refusals import Refusals
+from pooling.core.problems import Problems
 
 MAX_TEXT = 10_000
 # All rows are in memory until they are stored, with about 500 bytes each.
@@ -42,13 +42,13 @@ class CaptionsFile:
 class CaptionsBuilder:
     """The captions, videos and positives that have been read. Each method adds what is valid.
 
-    An error is added to `refusals` with the line, and the row is left out. A text at line 0 has
+    An error is added to `problems` with the line, and the row is left out. A text at line 0 has
     `place` in front of its error.
     """
 
-    def __init__(self, source: str, refusals: Refusals) -> None:
+    def __init__(self, source: str, problems: Problems) -> None:
         self.source = source
-        self._refusals = refusals
+        self._problems = problems
         self._queries: dict[str, int] = {}
         self._videos: dict[str, int] = {}
         self._texts: list[str] = []
@@ -117,7 +117,7 @@ class CaptionsBuilder:
         self, reason: str, line: int = 0, place: str = "", source: str | None = None
     ) -> None:
         reason = f"{place}: {reason}" if place else reason
-        self._refusals.add(reason, source or self.source, line or None)
+        self._problems.add(reason, source or self.source, line or None)
 
     def finish(
         self,

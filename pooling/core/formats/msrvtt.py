@@ -18,7 +18,7 @@ from pooling.core.formats.video_list import VideoList
 from pooling.core.json_members import JsonMembers
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, TextBlocks
-from pooling.core.refusals import Refusals
+from pooling.core.problems import Problems
 
 TEST = "test"
 VIDEOS, SENTENCES = "videos", "sentences"
@@ -59,15 +59,15 @@ def _objects(members: dict[str, object], name: str, source: str) -> list[dict[st
 
 
 def captions_of(
-    data: MsrvttData, split: VideoList | None, refusals: Refusals
+    data: MsrvttData, split: VideoList | None, problems: Problems
 ) -> tuple[CaptionsBuilder, list[str]]:
     """Return all sentences of the videos of a split as captions, with notes.
 
     Without a list, the videos with the split "test" are used, or all videos if none has it. The key
     of a caption is its `sen_id`. An error names the entry, because JSON has no lines.
     """
-    wanted, notes = _wanted(data, split, refusals)
-    builder = CaptionsBuilder(data.source, refusals)
+    wanted, notes = _wanted(data, split, problems)
+    builder = CaptionsBuilder(data.source, problems)
     builder.add_videos(wanted)
     for number, sentence in enumerate(data.sentences, start=1):
         place = f"entry {number} of {SENTENCES}"
@@ -91,14 +91,14 @@ def _add_sentence(builder: CaptionsBuilder, key: str, text: str, video: str, pla
 
 
 def _wanted(
-    data: MsrvttData, split: VideoList | None, refusals: Refusals
+    data: MsrvttData, split: VideoList | None, problems: Problems
 ) -> tuple[dict[str, None], list[str]]:
     """Return the videos to use, in the order of the list or of the file."""
     if split is not None:
         for key, line in split.lines.items():
             if key not in data.splits:
                 reason = f"video {shown(key)} is not in {data.source}"
-                refusals.add(reason, split.source, line)
+                problems.add(reason, split.source, line)
         return dict.fromkeys(key for key in split.lines if key in data.splits), []
     test = dict.fromkeys(key for key, name in data.splits.items() if name == TEST)
     if not test:
@@ -107,7 +107,7 @@ def _wanted(
     return test, [f"Videos outside the test split, left out: {left_out:,}."] if left_out else []
 
 
-def check_test_captions(data: MsrvttData, test: CaptionsFile, refusals: Refusals) -> list[str]:
+def check_test_captions(data: MsrvttData, test: CaptionsFile, problems: Problems) -> list[str]:
     """Compare the test captions of a table with the data. Return notes.
 
     A video that is not in the data is refused.
@@ -121,7 +121,7 @@ def check_test_captions(data: MsrvttData, test: CaptionsFile, refusals: Refusals
         key = test.video_keys[video]
         if key not in data.splits:
             reason = f"video {shown(key)} is not in {data.source}"
-            refusals.add(reason, test.sources[0], test.lines[query])
+            problems.add(reason, test.sources[0], test.lines[query])
         other += _words(test.texts[query]) not in texts[key]
     notes = [
         f"The captions are those of {test.sources[0]}; the {len(data.sentences):,} sentences of "

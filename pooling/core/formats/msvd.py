@@ -10,14 +10,14 @@ from pooling.core.formats.video_list import VideoList
 from pooling.core.json_members import JsonMembers
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, TextBlocks
-from pooling.core.refusals import Refusals
+from pooling.core.problems import Problems
 
 
 def parse_msvd(
     path: Path,
     source: str,
     split: VideoList | None,
-    refusals: Refusals,
+    problems: Problems,
     progress: Progress | None = None,
 ) -> tuple[CaptionsBuilder, str]:
     """Read the captions of the videos of a split, or of all videos. Return also the content's hash.
@@ -33,13 +33,13 @@ def parse_msvd(
             raise InvalidInput(reason, source=source)
         if split is None or video in split.lines:
             found[video] = captions
-    builder = CaptionsBuilder(source, refusals)
+    builder = CaptionsBuilder(source, problems)
     for video in found if split is None else split.lines:
         if video in found:
             _add_captions(builder, video, found[video])
         elif split is not None:
             reason = f"video {shown(video)} is not in {source}"
-            refusals.add(reason, split.source, split.lines[video])
+            problems.add(reason, split.source, split.lines[video])
     return builder, blocks.sha256
 
 

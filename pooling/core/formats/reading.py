@@ -19,7 +19,7 @@ from pooling.core.formats.tables import parse_captions
 from pooling.core.formats.trec import add_qrels, parse_topics
 from pooling.core.formats.video_list import parse_video_list
 from pooling.core.lines import Progress
-from pooling.core.refusals import Refusals
+from pooling.core.problems import Problems
 
 AUTO, TREC = "auto", "trec"
 SOURCES = (MSRVTT, MSVD, TREC)
@@ -56,26 +56,26 @@ def read_captions(
     *,
     expected: str = AUTO,
     columns: Mapping[str, str] | None = None,
-    refusals: Refusals | None = None,
+    problems: Problems | None = None,
     progress: Progress | None = None,
 ) -> CaptionsFile:
     """Read files whose formats are detected from their content, in any order.
 
     expected: `AUTO`, `TABLE`, or one of `SOURCES`. columns: see `parse_captions`. An invalid row is
-    added to `refusals`, or raised without them. Raises `InvalidInput` if a file cannot be read, or
+    added to `problems`, or raised without them. Raises `InvalidInput` if a file cannot be read, or
     if the files do not belong together.
     """
-    refusals = refusals or Refusals.raised()
+    problems = problems or Problems(stop_at=1)
     by_format = _by_format(files, expected, has_columns=bool(columns))
     if TOPICS in by_format:
-        return _trec(by_format, refusals, progress)
+        return _trec(by_format, problems, progress)
     if MSVD in by_format:
-        return _msvd(by_format, refusals, progress)
+        return _msvd(by_format, problems, progress)
     if MSRVTT in by_format:
-        return _msrvtt(by_format, columns, refusals, progress)
+        return _msrvtt(by_format, columns, problems, progress)
     file = by_format[TABLE]
     return parse_captions(
-        file.path, columns=columns, refusals=refusals, progress=progress, source=file.source
+        file.path, columns=columns, problems=problems, progress=progress, source=file.source
     )
 
 
@@ -97,45 +97,45 @@ def _by_format(
 
 
 def _trec(
-    files: Mapping[str, SourceFile], refusals: Refusals, progress: Progress | None
+    files: Mapping[str, SourceFile], problems: Problems, progress: Progress | None
 ) -> CaptionsFile:
     topics, qrels = files[TOPICS], files[QRELS]
-    builder, topics_sha256 = parse_topics(topics.path, topics.source, refusals, progress)
-    qrels_sha256, notes = add_qrels(qrels.path, qrels.source, builder, refusals, progress)
+    builder, topics_sha256 = parse_topics(topics.path, topics.source, problems, progress)
+    qrels_sha256, notes = add_qrels(qrels.path, qrels.source, builder, problems, progress)
     file = builder.finish(
         _joined(topics_sha256, qrels_sha256),
         notes,
         sources=(topics.source, qrels.source),
         formats=(TOPICS, QRELS),
     )
-    return _checked(file, refusals)
+    return _checked(file, problems)
 
 
 def _msvd(
-    files: Mapping[str, SourceFile], refusals: Refusals, progress: Progress | None
+    files: Mapping[str, SourceFile], problems: Problems, progress: Progress | None
 ) -> CaptionsFile:
     listed = files.get(VIDEO_LIST)
-    split = parse_video_list(listed.path, listed.source, refusals) if listed else None
+    split = parse_video_list(listed.path, listed.source, problems) if listed else None
     data = files[MSVD]
-    builder, sha256 = parse_msvd(data.path, data.source, split, refusals, progress)
+    builder, sha256 = parse_msvd(data.path, data.source, split, problems, progress)
     file = builder.finish(
         _joined(sha256, split.sha256) if split else _joined(sha256),
         sources=(data.source, *([split.source] if split else [])),
         formats=(MSVD, *([VIDEO_LIST] if split else [])),
     )
-    return _checked(file, refusals)
+    return _checked(file, problems)
 
 
 def _msrvtt(
     files: Mapping[str, SourceFile],
     columns: Mapping[str, str] | None,
-    refusals: Refusals,
+    problems: Problems,
     progress: Progress | None,
 ) -> CaptionsFile:
     data = parse_msrvtt(files[MSRVTT].path, files[MSRVTT].source, progress)
     if table := files.get(TABLE):
-        test = parse_captions(table.path, columns=columns, refusals=refusals, source=table.source)
-        notes = check_test_captions(data, test, refusals)
+        test = parse_captions(table.path, columns=columns, problems=problems, source=table.source)
+        notes = check_test_captions(data, test, problems)
         return replace(
             test,
             notes=(*notes, *test.notes),
@@ -143,23 +143,23 @@ def _msrvtt(
             formats=(*test.formats, MSRVTT),
         )
     listed = files.get(VIDEO_LIST)
-    split = parse_video_list(listed.path, listed.source, refusals) if listed else None
-    builder, notes = captions_of(data, split, refusals)
+    split = parse_video_list(listed.path, listed.source, problems) if listed else None
+    builder, notes = captions_of(data, split, problems)
     file = builder.finish(
         _joined(data.sha256, split.sha256) if split else _joined(data.sha256),
         notes,
         sources=(data.source, *([split.source] if split else [])),
         formats=(MSRVTT, *([VIDEO_LIST] if split else [])),
     )
-    return _checked(file, refusals)
+    return _checked(file, problems)
 
 
-def _checked(file: CaptionsFile, refusals: Refusals) -> CaptionsFile:
+def _checked(file: CaptionsFile, problems: Problems) -> CaptionsFile:
     """Refuse a file without captions, and note captions without an original positive."""
-    if not file.query_keys and not refusals.number:
+    if not file.query_keys and not problems.number:
         raise InvalidInput("the file has no caption", source=file.sources[0])
     lonely = len(file.query_keys) - len(np.unique(file.positive_queries))
-    if not lonely or refusals.number:
+    if not lonely or problems.number:
         return file
     note = f"Captions without an original positive: {lonely:,}."
     return replace(file, notes=(*file.notes, note))

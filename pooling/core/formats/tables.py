@@ -16,7 +16,7 @@ from config.shared.errors import InvalidInput
 from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder, CaptionsFile
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, TextBlocks, first_bytes
-from pooling.core.refusals import Refusals
+from pooling.core.problems import Problems
 from pooling.core.table import CsvTable
 
 CSV, TSV, JSONL = "csv", "tsv", "jsonl"
@@ -83,7 +83,7 @@ def parse_captions(
     path: Path,
     *,
     columns: Mapping[str, str] | None = None,
-    refusals: Refusals | None = None,
+    problems: Problems | None = None,
     progress: Progress | None = None,
     source: str | None = None,
 ) -> CaptionsFile:
@@ -94,26 +94,26 @@ def parse_captions(
     its video and its position among the captions of that video, such as `v1#0`. In JSON lines, a
     row may name a list of videos.
 
-    An invalid row is added to `refusals`, or raised without them. Raises `InvalidInput` if the file
+    An invalid row is added to `problems`, or raised without them. Raises `InvalidInput` if the file
     cannot be read as a table, or if it has no captions.
     """
-    source, refusals = source or str(path), refusals or Refusals.raised()
+    source, problems = source or str(path), problems or Problems(stop_at=1)
     head = read_head(path, source)
     named = head.named(columns or {})
     blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
     wanted = (KEY, TEXT, VIDEO) if KEY in named else (TEXT, VIDEO)
     table: CsvTable | JsonLines
     if head.format == JSONL:
-        table = JsonLines(blocks, wanted, named, refusals)
+        table = JsonLines(blocks, wanted, named, problems)
     else:
-        table = CsvTable(blocks, wanted, named=named, delimiter=head.delimiter, refusals=refusals)
+        table = CsvTable(blocks, wanted, named=named, delimiter=head.delimiter, problems=problems)
     rows: Iterable[Row] = table if KEY in named else _with_keys(table)
-    builder = CaptionsBuilder(source, refusals)
+    builder = CaptionsBuilder(source, problems)
     for number, (line, (key, text, video)) in enumerate(rows):
         if number == MAX_ROWS:
             raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)
         builder.add_row(line, key, text, video)
-    if not len(builder) and not refusals.number:
+    if not len(builder) and not problems.number:
         raise InvalidInput("the file has a header but no caption", source=source, line=1)
     return builder.finish(
         _sha256(blocks.sha256, named),
@@ -127,7 +127,7 @@ class JsonLines:
     """An iterable over objects, one per line: line number, and a tuple of values.
 
     An object whose last value is a list yields a row for each entry. Numbers become text. A line
-    that is not such an object is added to `refusals`.
+    that is not such an object is added to `problems`.
     """
 
     def __init__(
@@ -135,12 +135,12 @@ class JsonLines:
         blocks: TextBlocks,
         wanted: Sequence[str],
         named: Mapping[str, str],
-        refusals: Refusals,
+        problems: Problems,
     ) -> None:
         self.notes: tuple[str, ...] = ()
         self._blocks = blocks
         self._names = [named.get(column, column) for column in wanted]
-        self._refusals = refusals
+        self._problems = problems
 
     def __iter__(self) -> Iterator[Row]:
         unused: dict[str, None] = {}
@@ -151,7 +151,7 @@ class JsonLines:
                 found = _object(text)
                 rows = self._rows(found)
             except ValueError as error:
-                self._refusals.add(str(error), self._blocks.source, line)
+                self._problems.add(str(error), self._blocks.source, line)
                 continue
             unused.update(dict.fromkeys(name for name in found if name not in self._names))
             for row in rows:

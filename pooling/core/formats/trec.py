@@ -16,7 +16,7 @@ from config.shared.errors import InvalidInput
 from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, TextBlocks
-from pooling.core.refusals import Refusals
+from pooling.core.problems import Problems
 
 _TOP = re.compile(r"<top\b[^>]*>", re.IGNORECASE)
 _END = re.compile(r"</top>", re.IGNORECASE)
@@ -29,15 +29,15 @@ MAX_TOPIC_LINES = 1_000
 
 
 def parse_topics(
-    path: Path, source: str, refusals: Refusals, progress: Progress | None = None
+    path: Path, source: str, problems: Problems, progress: Progress | None = None
 ) -> tuple[CaptionsBuilder, str]:
     """Read the topics as captions. Return also the hash of the content.
 
     The text of a `<top>` block is its title, or its description if it has no title. A topic without
-    a number or a text is added to `refusals`.
+    a number or a text is added to `problems`.
     """
     blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
-    builder = CaptionsBuilder(source, refusals)
+    builder = CaptionsBuilder(source, problems)
     lines = enumerate(blocks.text_lines(), start=1)
     first = next(((line, text) for line, text in lines if text.strip()), None)
     if first is None:
@@ -136,13 +136,13 @@ def add_qrels(
     path: Path,
     source: str,
     builder: CaptionsBuilder,
-    refusals: Refusals,
+    problems: Problems,
     progress: Progress | None = None,
 ) -> tuple[str, list[str]]:
     """Add the pairs with a relevance above 0. Return the hash of the content, and notes.
 
     The videos of the other lines belong to the benchmark as well. Lines with an unknown topic, a
-    repeated pair or a relevance that is not an integer are added to `refusals`.
+    repeated pair or a relevance that is not an integer are added to `problems`.
     """
     blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
     seen: set[tuple[str, str]] = set()
@@ -152,7 +152,7 @@ def add_qrels(
         if not values:
             continue
         if fault := _qrels_fault(values, builder, seen):
-            refusals.add(fault, source, line)
+            problems.add(fault, source, line)
             continue
         if len(seen) == MAX_ROWS:
             raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)

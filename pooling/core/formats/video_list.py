@@ -9,7 +9,7 @@ from config.shared.errors import InvalidInput
 from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS
 from pooling.core.keys import key_fault, shown
 from pooling.core.lines import TextBlocks
-from pooling.core.refusals import Refusals
+from pooling.core.problems import Problems
 
 # The header of a list in CSV form, as MSR-VTT has them.
 HEADERS = ("video_id", "video")
@@ -24,10 +24,10 @@ class VideoList:
     sha256: str
 
 
-def parse_video_list(path: Path, source: str, refusals: Refusals) -> VideoList:
+def parse_video_list(path: Path, source: str, problems: Problems) -> VideoList:
     """Read one key per line. A first line `video_id` is a header. Empty lines are skipped.
 
-    A key that is invalid or repeated is added to `refusals`.
+    A key that is invalid or repeated is added to `problems`.
     """
     blocks = TextBlocks(path, source=source, max_bytes=MAX_BYTES)
     lines: dict[str, int] = {}
@@ -36,13 +36,13 @@ def parse_video_list(path: Path, source: str, refusals: Refusals) -> VideoList:
         if not key or (line == 1 and key.lower() in HEADERS):
             continue
         if fault := key_fault(key, "video"):
-            refusals.add(fault, source, line)
+            problems.add(fault, source, line)
         elif key in lines:
-            refusals.add(f"video {shown(key)} is already in line {lines[key]}", source, line)
+            problems.add(f"video {shown(key)} is already in line {lines[key]}", source, line)
         elif len(lines) == MAX_ROWS:
             raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)
         else:
             lines[key] = line
-    if not lines and not refusals.number:
+    if not lines and not problems.number:
         raise InvalidInput("the list has no video", source=source, line=1)
     return VideoList(lines, source, blocks.sha256)

@@ -9,36 +9,62 @@ from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
 from config.shared.files import write_atomically
+from pooling.core.direction import Direction
 from pooling.core.export import trec_lines
 from pooling.core.packing import unpack_list
-from pooling.models import RankedList
-from pooling.selectors.arrays import video_keys
+from pooling.core.whole_matrix import write_similarities
+from pooling.models import RankedList, Run
+from pooling.selectors.arrays import query_keys, video_keys
 from pooling.selectors.benchmarks import get_benchmark
-from pooling.selectors.runs import get_run
+from pooling.selectors.runs import get_run, similarities_of
 
 
 class Command(HearthCommand):
     help = (
-        "Write a run in TREC format. Importing the file restores the same lists in the same order."
+        "Write a run in TREC format. Importing the file in the same direction restores the same "
+        "lists in the same order."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("name", help="name of the run")
+        parser.add_argument(
+            "--format",
+            choices=("trec", "npy"),
+            default="trec",
+            help="npy: the whole matrix of a run that was imported as one, captions x videos, "
+            "rounded to float16; default: trec",
+        )
         parser.add_argument("--output", type=Path, required=True, help="file to write")
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark = get_benchmark(options["key"])
         run = get_run(benchmark, options["name"])
-        rows = RankedList.objects.filter(run=run).order_by("query__number")
+        if options["format"] == "npy":
+            similarities = similarities_of(run)
+            with write_atomically(options["output"]) as out:
+                write_similarities(similarities, out.write)
+            return self._result(run, options)
+        rows, items = query_keys(benchmark), video_keys(benchmark)
+        if run.facing is Direction.VIDEO_TO_TEXT:
+            rows, items = items, rows
+        stored = RankedList.objects.filter(run=run).order_by("row")
         lists = (
-            (key, *unpack_list(bytes(videos), bytes(scores)))
-            for key, videos, scores in rows.values_list("query__key", "videos", "scores").iterator()
+            (rows[row], *unpack_list(bytes(listed), bytes(scores)))
+            for row, listed, scores in stored.values_list("row", "items", "scores").iterator()
         )
         with write_atomically(options["output"]) as out:
-            for lines in trec_lines(lists, video_keys(benchmark), run.name):
+            for lines in trec_lines(lists, items, run.name):
                 out.write(lines.encode())
-        return {"run": run.name, "queries": run.n_queries, "output": str(options["output"])}
+        return self._result(run, options)
+
+    def _result(self, run: Run, options: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "run": run.name,
+            "direction": run.direction,
+            "queries": run.n_queries,
+            "output": str(options["output"]),
+        }
 
     def report(self, result: dict[str, Any]) -> None:
-        self.stdout.write("run {run}: {queries:,} lists in {output}".format(**result))
+        self.stdout.write("run {run}: {queries:,} {direction} lists in {output}".format(**result))

@@ -133,10 +133,10 @@ class Command(HearthCommand):
             self.stdout.write(f"change: {row['caption_id']}: {row['before']!r} > {row['after']!r}")
         for note in plan["notes"]:
             self.stdout.write(f"note: {note}")
-        for row in plan["refusals"]:
+        for row in plan["problems"]:
             error = InvalidInput(row["reason"], source=row["file"], line=row["line"])
             self.stdout.write(f"error: {error}")
-        if plan["refused"] > len(plan["refusals"]):
+        if plan["refused"] > len(plan["problems"]):
             self.stdout.write(f"{plan['refused']:,} errors; the first are listed")
         self.stdout.write(f"plan {plan['plan']}")
 

@@ -12,6 +12,7 @@ from config.accounts.actors import OPERATOR
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from config.shared.commands import HearthCommand
+from pooling.core.direction import DIRECTIONS, Direction
 from pooling.core.run_file import FORMATS
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_run
@@ -34,10 +35,17 @@ class Command(HearthCommand):
             help="format of the file; default: auto, from the content",
         )
         parser.add_argument(
+            "--direction",
+            choices=DIRECTIONS,
+            default=Direction.TEXT_TO_VIDEO.value,
+            help="what the lists contain: videos for each caption, or captions for each video; "
+            "both: one run of each, from a matrix; default: text-to-video",
+        )
+        parser.add_argument(
             "--depth",
             type=int,
             metavar="K",
-            help="number of videos to keep per caption; default: all, or the top 100 of a matrix",
+            help="number of results to keep per list; default: all, or the top 100 of a matrix",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:
@@ -49,20 +57,24 @@ class Command(HearthCommand):
             name=options["name"],
             format=options["format"],
             depth=options["depth"],
+            direction=options["direction"],
             progress=self.progress,
         )
-        for sentence in do_jobs(done.jobs):
+        for sentence in do_jobs(done.all_jobs):
             self.stderr.write(f"warning: {sentence}")
         return {**done.report()}
 
     def report(self, result: dict[str, Any]) -> None:
+        rows = f"{Direction(result['direction']).row}s"
         self.stdout.write(
-            "run {run}: {queries:,} captions, depth {depth}, sha256 {sha256}{already}".format(
-                already="" if result["created"] else " (already stored)", **result
+            "run {run}: {queries:,} {rows}, depth {depth}, sha256 {sha256}{already}".format(
+                rows=rows, already="" if result["created"] else " (already stored)", **result
             )
         )
         for warning in result["warnings"]:
             self.stdout.write(f"warning: {warning}")
+        if "also" in result:
+            self.report(result["also"])
 
 
 def do_jobs(jobs: Sequence[Job]) -> list[str]:

@@ -26,7 +26,10 @@ class AddVideos {
 
   listen() {
     for (const input of this.box.querySelectorAll("input[type=file]")) {
-      input.addEventListener("change", async () => this.show(await chosenFiles(input.files)));
+      const take = async () => this.show(await chosenFiles(input.files));
+      input.addEventListener("change", take);
+      // On a slow connection, files can be chosen before this script runs.
+      if (input.files.length > 0) take();
     }
     this.takeDrops();
     this.part("send").addEventListener("click", () => this.send());

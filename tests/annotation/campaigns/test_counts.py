@@ -16,6 +16,7 @@ from annotation.models import HAS_BEGUN, JudgmentTask
 from annotation.selectors.progress import campaign_progress, grouped
 from annotation.selectors.tasks import count_new_tasks
 from annotation.services import Policy, open_campaign, set_campaign_state
+from annotation.tasks import count_new_tasks_task
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.caches import process_cache
@@ -30,6 +31,7 @@ from tests.factories import (
     import_benchmark,
     judge,
     make_annotator,
+    make_benchmark,
     make_campaign,
     make_run,
     make_user,
@@ -82,6 +84,39 @@ def test_pairs_are_not_read_if_all_of_them_are_in_campaigns(tmp_path: Path) -> N
     with CaptureQueriesContext(connection) as queries:
         assert count_new_tasks(campaign.benchmark).tasks == 0
     assert [one["sql"] for one in queries if "pooling_pair" in one["sql"]] == []
+
+
+def test_a_count_of_the_worker_serves_the_pages(tmp_path: Path) -> None:
+    """A campaign that was closed early is not the newest one, so the pairs must be counted."""
+    benchmark = make_benchmark(tmp_path, captions=1, videos=4)
+    make_run(tmp_path, benchmark, {"c0": ["v0", "v1", "v2"]}, system="A")
+    build_pool(benchmark=benchmark, depth=3)
+    first = open_campaign(benchmark=benchmark, by=OPERATOR)
+    make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="B")
+    build_pool(benchmark=benchmark, depth=3)
+    open_campaign(benchmark=benchmark, by=OPERATOR)
+    set_campaign_state(campaign=first, state=CampaignState.CLOSED, by=make_user("lena", Role.LEAD))
+    count_new_tasks_task()
+    process_cache.clear()
+    with CaptureQueriesContext(connection) as queries:
+        assert count_new_tasks(benchmark).tasks == 3
+    read = [one["sql"] for one in queries if 'FROM "pooling_pair"' in one["sql"]]
+    assert read == []
+
+
+def test_a_worker_counts_the_pairs_of_a_new_pool_at_once(
+    tmp_path: Path, monkeypatch: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    """No page reads the pairs, also not before the scheduler starts the count."""
+    monkeypatch.setattr(count_new_tasks_task, "apply_async", count_new_tasks_task)
+    benchmark = make_benchmark(tmp_path, captions=1, videos=4)
+    make_run(tmp_path, benchmark, {"c0": ["v0", "v1", "v2"]}, system="A")
+    with django_capture_on_commit_callbacks(execute=True):
+        build_pool(benchmark=benchmark, depth=3)
+    process_cache.clear()
+    with CaptureQueriesContext(connection) as queries:
+        assert count_new_tasks(benchmark).tasks == 3
+    assert [one["sql"] for one in queries if 'FROM "pooling_pair"' in one["sql"]] == []
 
 
 def test_pairs_of_a_closed_campaign_are_counted_again(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ USUAL = {
     "bar_last": "10",
     "order": "grouped",
     "priority": "none",
+    "proxy": "",
     "seed": "0",
 }
 
@@ -127,6 +128,7 @@ def test_opening_a_campaign_starts_a_job(unjudged: Campaign, lead: Client) -> No
             },
             "seed": 42,
             "name": "دورة",
+            "proxy": "",
         },
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -43,6 +44,7 @@ from tests.factories import (
     make_user,
     submit,
 )
+from tests.waiting import SECONDS
 
 
 def only_task() -> JudgmentTask:
@@ -442,8 +444,8 @@ def claims(campaign: Campaign, people: Sequence[Annotator]) -> list[Callable[[],
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_open_task_is_assigned_to_one_of_two_in_a_thousand_rounds(tmp_path: Path) -> None:
-    campaign = make_campaign(tmp_path, captions=40, videos=25)
+def test_one_open_task_is_assigned_to_one_of_two_in_hundreds_of_rounds(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=10, videos=20)
     people = [make_annotator("anna"), make_annotator("ben")]
     tasks = JudgmentTask.objects.filter(campaign=campaign)
     queue = list(tasks.order_by("position").values_list("pk", flat=True))
@@ -455,10 +457,13 @@ def test_one_open_task_is_assigned_to_one_of_two_in_a_thousand_rounds(tmp_path: 
     def play(person: Annotator) -> list[int]:
         got = []
         try:
-            for _ in queue:
-                ready.wait(60)
+            for number in range(len(queue)):
+                ready.wait(SECONDS)
+                # They take turns in being late by less than a claim takes, so that both get some.
+                if number % 2 == people.index(person):
+                    time.sleep(0.0005)
                 held = claim(campaign, person, 1)
-                done.wait(60)
+                done.wait(SECONDS)
                 got.append(held[0].task_id if held else 0)
                 if held:
                     submit(held[0], 1)
@@ -470,9 +475,9 @@ def test_one_open_task_is_assigned_to_one_of_two_in_a_thousand_rounds(tmp_path: 
 
     hers, his = at_once(*[lambda person=person: play(person) for person in people])
     assert [max(pair) for pair in zip(hers, his, strict=True)] == queue
-    assert [min(pair) for pair in zip(hers, his, strict=True)] == [0] * 1000
+    assert [min(pair) for pair in zip(hers, his, strict=True)] == [0] * 200
     # Both got some tasks, so they did compete.
-    assert min(len(set(hers)), len(set(his))) > 50
+    assert min(len(set(hers)), len(set(his))) > 20
     leases = Assignment.objects.values_list("task", "slot", "state").order_by("task__position")
     assert list(leases) == [(task, 0, AssignmentState.DONE) for task in queue]
     assert set(tasks.values_list("state", "label", "labels_live", "seats_open")) == {
@@ -495,7 +500,7 @@ def test_tabs_of_one_person_never_hold_two_slots_of_a_task(tmp_path: Path) -> No
 def test_with_two_free_slots_neither_of_two_people_leaves_with_nothing(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
     people = [make_annotator("anna"), make_annotator("ben")]
-    for _ in range(250):
+    for _ in range(100):
         assert at_once(*claims(campaign, people)) == [1, 1]
         held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("slot")
         assert list(held.values_list("task", "slot")) == [(only_task().pk, n) for n in (0, 1)]

@@ -78,7 +78,7 @@ from tests.factories import (
 )
 
 TASKS = 3
-EXAMPLES = settings().max_examples * 4 // 5
+EXAMPLES = settings().max_examples // 5
 STEPS = 40
 
 any_person = st.integers(0, 4)

@@ -23,9 +23,10 @@ from evaluation.models import LabelSet
 from evaluation.release.services import publish_label_set
 from hearth_client.cli import main
 from pooling.models import Benchmark, Run
+from pooling.services import change_public_page
 from tests.accounts.world import make_member, token_of
 from tests.conftest import ROOT
-from tests.factories import add_judgments, make_benchmark, make_run, write_run
+from tests.factories import add_judgments, make_benchmark, make_outsider, make_run, write_run
 from tests.webserver import web_server
 
 pytestmark = [
@@ -101,6 +102,35 @@ def test_a_run_is_uploaded_scored_and_its_labels_downloaded(
     listed = json.loads(hearth("labels", "list", "tiny", "--json")[1])
     assert listed["label_sets"][0]["sha256"] == label_set.sha256
     assert hearth("jobs", "--limit", "2")[1].count("\tdone\t") == 2
+
+
+def test_a_person_without_a_role_has_a_run_scored_and_publishes_it(
+    site: Site, hearth: Command, tmp_path: Path
+) -> None:
+    changes = {"is_public": True, "runs_per_day": 1}
+    change_public_page(benchmark=site.benchmark, changes=changes, by=OPERATOR)
+    token = token_of(make_outsider("olga"))
+    code, _, notes = hearth("login", site.url, "--token-stdin", text=token)
+    assert (code, notes.endswith("Benchmarks: 1.\n")) == (0, True)
+
+    bad = write_run(tmp_path / "bad.trec", {"c0": ["v9"]})
+    arguments = ("runs", "upload", "tiny", "--system", "B", "--for-scoring")
+    code, _, notes = hearth(*arguments, str(bad))
+    reason = "The upload is refused. bad.trec, line 1: unknown video 'v9'"
+    assert (code, notes) == (2, f"hearth: {reason}\n")
+    file = write_run(tmp_path / "good.trec", {"c0": ["v1"], "c1": ["v1"]})
+    code, output, _ = hearth(*arguments, str(file), "--json")
+    (made,) = json.loads(output)["uploads"]
+    assert (code, made["state"], made["scores"]["C@1"]) == (0, "scored", 1.0)
+    assert Run.objects.filter(name="B").count() == 0
+    code, _, notes = hearth(*arguments, str(file))
+    assert (code, "which is the limit" in notes) == (2, True)
+
+    published = hearth("runs", "publish", made["id"], "--name", "Best")
+    assert published == (0, "", "The run Best is published.\n")
+    assert Run.objects.get(name="Best").is_private is False
+    states = [row["state"] for row in json.loads(hearth("runs", "uploads", "--json")[1])["uploads"]]
+    assert states == ["scored", "refused"]
 
 
 def test_errors_have_the_reason_and_the_exit_code_2(

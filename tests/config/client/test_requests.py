@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,6 +103,33 @@ def test_an_upload_is_sent_again_in_full_after_a_broken_connection(
     assert (first[0], len(first[3])) == ("/api/v1/benchmarks/k/runs/", sent[-1][1])
     assert sent[-1][0] == sent[-1][1]
     assert b'name="system"\r\n\r\n\xc3\xa4 B\r\n' in first[3]
+
+
+def test_a_proxy_is_sent_in_the_field_of_its_kind(tmp_path: Path) -> None:
+    file = tmp_path / "c.npy"
+    file.write_bytes(b"numbers")
+    done = {"id": "1", "state": "done", "result": {"created": True, "proxy": "c"}}
+    with serving((202, {}, json.dumps(done).encode())) as script:
+        found = Hearth(script.url, "t").benchmark("k").upload_proxy(file, kind="caption_embeddings")
+    ((path, _, _, body),) = script.requests
+    assert (path, found) == ("/api/v1/benchmarks/k/proxies/uploads/", done["result"])
+    assert b'name="caption_embeddings"; filename="c.npy"' in body
+
+
+def test_a_proxy_is_downloaded_by_its_name(tmp_path: Path) -> None:
+    listed = {"results": [{"id": 7, "name": "c", "sha256": "0" * 64}], "next": None}
+    page = (200, {}, json.dumps(listed).encode())
+    with serving(page, (200, {}, b"caption_id\n"), page, (200, {}, b"other")) as script:
+        benchmark = Hearth(script.url, "t").benchmark("k")
+        target = tmp_path / "p.csv"
+        benchmark.download_proxy("c", export="positives", file=target, threshold=0.3)
+        with pytest.raises(ClientError, match="expected 0000"):
+            benchmark.download_proxy("c", file=tmp_path / "m.npy")
+    assert target.read_bytes() == b"caption_id\n"
+    assert [request[0] for request in script.requests][1::2] == [
+        "/api/v1/benchmarks/k/proxies/7/positives/?threshold=0.3",
+        "/api/v1/benchmarks/k/proxies/7/matrix/",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from django.conf import settings as django_settings
 from django.core.cache import cache
+from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.models import Campaign, Judgment
@@ -21,6 +22,7 @@ from evaluation.core.people.pace import TOO_FAST_MS
 from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import make_benchmark
 from tests.factories import make_campaign, make_user
+from tests.pooling.test_run_uploads import make_public
 
 NOW = 1_000_000.0
 
@@ -97,7 +99,8 @@ def test_each_account_has_its_own_limit(
 def test_a_person_never_reaches_the_limits() -> None:
     """One answer per second, and one claim for ten of them, is as fast as people are."""
     rates = django_settings.REQUESTS_PER_MINUTE
-    assert rates == {"answers": 240, "claims": 120, "requests": 600}
+    own = {"answers": 240, "claims": 120, "requests": 600}
+    assert rates == {**own, "visits": 300, "downloads": 60}
     permits = Permits()
     assert all(permits.take("answers:1", rates["answers"], NOW + second) for second in range(3600))
 
@@ -125,6 +128,48 @@ def test_the_fastest_annotator_of_the_demo_is_far_below_the_limit() -> None:
     in_a_minute = np.searchsorted(times, times + 60) - np.arange(len(times))
     assert in_a_minute.max() == 35
     assert 6 * in_a_minute.max() < django_settings.REQUESTS_PER_MINUTE["answers"]
+
+
+@pytest.mark.parametrize(
+    ("path", "scope"),
+    [
+        ("/public/tiny/", "visits"),
+        ("/api/v1/public/tiny/", "visits"),
+        ("/public/tiny/ids/videos/", "downloads"),
+        ("/public/tiny/results/csv/", "downloads"),
+        ("/public/tiny/labels/1.0.0/csv/", "downloads"),
+    ],
+)
+def test_visitors_are_limited_by_address_and_told_when_to_return(
+    campaign: Campaign, settings: Any, clock: list[float], path: str, scope: str
+) -> None:
+    make_public(campaign.benchmark, shows_while_judging=True)
+    settings.REQUESTS_PER_MINUTE = {**settings.REQUESTS_PER_MINUTE, scope: 2}
+
+    def visit(address: str) -> Any:
+        return Client(REMOTE_ADDR=address).get(path)
+
+    assert [visit("192.0.2.7").status_code == 429 for _ in range(3)] == [False, False, True]
+    refused = visit("192.0.2.7")
+    assert (refused.status_code, refused["Retry-After"]) == (429, "12")
+    assert visit("192.0.2.8").status_code != 429
+    # Addresses with the same first 64 bits belong to one network.
+    networks = ("2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1")
+    assert [visit(one).status_code == 429 for one in networks] == [False, False, True, False]
+    clock[0] += 12
+    assert visit("192.0.2.7").status_code != 429
+
+
+def test_the_page_of_a_refused_visitor_says_in_words_what_to_do(
+    campaign: Campaign, settings: Any, clock: list[float]
+) -> None:
+    make_public(campaign.benchmark, shows_while_judging=True)
+    settings.REQUESTS_PER_MINUTE = {**settings.REQUESTS_PER_MINUTE, "downloads": 1}
+    client = Client()
+    client.force_login(make_user("olga"))
+    pages = [client.get("/public/tiny/ids/videos/") for _ in range(2)]
+    assert [page.status_code for page in pages] == [200, 429]
+    assert "Wait 12 seconds, and then try again." in pages[1].content.decode()
 
 
 @pytest.mark.parametrize("backend", ["process", "table"])

@@ -38,6 +38,7 @@ from pooling.models import Benchmark, Run, Tag, TrainSplit
 from tests.evaluation.worked import LABELS, make_worked_benchmark
 from tests.factories import (
     add_judgments,
+    add_proxy,
     add_tags,
     add_train_captions,
     all_pairs,
@@ -143,6 +144,11 @@ def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
     ]
     warnings = get_analysis("leave-one-out").warnings
     assert (a["judged"], warnings(result)) == (1, [])
+    many = {name: b | {"judged": share / 10} for share, name in enumerate("CDEF", 1)}
+    assert warnings(result | {"runs": {"A": a, **many}}) == [
+        "4 runs count as pooled systems, although only 10.0 to 40.0 % of their top "
+        f"{result['depth']} is judged. Select the other runs, or judge the pairs of these."
+    ]
     (warning,) = warnings(result | {"runs": {"A": a, "B": b | {"judged": 0.654}}})
     assert warning.startswith("Only 65.4 % of the top 2 of B is judged, but")
 
@@ -535,7 +541,9 @@ def test_every_analysis_can_be_shown(benchmark: Benchmark, name: str, client: Cl
         # An interval takes two columns.
         heads = [head.removesuffix("_low") for head in rows[0] if not head.endswith("_high")]
         source = ["label_set", "label_set_sha256", "labels_only"]
-        source += ["runs_sha256", "code_version", "result"]
+        source += ["runs_sha256"]
+        source += ["proxies_sha256"] if "proxies" in analysis.form.base_fields else []
+        source += ["code_version", "result"]
         assert heads == [*(column.key for column in table.columns), *source]
         assert len(rows) == 1 + len(table.rows)
     for chart in charts:
@@ -558,6 +566,7 @@ def test_an_analysis_is_computed_once(benchmark: Benchmark, tmp_path: Path) -> N
         "labels_sha256": benchmark.label_sets.get().sha256,
         "labels_only": False,
         "runs": dict(Run.objects.values_list("name", "sha256")),
+        "direction": "text-to-video",
         "chosen": {"depth": 10},
         "code_version": code_version(),
     }
@@ -1115,6 +1124,7 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
         add_judgments(tmp_path, captions, [("c0", "v0", "a", 1)])
         publish_label_set(benchmark=captions, by=OPERATOR)
     add_train_captions(tmp_path, captions, "a dog")
+    add_proxy(tmp_path, captions, np.zeros((5, 4)), "none")
     analysis = get_analysis(name)
     by_default = build_question(analysis, captions, {})
     # The result names the unit, so that both requests find the same stored result.

@@ -16,6 +16,7 @@ from django.core.management import call_command
 
 from evaluation.lab.analyses import ANALYSES
 from tests.evaluation.lab.golden.make import EXPECTED, KEY, input_hashes
+from tests.evaluation.lab.golden.proxies import COMMANDS
 from tests.evaluation.lab.golden.world import INPUT, RUNS
 
 EXACT = 1e-9
@@ -25,8 +26,10 @@ GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
 # (test_analyses) or corrects scores for wrong labels (test_label_noise, and core/test_label_noise
 # with simulated labels). The leaderboard (test_leaderboard) combines values that are checked here.
 # train-overlap is like wording, with other captions. The input has no equal captions, which
-# test_equal_captions checks.
-NOT_COMPARED = {"replay", "leaderboard", "train-overlap", "twins", "label-noise"}
+# test_equal_captions checks. Examples of proxies are chosen at random among equal ones
+# (test_proxy_analyses), and test_proxy_runs checks the scores of runs by proxies.
+NOT_COMPARED = {"replay", "leaderboard", "train-overlap", "twins", "label-noise", "proxies"}
+NOT_COMPARED |= {"proxy-ndcg", "proxy-limits"}
 
 
 def output_of(*command: str) -> Any:
@@ -51,6 +54,8 @@ def test_every_table_is_as_expected(tmp_path: Path) -> None:
     call_command("build_pool", KEY, "--depth", "6")
     call_command("import_judgments", KEY, str(INPUT / "judgments.csv"))
     call_command("publish_labels", KEY, "--allow-pending")
+    for command in COMMANDS:
+        call_command("compute_proxy", KEY, *command)
     for entry in GOLDEN["commands"]:
         found = list(differences(output_of(*entry["command"]), entry["answer"]))
         assert not found, f"{' '.join(entry['command'])}: {found[:10]}"

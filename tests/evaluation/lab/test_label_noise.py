@@ -254,7 +254,7 @@ def test_an_older_label_set_keeps_its_own_counts(benchmark: Benchmark, tmp_path:
 
 
 def test_gold_counts_answers_to_control_pairs_of_people_whose_labels_count(tmp_path: Path) -> None:
-    campaign = make_campaign_with_gold(tmp_path, gold_share=0.3)
+    campaign = make_campaign_with_gold(tmp_path, captions=8, gold=4, gold_share=0.3)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     while assignments := claim(campaign, anna):
         for assignment in assignments:

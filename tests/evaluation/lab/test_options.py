@@ -9,6 +9,7 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 import pytest
 
 from evaluation.lab.analyses import ANALYSES
+from evaluation.lab.analyses.fields import DIRECTION
 from evaluation.lab.analyses.question import COMMON_FIELDS, build_question
 from pooling.models import Benchmark
 from tests.evaluation.worked import make_worked_benchmark
@@ -35,7 +36,7 @@ def benchmark(db: None, tmp_path: Path) -> Benchmark:
 @pytest.mark.parametrize("name", ANALYSES)
 def test_the_form_has_the_declared_fields(name: str) -> None:
     analysis = ANALYSES[name]
-    fields = set(analysis.form.base_fields) - set(COMMON_FIELDS)
+    fields = set(analysis.form.base_fields) - {*COMMON_FIELDS, DIRECTION}
     is_filled = get_type_hints(analysis.fill_defaults)["options"] is not Any
     declaring = analysis.fill_defaults if is_filled else analysis.compute
     declared = declared_types(declaring)

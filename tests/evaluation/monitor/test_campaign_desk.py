@@ -498,7 +498,10 @@ def test_unusual_annotators_are_flagged(desk: Client, tmp_path: Path) -> None:
 def test_pages_of_a_campaign_without_annotators(tmp_path: Path, desk: Client) -> None:
     empty = make_campaign(tmp_path)
     address = f"/campaigns/{empty.pk}/"
-    assert "Speed Computed now No answers yet. Policy" in text_of(desk.get(address).content)
+    assert (
+        "Speed Computed now No answers yet. Annotators find this campaign on their home page. "
+        "Invite annotators Policy"
+    ) in text_of(desk.get(address).content)
     assert "No annotators yet." in text_of(desk.get(f"{address}people/").content)
     assert desk.get(f"{address}csv/").content.count(b"\n") == 1
     assert desk.get(f"{address}people/csv/").content.count(b"\n") == 1

@@ -6,12 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
+from config.shared.caches import process_cache
+from evaluation.monitor.selectors import campaigns as selectors
 from evaluation.monitor.services import compute_agreement
 from tests import factories
 from tests.evaluation.scores.test_results import table_of
@@ -67,3 +71,24 @@ def test_progress_part_of_a_paused_campaign_renews_the_page(
     assert researcher.get(address)["HX-Refresh"] == "true"
     # A page that could not wait requests the progress once.
     assert "HX-Refresh" not in researcher.get(f"/campaigns/{campaign.pk}/progress/")
+
+
+def test_figures_of_many_answers_are_kept_for_a_minute(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch, client: Client
+) -> None:
+    client.force_login(factories.make_user("lena", Role.LEAD))
+    people = f"/campaigns/{campaign.pk}/people/"
+    monkeypatch.setattr(selectors, "ALWAYS_CURRENT", 3)  # the campaign has four answers
+    client.get(people)
+    factories.judge(campaign, factories.make_annotator("cleo"), {"v0": 1})
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get(people).content.decode()
+    assert "; 1 newer answer" in page
+    read = [one["sql"] for one in queries if 'FROM "annotation_judgment"' in one["sql"]]
+    assert read == []
+    process_cache.clear()  # as after a minute
+    assert "newer answer" not in client.get(people).content.decode()
+    monkeypatch.setattr(selectors, "ALWAYS_CURRENT", 9)
+    client.get(people)
+    factories.judge(campaign, factories.make_annotator("dora"), {"v2": 1})
+    assert "newer answer" not in client.get(people).content.decode()

@@ -21,7 +21,8 @@ from evaluation.portal.steps import Progress, next_step, steps_of
 from evaluation.portal.tabs import TABS, tab_links
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
-from pooling.models import Benchmark
+from pooling.enums import MediaState
+from pooling.models import Benchmark, Video
 from tests import factories
 from tests.accounts.world import make_member
 from tests.factories import build_pool
@@ -83,6 +84,10 @@ def current_tabs(page: str) -> list[tuple[str, str]]:
         ("runs/", ("Runs", "page")),
         ("runs/new/", ("Runs", "true")),
         ("results/", ("Runs", "true")),
+        ("proxies/", ("Proxies", "page")),
+        ("proxies/new/", ("Proxies", "true")),
+        ("proxies/matrix/", ("Proxies", "true")),
+        ("proxies/embeddings/", ("Proxies", "true")),
         ("campaigns/", ("Pools and campaigns", "page")),
         ("pools/new/", ("Pools and campaigns", "true")),
         ("campaigns/new/", ("Pools and campaigns", "true")),
@@ -125,6 +130,7 @@ def test_only_leads_have_the_tab_of_people(benchmark: Benchmark, researcher: Cli
         "Overview",
         "Captions and videos",
         "Runs",
+        "Proxies",
         "Pools and campaigns",
         "Labels",
         "Analyses",
@@ -139,6 +145,7 @@ def test_only_leads_have_the_tab_of_people(benchmark: Benchmark, researcher: Cli
 DONE = Progress(
     runs=3,
     pairs=100,
+    without_file=0,
     campaigns=1,
     new_pairs=0,
     settled=90,
@@ -157,12 +164,14 @@ DONE = Progress(
         ({}, None, ""),
         ({"runs": 0}, "Import runs", "Upload the ranked lists"),
         ({"pairs": 0}, "Build a pool", "When all runs that you have"),
+        ({"without_file": 2, "campaigns": 0}, "Add videos", "2 videos have no file yet."),
+        ({"without_file": 1}, None, ""),
         ({"campaigns": 0}, "Open a campaign", "Open a campaign, so that annotators"),
         ({"new_pairs": 1}, "Open a campaign", "1 new pair is not in any campaign."),
         ({"new_pairs": 2000}, "Open a campaign", "2,000 new pairs are not in any campaign."),
         ({"at_desk": 1, "desk_url": "/d"}, "Settle conflicts", "1 task at the desk needs a lead"),
         ({"at_desk": 7, "desk_url": "/d"}, "Settle conflicts", "7 tasks at the desk need a lead"),
-        ({"version": None, "settled": 0}, "Publish labels", "The pairs are ready for annotators."),
+        ({"version": None, "settled": 0}, "Judge pairs", "Annotators find the campaign"),
         ({"version": None}, "Publish labels", "Publish the labels as a numbered label set."),
         (
             {"newly_settled": 5},
@@ -204,11 +213,13 @@ def test_the_overview_leads_from_the_first_run_to_the_results(
     factories.make_run(tmp_path, benchmark, {"c0": ["v1", "v2"]})
     assert heading() == "Next: build a pool"
     build_pool(benchmark=benchmark, depth=1)
+    assert heading() == "Next: add videos"
+    Video.objects.update(state=MediaState.PLAYABLE)
     assert heading() == "Next: open a campaign"
     campaign = open_campaign(
         benchmark=benchmark, by=OPERATOR, name="round", policy=Policy(double_share=1, labels_max=2)
     )
-    assert heading() == "Next: publish labels"
+    assert heading() == "Next: judge pairs"
     for name, label in (("anna", 1), ("bert", 0)):
         (held,) = factories.claim(campaign, factories.make_annotator(name))
         factories.submit(held, label)

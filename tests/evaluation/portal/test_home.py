@@ -238,7 +238,7 @@ def test_queries_do_not_grow_with_the_work(tmp_path: Path) -> None:
     with_one = count()
     make_work(tmp_path, "b1")
     make_work(tmp_path, "b2")
-    assert with_one == 31
+    assert with_one == 32
     assert count() == with_one
 
 

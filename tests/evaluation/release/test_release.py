@@ -17,6 +17,7 @@ from config.accounts.actors import OPERATOR
 from evaluation.models import LabelSet
 from evaluation.release.exports import ExportOptions, open_export
 from evaluation.release.services import publish_label_set
+from pooling.services import withdraw_run
 from tests.factories import (
     add_judgments,
     build_pool,
@@ -125,6 +126,18 @@ def test_the_metadata_name_every_input_by_its_hash(label_set: LabelSet) -> None:
     assert columns == table.column_names
     (pooled,) = yaml.safe_load(files["ir-metadata.yml"])["method"]["runs"]
     assert (pooled["system"], pooled["sha256"]) == ("A|B", run.sha256)
+
+
+def test_a_withdrawn_run_is_marked_and_has_no_scores(label_set: LabelSet) -> None:
+    run = label_set.benchmark.runs.get()
+    withdraw_run(run=run, by=OPERATOR, reason="Wrong checkpoint")
+    files = release(label_set)
+    assert [name for name in files if name.startswith(".eval_results")] == []
+    assert "No runs of the time of publication have scores." in files["README.md"].decode()
+    assert f"sha256 `{run.sha256}`, withdrawn\n" in files["DATASHEET.md"].decode()
+    (pooled,) = yaml.safe_load(files["ir-metadata.yml"])["method"]["runs"]
+    assert (pooled["run"], pooled["withdrawn"]) == (run.name, True)
+    assert json.loads(files["prov.json"])["entity"]["h:run-1"]["h:withdrawn"] is True
 
 
 def test_captions_are_only_there_on_request(label_set: LabelSet) -> None:

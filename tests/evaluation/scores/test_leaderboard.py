@@ -52,7 +52,7 @@ def test_an_uploaded_run_is_scored_and_ranked(
     upload = Job.objects.get()
     run_job(upload.pk)
     scoring = Job.objects.get(kind="evaluate")
-    assert (scoring.created_by, scoring.params["runs"]) == (rita, ["C"])
+    assert (scoring.created_by, scoring.params["runs"]) == (rita, [Run.objects.get(name="C").pk])
     run_job(scoring.pk)
     assert Evaluation.objects.filter(run__name="C").count() == 2
 
@@ -78,7 +78,11 @@ def test_a_run_is_announced_in_the_transaction_that_stores_it(
     done = import_run(benchmark=benchmark, path=path, system="C", by=rita)
     job = Job.objects.get()
     assert done.jobs == (job,)
-    assert (job.kind, job.created_by, job.params["runs"]) == ("evaluate", rita, ["C"])
+    assert (job.kind, job.created_by, job.params["runs"]) == (
+        "evaluate",
+        rita,
+        [Run.objects.get(name="C").pk],
+    )
     again = import_run(benchmark=benchmark, path=path, system="C", by=rita)
     assert (again.created, again.jobs) == (False, ())
 

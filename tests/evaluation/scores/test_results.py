@@ -185,7 +185,8 @@ def test_results_as_csv(benchmark: Benchmark, researcher: Client) -> None:
     kinds = [
         f"{measure} {kind}" for measure in DEFAULT_MEASURES for kind in ("labelled", "original")
     ]
-    head = "run,system,run_sha256,depth,labels,labels_sha256,labels_only,code," + ",".join(kinds)
+    head = "run,system,direction,run_sha256,depth,labels,labels_sha256,labels_only,code,"
+    head += ",".join(kinds)
     head += ",judged@1,judged@5,judged@10,judged of the whole list"
     shares = {"A": ["0.25", "0.5", "0.5", "0.5"]}
     known = {
@@ -209,7 +210,8 @@ def test_results_as_csv(benchmark: Benchmark, researcher: Client) -> None:
     }
     rows = [
         ",".join(
-            [shown, shown, sha[name], "2", "1.0.0", labels, "0", "0.1.0+abc" if known[name] else ""]
+            [shown, shown, "text-to-video", sha[name], "2", "1.0.0", labels, "0"]
+            + ["0.1.0+abc" if known[name] else ""]
             + [known[name].get(str(measure), ",") for measure in DEFAULT_MEASURES]
             + shares.get(name, [""] * 4)
         )

@@ -58,6 +58,11 @@ def test_folding_twice_changes_nothing(text: str) -> None:
     assert folded(folded(text)) == folded(text)
 
 
+@given(st.text(st.characters(codec="ascii"), max_size=10))
+def test_ascii_is_folded_like_other_texts(text: str) -> None:
+    assert folded(f"\u00e9{text}") == f"\u00e9{folded(f'x{text}')[1:]}"
+
+
 @given(st.text(max_size=30))
 def test_folding_ignores_case_spaces_and_composition(text: str) -> None:
     assert folded(unicodedata.normalize("NFD", text)) == folded(text)

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.shared.errors import InvalidInput
+from config.shared.errors import InvalidInput, Problem
 from pooling.core.formats.captions import CaptionsFile
 from pooling.core.formats.detection import format_of
 from pooling.core.formats.reading import AUTO, SourceFile, read_captions
-from pooling.core.refusals import MAX_REFUSALS, Refusal, Refusals
+from pooling.core.problems import PROBLEMS_MAX, Problems
 from tests.pooling.core.tiny import write
 
 MSRVTT = {
@@ -71,9 +71,9 @@ def rows(file: CaptionsFile) -> list[tuple[str, str, list[str]]]:
 
 
 def refused(folder: Path, *contents: str, **options: Any) -> list[str]:
-    refusals = Refusals.collected()
-    read(folder, *contents, refusals=refusals, **options)
-    return [str(InvalidInput(r.reason, source=r.source, line=r.line)) for r in refusals.first]
+    problems = Problems(stop_at=None)
+    read(folder, *contents, problems=problems, **options)
+    return [str(InvalidInput(r.reason, source=r.source, line=r.line)) for r in problems.first]
 
 
 # --- Tables ---------------------------------------------------------------------------------------
@@ -136,12 +136,12 @@ def test_every_bad_row_is_refused_with_its_line(tmp_path: Path) -> None:
 
 
 def test_only_the_first_hundred_errors_are_kept(tmp_path: Path) -> None:
-    refusals = Refusals.collected()
+    problems = Problems(stop_at=None)
     content = "caption_id,caption,video_id\n" + ",a cat,v0\n" * 250
-    read(tmp_path, content, refusals=refusals)
-    assert refusals.number == 250
-    assert len(refusals.first) == MAX_REFUSALS
-    assert refusals.first[-1] == Refusal("f0", 101, "the caption key is empty")
+    read(tmp_path, content, problems=problems)
+    assert problems.number == 250
+    assert len(problems.first) == PROBLEMS_MAX
+    assert problems.first[-1] == Problem("the caption key is empty", 101, "f0")
 
 
 @pytest.mark.parametrize(
@@ -316,9 +316,9 @@ CONTENTS = st.one_of(
 @given(contents=st.lists(CONTENTS, min_size=1, max_size=2))
 def test_any_file_is_read_or_refused(tmp_path: Path, contents: list[bytes]) -> None:
     """No file raises anything but `InvalidInput`, and what is read is consistent."""
-    refusals = Refusals.collected()
+    problems = Problems(stop_at=None)
     try:
-        file = read(tmp_path, *contents, refusals=refusals)
+        file = read(tmp_path, *contents, problems=problems)
     except InvalidInput:
         return
     assert len(file.query_keys) == len(file.texts) == len(file.lines)

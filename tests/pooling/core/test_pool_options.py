@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from pooling.core.pair_space import PairSpace
+from pooling.core.pool import NOT_RANKED
 from pooling.core.pool_options import PoolOptions, Priority, in_or_out, is_drawn
-
-SPACE = PairSpace(n_queries=3, n_videos=4)
 
 
 def test_budget_prefers_pairs_of_more_systems_and_then_better_ranks() -> None:
     codes = np.array([0, 1, 2, 5, 9])
-    priority = Priority(codes, SPACE)
+    priority = Priority(codes)
     # Two runs of one system count as one system; their better rank counts.
+    none = NOT_RANKED
     priority.add_system(
         [
-            np.array([[0, 2], [1, -1], [-1, -1]], np.int32),
-            np.array([[2, 0], [-1, -1], [-1, -1]], np.int32),
+            np.array([0, none, 1, 0, none], np.int32),
+            np.array([1, none, 0, none, none], np.int32),
         ]
     )
-    priority.add_system([np.array([[1, 0], [-1, -1], [-1, -1]], np.int32)])
+    priority.add_system([np.array([1, 0, none, none, none], np.int32)])
     assert priority.n_systems.tolist() == [2, 1, 1, 1, 0]
     assert priority.best[:4].tolist() == [0, 0, 0, 0]
     assert priority.first(codes, 1, seed=0).tolist() == [0]
@@ -36,8 +36,8 @@ def test_budget_prefers_pairs_of_more_systems_and_then_better_ranks() -> None:
 
 
 def test_best_rank_decides_between_pairs_of_equally_many_systems() -> None:
-    priority = Priority(np.array([0, 1, 2]), SPACE)
-    priority.add_system([np.array([[2, 0, 1], [-1] * 3, [-1] * 3], np.int32)])
+    priority = Priority(np.array([0, 1, 2]))
+    priority.add_system([np.array([1, 2, 0], np.int32)])
     for seed in range(8):
         assert priority.first(np.array([0, 1, 2]), 2, seed).tolist() == [0, 2]
 

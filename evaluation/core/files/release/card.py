@@ -57,8 +57,8 @@ def datasheet(facts: ReleaseFacts) -> str:
     publisher = facts.publisher
     contact = ", ".join(filter(None, (publisher.name, publisher.email, publisher.website)))
     runs = "\n".join(
-        f"- {plain(run.name)} (system {plain(run.system)}, depth {run.depth}), "
-        f"sha256 `{run.sha256}`"
+        f"- {plain(run.title)} (system {plain(run.system)}, depth {run.depth}), "
+        f"sha256 `{run.sha256}`{', withdrawn' if run.is_withdrawn else ''}"
         for run in facts.runs
     )
     return f"""# Datasheet: labels of {plain(facts.name)}, version {facts.labels.version}
@@ -172,13 +172,13 @@ def _agreement(facts: ReleaseFacts) -> str:
 
 
 def _scores(facts: ReleaseFacts) -> str:
-    if not facts.runs:
-        return "There were no runs when the labels were published."
-    measures = list(facts.runs[0].scores)
+    if not facts.scored_runs:
+        return "No runs of the time of publication have scores."
+    measures = list(facts.scored_runs[0].scores)
     rows: list[Sequence[str]] = [["Run", *measures], ["---", *["---:"] * len(measures)]]
     rows += [
-        [plain(run.name), *("–" if s is None else f"{100 * s:.1f}" for s in run.scores.values())]
-        for run in facts.runs
+        [plain(run.title), *("–" if s is None else f"{100 * s:.1f}" for s in run.scores.values())]
+        for run in facts.scored_runs
     ]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 

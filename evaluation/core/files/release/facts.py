@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pooling.core.direction import Direction
+
 LABELS, JUDGMENTS, QRELS, TABLE = (
     "labels.csv.gz",
     "judgments.csv.gz",
@@ -29,13 +31,25 @@ class Publisher:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """A run that existed when the labels were published. scores: shares by measure."""
+    """A run that existed when the labels were published.
+
+    scores: shares by measure; empty if the run has been withdrawn since.
+    """
 
     name: str
     system: str
     sha256: str
     depth: int
     scores: Mapping[str, float | None]
+    is_withdrawn: bool = False
+    direction: str = Direction.TEXT_TO_VIDEO
+
+    @property
+    def title(self) -> str:
+        """The name, with the direction if it is not in the name and not the usual one."""
+        if self.direction == Direction.TEXT_TO_VIDEO or self.direction in self.name:
+            return self.name
+        return f"{self.name} ({self.direction})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +105,11 @@ class ReleaseFacts:
     publisher: Publisher
     hub_id: str
     columns: Mapping[str, bool]
+
+    @property
+    def scored_runs(self) -> list[RunFacts]:
+        """The runs whose scores are published: those that are not withdrawn."""
+        return [run for run in self.runs if not run.is_withdrawn]
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,13 @@ def provenance(facts: ReleaseFacts) -> str:
         },
     }
     runs = {
-        f"h:run-{number}": {"prov:label": run.name, "h:system": run.system, **_hash(run.sha256)}
+        f"h:run-{number}": {
+            "prov:label": run.name,
+            "h:system": run.system,
+            "h:direction": run.direction,
+            "h:withdrawn": run.is_withdrawn,
+            **_hash(run.sha256),
+        }
         for number, run in enumerate(facts.runs, start=1)
     }
     used = ["h:captions", *runs]

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from evaluation.core.files.release.facts import JUDGMENTS, QRELS, TABLE, ReleaseFacts, RunFacts
+from pooling.core.direction import Direction
 
 # The licences that the Hugging Face Hub knows by these names.
 KNOWN_LICENCES = frozenset(
@@ -49,14 +50,17 @@ def _licence(text: str) -> dict[str, str]:
 
 def benchmark_metadata(facts: ReleaseFacts) -> dict[str, Any]:
     """Return `eval.yaml`, with which a data set on the Hub becomes a benchmark."""
-    measures = facts.runs[0].scores if facts.runs else ()
+    measures = facts.scored_runs[0].scores if facts.scored_runs else ()
+    directions = dict.fromkeys(run.direction for run in facts.scored_runs)
     return {
         "name": f"{facts.name} {facts.labels.version}",
         "description": f"Text-to-video retrieval by {facts.labels.pairs} judged pairs. "
         "Scores are in %.",
         "evaluation_framework": FRAMEWORK,
         "tasks": [
-            {"id": task_name(measure), "config": "labels", "split": "test"} for measure in measures
+            {"id": task_name(measure, direction), "config": "labels", "split": "test"}
+            for direction in sorted(directions)
+            for measure in measures
         ],
     }
 
@@ -66,7 +70,7 @@ def eval_results(facts: ReleaseFacts, run: RunFacts) -> list[dict[str, Any]]:
     website = facts.publisher.website
     return [
         {
-            "dataset": {"id": facts.hub_id, "task_id": task_name(measure)},
+            "dataset": {"id": facts.hub_id, "task_id": task_name(measure, run.direction)},
             "value": round(100 * score, 4),
             "date": facts.labels.published,
             **({"source": {"url": website, "name": facts.publisher.name}} if website else {}),
@@ -84,8 +88,13 @@ def file_name(run: RunFacts, number: int) -> str:
     return f"{number:02}-{re.sub('[^A-Za-z0-9._-]', '_', run.name)}.yaml"
 
 
-def task_name(measure: str) -> str:
-    """Return a measure in the characters of a task id: `C@10` as `c_at_10`."""
+def task_name(measure: str, direction: str) -> str:
+    """Return a measure in the characters of a task id: `C@10` as `c_at_10`.
+
+    In the direction from video to text it is `video_to_text_c_at_10`.
+    """
+    if direction == Direction.VIDEO_TO_TEXT:
+        measure = f"{direction} {measure}"
     return re.sub("[^a-z0-9]+", "_", measure.lower().replace("@", "_at_")).strip("_")
 
 
@@ -102,7 +111,9 @@ def ir_metadata(facts: ReleaseFacts) -> dict[str, Any]:
         "platform": {"software": {"libraries": [f"hearth {facts.code_version}"]}},
         "research goal": {
             "evaluation": {
-                "reported measures": list(facts.runs[0].scores) if facts.runs else [],
+                "reported measures": (
+                    list(facts.scored_runs[0].scores) if facts.scored_runs else []
+                ),
             },
         },
         "implementation": {"source": {"commit": facts.code_version}},
@@ -118,7 +129,14 @@ def ir_metadata(facts: ReleaseFacts) -> dict[str, Any]:
             "automatic": False,
             "judgments": facts.labels.judgments,
             "runs": [
-                {"run": run.name, "system": run.system, "depth": run.depth, "sha256": run.sha256}
+                {
+                    "run": run.name,
+                    "system": run.system,
+                    "direction": run.direction,
+                    "depth": run.depth,
+                    "sha256": run.sha256,
+                    "withdrawn": run.is_withdrawn,
+                }
                 for run in facts.runs
             ],
         },

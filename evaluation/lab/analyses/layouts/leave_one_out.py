@@ -21,6 +21,8 @@ NOTHING_LOST = "No score changes if a system is left out, so there is no chart."
 POINTS = {"axis": {"format": "+.1%"}}
 # Some pairs of a pooled run are in conflict or cannot be played.
 POOLED_FROM = 0.95
+# More warnings are one sentence.
+WARNINGS_MAX = 3
 
 
 class LeftOutFigures(TypedDict):
@@ -156,9 +158,18 @@ def charts(result: LeaveOneOutResult) -> list[Chart]:
 
 
 def warnings(result: LeaveOneOutResult) -> list[str]:
+    """Return a warning for each run that is hardly judged, or one warning for many such runs."""
+    depth = result["depth"]
+    shares = {name: 100 * row["judged"] for name, row in result["runs"].items()}
+    low = {name: share for name, share in shares.items() if share < 100 * POOLED_FROM}
+    if len(low) > WARNINGS_MAX:
+        return [
+            f"{len(low)} runs count as pooled systems, although only {min(low.values()):.1f} to "
+            f"{max(low.values()):.1f} % of their top {depth} is judged. Select the other runs, or "
+            "judge the pairs of these."
+        ]
     return [
-        f"Only {100 * row['judged']:.1f} % of the top {result['depth']} of {name} is judged, "
-        "but it counts as a pooled system. Select the other runs, or judge its pairs."
-        for name, row in result["runs"].items()
-        if row["judged"] < POOLED_FROM
+        f"Only {share:.1f} % of the top {depth} of {name} is judged, but it counts as a pooled "
+        "system. Select the other runs, or judge its pairs."
+        for name, share in low.items()
     ]

@@ -47,8 +47,8 @@ function setColours(spec, colours) {
     const domain = [...new Set([...(encoding.sort ?? []), ...values])];
     let others = 0;
     const range = domain.map((name) => {
-      const number = systems[name] ?? systems[String(name).replace(/^only /, "")];
-      if (number !== undefined) return colours.systems[number % colours.systems.length];
+      const system = [name, String(name).replace(/^only /, "")].find((text) => Object.hasOwn(systems, text));
+      if (system !== undefined) return colours.systems[systems[system] % colours.systems.length];
       if (Object.hasOwn(kinds, name)) return colours[kinds[name]];
       return colours.categories[others++ % colours.categories.length];
     });

@@ -14,6 +14,10 @@ from evaluation.core.files.latex import Table
         ("a_b & 50% #1 $x {y}", r"a\_b \& 50\% \#1 \$x \{y\}"),
         ("\\input{x}", r"\textbackslash{}input\{x\}"),
         ("~^", r"\textasciitilde{}\textasciicircum{}"),
+        ("[0] *<a|b>`", r"{[}0{]} {*}\textless{}a\textbar{}b\textgreater{}\textasciigrave{}"),
+        ("a---b-c", "a-{}-{}-b-c"),
+        ("größe Ł – 5 €", "größe Ł – 5 €"),
+        ("犬a", r"\ifdefined\Umathchar 犬\else U+72AC\fi{}a"),
         ("two\nlines % here", r"two lines \% here"),
     ],
 )
@@ -38,4 +42,4 @@ def test_a_table_has_a_column_per_head() -> None:
 
 def test_an_entry_has_no_empty_fields() -> None:
     fields = {"title": "T", "author": "", "year": "2026"}
-    assert latex.entry("misc", "k", fields) == "@misc{k,\n  title = {T},\n  year = {2026},\n}\n"
+    assert latex.entry("misc", "k", fields) == "@misc{k,\n  title = {{T}},\n  year = {2026},\n}\n"

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.core.people import agreement
 from evaluation.core.people.agreement import (
     NO_LABELS,
     NOT_TWO_LABELS,
@@ -49,6 +50,19 @@ def test_count_labels_does_not_depend_on_order_or_numbering() -> None:
     expanded = np.repeat(first.patterns, first.weights, axis=0).tolist()
     table = [[int(((pairs == p) & (labels == v)).sum()) for v in first.values] for p in range(50)]
     assert sorted(expanded) == sorted(row for row in table if any(row))
+
+
+def test_count_labels_is_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    pairs, labels = np.sort(rng.integers(0, 50, 300)), rng.integers(0, 4, 300)
+    pairs = pairs[pairs // 7 != 3]  # a block without labels
+    labels = labels[: len(pairs)]
+    whole = count_labels(pairs, labels, 50)
+    monkeypatch.setattr(agreement, "_BLOCK_PAIRS", 7)
+    blocks = count_labels(pairs, labels, 50)
+    assert blocks.values.tolist() == whole.values.tolist()
+    assert blocks.patterns.tolist() == whole.patterns.tolist()
+    assert blocks.weights.tolist() == whole.weights.tolist()
 
 
 def test_agreement_by_hand() -> None:

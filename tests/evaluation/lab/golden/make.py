@@ -16,7 +16,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tests.evaluation.lab.golden import positives, resampled, scores, statistic, tables
+from tests.evaluation.lab.golden import (
+    positives,
+    proxies,
+    resampled,
+    scores,
+    statistic,
+    tables,
+)
 from tests.evaluation.lab.golden.world import INPUT, World, read_world
 
 EXPECTED = Path(__file__).parent / "expected.json"
@@ -78,6 +85,11 @@ def counts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "slices --by positives --measure AP --bins 5 --resamples 100", by_positives
     yield "wording --resamples 100", statistic.wording(world, "C@5")
     yield "matching --threshold 0.1", statistic.matching(world, "C@1 C@5 C@10 AP", 0.1)
+    limits = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    yield "proxy-thresholds --step 0.1", proxies.thresholds(world, limits)
+    yield "proxy-correlation --resamples 100", proxies.correlation(world)
+    found = proxies.calibration(world, "C@5", limits)
+    yield "proxy-calibration --step 0.1 --measures C@5 --resamples 100", found
     rates = " ".join(f"--{name} {value}" for name, value in statistic.RATES.items())
     goal = f"--difference 2 --power 0.9 {rates}"
     yield f"plan --unit captions {goal}", statistic.plan(world, "C@5", 2, 0.9)

@@ -1,0 +1,59 @@
+"""Invite the people of a list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.urls import reverse
+
+from annotation.api.invitations import invitation_report
+from annotation.selectors.people import role_choices
+from config.accounts.invitation_lists import read_people
+from config.accounts.invitation_plans import plan_invitations
+from config.accounts.models import INVITATION_DAYS
+from config.accounts.roles import EVERYWHERE, Role
+from config.accounts.selectors import get_person
+from config.accounts.services.bulk_invitations import invite_people
+from config.shared.commands import HearthCommand
+from config.shared.text_file import decode_text
+
+
+class Command(HearthCommand):
+    help = "Invite the people of a CSV file (email,name,role,scope) and print their links."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--by", required=True, help="user name of the lead or admin who invites"
+        )
+        parser.add_argument("--site", required=True, help="address of the site, for the links")
+        parser.add_argument(
+            "--role", choices=Role.values, default=Role.ANNOTATOR, help="role of lines without one"
+        )
+        parser.add_argument(
+            "--scope", default=EVERYWHERE, help="benchmark of lines without one (default: all)"
+        )
+        parser.add_argument("--days", type=int, default=INVITATION_DAYS, help="validity of a link")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        by, site = get_person(options["by"]), options["site"].rstrip("/")
+        plan = plan_invitations(
+            read_people(decode_text(options["file"].read_bytes())),
+            by=by,
+            role=Role(options["role"]),
+            scope=options["scope"],
+            scopes={scope for scope, _ in role_choices(by)["scopes"]},
+        )
+        invited = invite_people(
+            plan=plan,
+            by=by,
+            link_of=lambda token: site + reverse("invitation-link", args=[token]),
+            days=options["days"],
+        )
+        return {"people": invitation_report(plan, invited)}
+
+    def report(self, result: dict[str, Any]) -> None:
+        for person in result["people"]:
+            self.stdout.write(f"{person['email']}: {person['link'] or person['reason']}")

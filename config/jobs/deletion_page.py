@@ -1,0 +1,47 @@
+"""The page that deletes an object: what goes along, or why the object must stay."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.html import format_html
+
+from config.accounts.models import User
+from config.jobs.deleting import Target
+from config.jobs.views import start_job
+from config.shared.deleting import plan_deletion
+from config.shared.errors import Conflict
+from config.shared.pages import CONFLICT
+
+
+def deletion_page(request: HttpRequest, target: Target, context: dict[str, Any]) -> HttpResponse:
+    """Show what a deletion removes, or delete. A large object is deleted by a job.
+
+    The caller has checked the permission. The service checks it again.
+    """
+    plan = plan_deletion(target.instance)
+    status = 200
+    if request.method == "POST" and not plan.obstacles:
+        if plan.is_large:
+            return start_job(
+                request,
+                kind=target.kind,
+                title=target.job_title,
+                params={**target.params, "title": target.title, "done": target.done},
+                benchmark_key=target.benchmark_key,
+            )
+        try:
+            target.delete(cast(User, request.user))
+        except Conflict as conflict:
+            messages.error(request, str(conflict))
+            return redirect(request.path)
+        text = format_html("The {} <bdi>{}</bdi> is deleted.", target.noun, target.title)
+        messages.success(request, text)
+        return redirect(target.done)
+    if request.method == "POST":
+        status = CONFLICT
+    context = {**context, "target": target, "plan": plan}
+    return render(request, "jobs/delete.html", context, status=status)

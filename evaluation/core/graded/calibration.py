@@ -1,0 +1,303 @@
+"""A proxy compared with people's labels of the same pairs.
+
+A proxy calls a pair relevant if its value is at least a threshold T. People judged the same pair
+relevant or not.
+
+=========  ====================================================================================
+precision  share of the pairs that are called relevant which people judged relevant
+recall     share of the pairs that people judged relevant which are called relevant
+F1         2 * (pairs called relevant by both) / (called relevant + judged relevant)
+alpha      Krippendorff's alpha of two annotators, of which one is the proxy. With n pairs, d pairs
+           on which they differ, and N1 and N0 outcomes relevant and irrelevant of both together:
+           1 - d (2 n - 1) / (N1 N0). By guessing it is 0.
+AUC        share of all (relevant, irrelevant) combinations in which the relevant pair has the
+           higher value. Equal values count as one half (Mann and Whitney 1947).
+AP         mean over the relevant pairs of the precision at T = their value. Equal values are one
+           step, as in scikit-learn, so the order of equal values does not matter.
+=========  ====================================================================================
+
+All are computed from the numbers of relevant and irrelevant pairs with each distinct value, so that
+a resample needs one sparse product instead of a sort.
+
+The best threshold is the one with the highest alpha. F1 would not do: if proxy and people agree
+only by chance, calling every pair relevant has the highest F1. The alpha of a threshold is too high
+on the pairs on which it was chosen. `cross_fit` therefore chooses the threshold for each tenth of
+the clusters on the other nine tenths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse  # type: ignore[import-untyped]
+
+from evaluation.core.arrays import BoolArray, FloatArray, IntArray, dense_groups
+from evaluation.core.people.alpha import Interval
+from evaluation.core.statistics.resampling import mean_interval
+
+FOLDS: Final = 10
+
+NO_RELEVANT: Final = "no pair was judged relevant"
+NO_IRRELEVANT: Final = "no pair was judged irrelevant"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelled:
+    """Pairs that people judged.
+
+    relevant: bool [n]. clusters: int64 [n], from 0 without gaps.
+    """
+
+    relevant: BoolArray
+    clusters: IntArray
+
+    @classmethod
+    def of(cls, relevant: npt.ArrayLike, clusters: npt.ArrayLike) -> Labelled:
+        """Raises ValueError if the lengths differ."""
+        found = np.asarray(relevant, np.bool_)
+        return cls(found, dense_groups(clusters, len(found)))
+
+    def __len__(self) -> int:
+        return len(self.relevant)
+
+    @property
+    def n_relevant(self) -> int:
+        return int(np.count_nonzero(self.relevant))
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.clusters.max(initial=-1)) + 1
+
+    @property
+    def undefined_reason(self) -> str | None:
+        """The reason why a proxy cannot be compared with these pairs, or None."""
+        if self.n_relevant in (0, len(self)):
+            return NO_IRRELEVANT if self.n_relevant else NO_RELEVANT
+        return None
+
+    def part(self, pairs: BoolArray) -> Labelled:
+        """Return some of the pairs, flags [n]."""
+        return Labelled.of(self.relevant[pairs], self.clusters[pairs])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByValue:
+    """The numbers of relevant and irrelevant pairs by their value, in B samples.
+
+    values: [V], distinct and ascending. relevant, irrelevant: float64 [V, B].
+    """
+
+    values: npt.NDArray[Any]
+    relevant: FloatArray
+    irrelevant: FloatArray
+
+    def auc(self) -> FloatArray:
+        """Return the AUC of each sample, [B]; NaN without relevant or irrelevant pairs."""
+        below = np.cumsum(self.irrelevant, axis=0) - self.irrelevant / 2
+        combinations = self.relevant.sum(axis=0) * self.irrelevant.sum(axis=0)
+        return _ratio((self.relevant * below).sum(axis=0), combinations)
+
+    def average_precision(self) -> FloatArray:
+        """Return the AP of each sample, [B]; NaN without relevant pairs."""
+        found = _at_least(self.relevant)
+        precision = found / np.maximum(found + _at_least(self.irrelevant), 1)
+        return _ratio((self.relevant * precision).sum(axis=0), self.relevant.sum(axis=0))
+
+    def at(self, thresholds: Sequence[float]) -> AtThresholds:
+        """Return the numbers of pairs with value >= T."""
+        # The thresholds are rounded to the type of the values, so that 0.8 is at least 0.8.
+        limits = np.asarray(thresholds).astype(self.values.dtype)
+        place = np.searchsorted(self.values, limits)
+        none = np.zeros((1, self.relevant.shape[1]))
+        correct = np.vstack([_at_least(self.relevant), none])[place]
+        wrong = np.vstack([_at_least(self.irrelevant), none])[place]
+        relevant = self.relevant.sum(axis=0)
+        n_pairs = relevant + self.irrelevant.sum(axis=0)
+        return AtThresholds(correct, correct + wrong, relevant, n_pairs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtThresholds:
+    """The numbers of pairs that are called relevant at T thresholds, in B samples.
+
+    correct, called: float64 [T, B]. correct: those that people judged relevant. relevant, n_pairs:
+    float64 [B].
+    """
+
+    correct: FloatArray
+    called: FloatArray
+    relevant: FloatArray
+    n_pairs: FloatArray
+
+    def f1(self) -> FloatArray:
+        """Return F1 [T, B], which is 0 if no pair is called or judged relevant."""
+        return 2 * self.correct / np.maximum(self.called + self.relevant, 1)
+
+    def alpha(self) -> FloatArray:
+        """Return alpha [T, B]."""
+        return alpha_of(self.correct, self.called, self.relevant, self.n_pairs)
+
+    def best(self) -> IntArray:
+        """Return the index of the threshold with the highest alpha of each sample, [B].
+
+        If neighbouring thresholds have the same alpha, because no value lies between them, it is
+        the middle one.
+        """
+        alpha = self.alpha()
+        first = alpha.argmax(axis=0)
+        from_first = np.arange(len(alpha))[:, None] >= first
+        is_lower = from_first & (alpha < alpha.max(axis=0))
+        length = np.count_nonzero(from_first & (np.cumsum(is_lower, axis=0) == 0), axis=0)
+        return np.asarray(first + (length - 1) // 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrossFitted:
+    """The pairs that a proxy calls relevant, with a threshold chosen on other clusters.
+
+    called: bool [n]. thresholds: the index of the threshold of each fold.
+    """
+
+    called: BoolArray
+    thresholds: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """A figure and its interval."""
+
+    value: float | None
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The figures at one threshold. called: number of pairs called relevant."""
+
+    threshold: float
+    called: int
+    correct: int
+    precision: Ends
+    recall: Ends
+    f1: float
+    alpha: float
+
+
+def count_by_value(values: npt.NDArray[Any], labelled: Labelled) -> ByValue:
+    """Return the numbers of pairs by their value. values: [n]."""
+    return Cells.of(values, labelled).in_samples(np.ones((labelled.n_clusters, 1)))
+
+
+def draw_folds(n_clusters: int, rng: np.random.Generator, folds: int = FOLDS) -> IntArray:
+    """Return the fold of each cluster, int64 [n_clusters]. Folds differ in size by at most one.
+
+    Raises ValueError if there are fewer than two clusters.
+    """
+    if n_clusters < 2:
+        raise ValueError("there are fewer than two clusters")
+    return rng.permutation(n_clusters) % min(folds, n_clusters)
+
+
+def cross_fit(
+    values: npt.NDArray[Any], labelled: Labelled, thresholds: Sequence[float], fold: IntArray
+) -> CrossFitted:
+    """Choose the threshold of each fold of the clusters on all other folds.
+
+    values: [n]. fold: int64 [n_clusters], from 0 without gaps.
+    """
+    others = 1.0 - (fold[:, None] == np.arange(fold.max() + 1))
+    best = Cells.of(values, labelled).in_samples(others).at(thresholds).best()
+    limits = np.asarray(thresholds).astype(values.dtype)[best]
+    return CrossFitted(values >= limits[fold[labelled.clusters]], best)
+
+
+def curve_of(
+    values: npt.NDArray[Any],
+    labelled: Labelled,
+    thresholds: Sequence[float],
+    confidence: float = 0.95,
+) -> tuple[CurvePoint, ...]:
+    """Return precision, recall and F1 at each threshold. values: [n]."""
+    at = count_by_value(values, labelled).at(thresholds)
+    f1, alpha = at.f1()[:, 0].tolist(), at.alpha()[:, 0].tolist()
+    limits = np.asarray(thresholds).astype(values.dtype)
+    points = []
+    for place, (threshold, limit) in enumerate(zip(thresholds, limits, strict=True)):
+        called = values >= limit
+        points.append(
+            CurvePoint(
+                threshold=threshold,
+                called=int(np.count_nonzero(called)),
+                correct=int(np.count_nonzero(called & labelled.relevant)),
+                precision=share_of(labelled.relevant, called, labelled.clusters, confidence),
+                recall=share_of(called, labelled.relevant, labelled.clusters, confidence),
+                f1=f1[place],
+                alpha=alpha[place],
+            )
+        )
+    return tuple(points)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The number of pairs by value and cluster: a sparse matrix [2 * V, G].
+
+    The first V rows are those of relevant pairs, the others those of irrelevant ones.
+    """
+
+    values: npt.NDArray[Any]
+    counts: Any
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any], labelled: Labelled) -> Cells:
+        if values.shape != labelled.relevant.shape:
+            raise ValueError(f"{len(values)} values for {len(labelled)} pairs")
+        distinct, place = np.unique(values, return_inverse=True)
+        row = place.reshape(-1) + np.where(labelled.relevant, 0, len(distinct))
+        shape = (2 * len(distinct), labelled.n_clusters)
+        ones = np.ones(len(values))
+        return cls(distinct, sparse.csr_array((ones, (row, labelled.clusters)), shape=shape))
+
+    def in_samples(self, weights: FloatArray) -> ByValue:
+        """Return the numbers in samples. weights: how often each cluster is in them, [G, B]."""
+        found = np.asarray(self.counts @ weights)
+        return ByValue(self.values, found[: len(self.values)], found[len(self.values) :])
+
+
+def share_of(part: BoolArray, of: BoolArray, clusters: IntArray, confidence: float) -> Ends:
+    """Return the share of the pairs `of` that are in `part`, flags [n] each. clusters: [n]."""
+    values = part[of].astype(np.float64)
+    interval = mean_interval(
+        values,
+        rng=np.random.default_rng(0),  # intervals of shares draw nothing
+        confidence=confidence,
+        clusters=clusters[of],
+    )
+    return Ends(float(values.mean()) if len(values) else None, interval)
+
+
+def alpha_of(
+    correct: FloatArray, called: FloatArray, relevant: FloatArray, n_pairs: FloatArray
+) -> FloatArray:
+    """Return alpha of a proxy and people, 0 if both call all pairs alike.
+
+    correct: number of pairs that both call relevant. The shapes broadcast against each other.
+    """
+    n_relevant = called + relevant
+    product = n_relevant * (2 * n_pairs - n_relevant)
+    differ = n_relevant - 2 * correct
+    expected = np.where(product > 0, product, 1)
+    return np.where(product > 0, 1 - differ * (2 * n_pairs - 1) / expected, 0)
+
+
+def _at_least(counts: FloatArray) -> FloatArray:
+    """Return the sums over this and all higher values, [V, B]."""
+    return np.asarray(np.cumsum(counts[::-1], axis=0)[::-1])
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), np.nan)

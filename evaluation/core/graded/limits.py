@@ -1,0 +1,119 @@
+"""Recall of the own items, and its limits if similar items are equivalent.
+
+Figure 5 of Wray et al. 2021: items whose relevance for a query is above a threshold could as well
+have been the query's own item. The best and the worst rank among them and the own items give an
+upper and a lower limit of recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from config.shared.progress import Progress, no_progress
+from evaluation.core.arrays import IntArray
+from evaluation.core.graded.means import NO_OWN, NO_QUERY_LEFT, QueryValues
+from evaluation.core.graded.rankings import NO_ITEM, Matrix, Ranking, blocks, check_shapes
+from evaluation.core.relevance.scoring import Score
+
+CUTOFFS: Final = (1, 5, 10)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recall:
+    """Whether a rank is within each cutoff, for all queries with an own item."""
+
+    at: Mapping[int, QueryValues]
+
+    def geometric_mean(self) -> Score:
+        """Return the geometric mean of the recalls at all cutoffs."""
+        scores = [values.mean() for values in self.at.values()]
+        known = [score.value for score in scores if score.value is not None]
+        if not known:
+            return Score(None, 0, NO_QUERY_LEFT)
+        return Score(float(np.prod(known) ** (1 / len(known))), scores[0].n)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecallLimits:
+    """Recall of the own items, and its limits.
+
+    equivalent: mean number of items that are equivalent to the own ones, these included.
+    """
+
+    own: Recall
+    lower: Recall
+    upper: Recall
+    equivalent: Score
+
+
+def recall_limits(
+    relevance: Matrix,
+    ranking: Ranking,
+    own: tuple[IntArray, IntArray],
+    threshold: float,
+    *,
+    cutoffs: Sequence[int] = CUTOFFS,
+    progress: Progress = no_progress,
+) -> RecallLimits:
+    """Return the recall of the own items, and its limits with items above `threshold`.
+
+    relevance: [n_queries, n_items]. own: the queries and the items of the pairs that belong
+    together. A query with several own items has the best rank of these; the lower limit is the
+    worst rank of all items. Raises ValueError if the shapes differ, or if a cutoff is beyond the
+    depth of the ranking.
+    """
+    check_shapes(relevance, ranking)
+    if ranking.depth < min(max(cutoffs), relevance.shape[1]):
+        raise ValueError(f"the lists have {ranking.depth} ranks, and recall reads {max(cutoffs)}")
+    ranks = np.zeros((4, relevance.shape[0]), np.int64)
+    for block in blocks(relevance.shape):
+        progress(block.start, relevance.shape[0], "scoring")
+        ranks[:, block] = _ranks(relevance, ranking, own, threshold, block)
+    first, best, worst, count = ranks
+    has_own = first > 0
+    found = QueryValues.of(count.astype(np.float64), has_own, NO_OWN)
+    own_rank, lower, upper = (
+        Recall({k: QueryValues.of((r <= k).astype(np.float64), has_own, NO_OWN) for k in cutoffs})
+        for r in (first, worst, best)
+    )
+    return RecallLimits(own_rank, lower, upper, found.mean())
+
+
+def _ranks(
+    relevance: Matrix,
+    ranking: Ranking,
+    own: tuple[IntArray, IntArray],
+    threshold: float,
+    block: slice,
+) -> IntArray:
+    """Return the rank of the first own item, and the best rank, the worst rank and the number of
+    all equivalent items, int64 [4, queries]. All are 0 for a query without an own item.
+    """
+    rows = relevance[block]
+    lowest = rows.shape[1] + 1
+    ranks = _rank_of_items(ranking.items(block), rows.shape)
+    queries, items = own
+    some = (queries >= block.start) & (queries < block.stop)
+    is_own = np.zeros(rows.shape, np.bool_)
+    is_own[queries[some] - block.start, items[some]] = True
+    # numpy rounds the threshold to the type of the matrix, so that 0.8 is not above 0.8.
+    is_equivalent = is_own | (rows > threshold)
+    found = [
+        np.where(is_own, ranks, lowest).min(axis=1),
+        np.where(is_equivalent, ranks, lowest).min(axis=1),
+        np.where(is_equivalent, ranks, 0).max(axis=1),
+        np.count_nonzero(is_equivalent, axis=1),
+    ]
+    return np.array(found) * is_own.any(axis=1)
+
+
+def _rank_of_items(items: IntArray, shape: tuple[int, ...]) -> IntArray:
+    """Return the rank of each item from 1, and n_items + 1 if the list does not contain it."""
+    ranks = np.full(shape, shape[1] + 1, np.int64)
+    rows, columns = np.nonzero(items != NO_ITEM)
+    ranks[rows, items[rows, columns]] = columns + 1
+    return ranks

@@ -1,0 +1,135 @@
+"""Tables and chart of proxies side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from evaluation.lab.analyses.charts import DOTS, Chart, horizontal_labels, name_of, quantity, spec
+from evaluation.lab.analyses.tables import Column, Table
+
+DIFFER, DIFFER_JUDGED = "differ", "differ-judged"
+LOW_RELEVANT, HIGH_REJECTED = "low-relevant", "high-rejected"
+GROUPS = {
+    DIFFER: "Proxies differ most, unjudged",
+    DIFFER_JUDGED: "Proxies differ most, judged",
+    LOW_RELEVANT: "Judged relevant, lowest values",
+    HIGH_REJECTED: "Judged not relevant, highest values",
+}
+JUDGED, UNJUDGED, CONFLICT, PENDING = "judged", "unjudged", "conflict", "pending"
+# More examples than this are only in the table.
+DRAWN_MAX = 10
+LENGTH_MAX = 28
+
+
+class LabelOfPair(TypedDict):
+    """What people say about a pair. label: null if the state is not `JUDGED`."""
+
+    label: int | None
+    state: str
+
+
+class PairRow(LabelOfPair):
+    """A pair with the value of each proxy. own: an own caption of the video, if it has one."""
+
+    caption_id: str
+    caption: str
+    video_id: str
+    own: str | None
+    values: dict[str, float]
+
+
+class GroupedRow(PairRow):
+    """A pair of one kind, a key of `GROUPS`."""
+
+    group: str
+
+
+class ProxiesResult(TypedDict):
+    """Examples. videos: the captions that are most similar to some videos, by video."""
+
+    proxies: list[str]
+    rows: list[GroupedRow]
+    videos: list[PairRow]
+
+
+def label_text(row: LabelOfPair) -> str:
+    if row["state"] == CONFLICT:
+        return "in conflict"
+    label = row["label"]
+    if label is None:
+        return row["state"]
+    if label > 1:
+        return f"relevant, grade {label}"
+    return "relevant" if label else "not relevant"
+
+
+def tables(result: ProxiesResult) -> list[Table]:
+    values = [Column(f"value:{name}", name, "coefficient") for name in result["proxies"]]
+    caption = Column("caption", "Caption", names="caption")
+    video = [Column("video_id", "Video", names="video"), Column("own", "Own caption of the video")]
+    found = [
+        Table(
+            "examples",
+            "Examples",
+            [Column("group", "Why"), caption, *video, *values, Column("people", "People")],
+            [{**_cells(row), "group": GROUPS[row["group"]]} for row in result["rows"]],
+        )
+    ]
+    if result["videos"]:
+        found.append(
+            Table(
+                "videos",
+                "The most similar captions of some videos",
+                [*video, caption, *values, Column("people", "People")],
+                [_cells(row) for row in result["videos"]],
+                note="The captions that each proxy calls most similar, except the own ones.",
+            )
+        )
+    return found
+
+
+def _cells(row: PairRow) -> dict[str, Any]:
+    values = {f"value:{name}": value for name, value in row["values"].items()}
+    return {**row, **values, "people": label_text(row)}
+
+
+def charts(result: ProxiesResult) -> list[Chart]:
+    group = next((name for name in (DIFFER_JUDGED, DIFFER) if _of(result, name)), None)
+    if group is None:
+        return []
+    pairs = _of(result, group)[:DRAWN_MAX]
+    names = [f"{_short(row['caption'])} – {row['video_id']} ({label_text(row)})" for row in pairs]
+    rows = [
+        {"pair": name, "proxy": proxy, "value": value}
+        for name, row in zip(names, pairs, strict=True)
+        for proxy, value in row["values"].items()
+    ]
+    # Dots of one pair are on one line, so its scale has no inner padding.
+    at = {**horizontal_labels("pair", names, 1), "scale": {"padding": 0.5}}
+    return [
+        Chart(
+            "examples",
+            GROUPS[group],
+            "For each caption and video, a dot for the value of each proxy. The name of the pair "
+            "ends with what people say.",
+            {
+                **spec(
+                    rows,
+                    DOTS,
+                    x=quantity("value", "Value of the proxy", scale={"domain": [0, 1]}),
+                    y=at,
+                    color=name_of("proxy", order=result["proxies"]),
+                ),
+                "height": {"step": 40},
+            },
+        )
+    ]
+
+
+def _of(result: ProxiesResult, group: str) -> Sequence[GroupedRow]:
+    return [row for row in result["rows"] if row["group"] == group]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LENGTH_MAX else f"{text[: LENGTH_MAX - 1]}…"

@@ -1,0 +1,198 @@
+"""Tables and charts of nDCG with proxies as relevance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from config.shared.words import counted
+from evaluation.core.graded.scoring import EPIC_MAP, FULL_AP, Gain
+from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, name_of, quantity
+from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.tables import Column, Table
+from pooling.core.direction import Direction
+
+GAINS = {Gain.PAPER.value: "2^relevance − 1", Gain.LINEAR.value: "relevance"}
+MEAN = "mean of both"
+# The orders of the chart, by the keys of their nDCG.
+ORDERS = {"ndcg": "of the run", "random": "random"}
+
+
+class GainFigures(TypedDict):
+    """Means over the captions or videos, 0 to 1; null if undefined."""
+
+    ndcg: float | None
+    random: float | None
+    above_random: float | None
+
+
+class _Scores(TypedDict):
+    """gains: by the name of the gain."""
+
+    proxy: str
+    run: str
+    gains: dict[str, GainFigures]
+    epic_map: float | None
+    full_ap: float | None
+
+
+class NdcgRow(_Scores):
+    """The scores of one run in its direction by one proxy.
+
+    depth: the number of ranks that are known, of `items` ranks. queries: captions or videos with an
+    item whose relevance is above 0. left_out: the others. without_full: those without an item of
+    relevance 1, which both kinds of average precision leave out.
+    """
+
+    direction: str
+    depth: int
+    items: int
+    queries: int
+    left_out: int
+    without_full: int
+
+
+class BothRow(_Scores):
+    """The means of both directions. run, to_text: the runs of each direction."""
+
+    to_text: str
+
+
+class ProxyNdcgResult(TypedDict):
+    """gain: the one of the tables and charts; the rows have both."""
+
+    gain: str
+    rows: list[NdcgRow]
+    both: list[BothRow]
+
+
+def tables(result: ProxyNdcgResult) -> list[Table]:
+    gain = result["gain"]
+    return [
+        Table(
+            "both",
+            f"Both directions, gain {GAINS[gain]}",
+            [
+                Column("run", "Run"),
+                Column("proxy", "Proxy"),
+                Column("to_video", "Text to video, %", "percent"),
+                Column("to_text", "Video to text, %", "percent"),
+                Column("ndcg", "Mean nDCG, %", "percent"),
+                Column("random", "Random, %", "percent"),
+                Column("above_random", "Above random, %", "percent"),
+                Column("epic_map", f"{EPIC_MAP}, %", "percent"),
+                Column("full_ap", f"{FULL_AP}, %", "percent"),
+            ],
+            _both_rows(result),
+            note="" if result["both"] else "No system has a run of each direction.",
+        ),
+        Table(
+            "directions",
+            f"Each run in its direction, gain {GAINS[gain]}",
+            [
+                Column("run", "Run"),
+                Column("direction", "Direction"),
+                Column("proxy", "Proxy"),
+                Column("ndcg", "nDCG, %", "percent"),
+                Column("random", "Random, %", "percent"),
+                Column("above_random", "Above random, %", "percent"),
+                Column("epic_map", f"{EPIC_MAP}, %", "percent"),
+                Column("full_ap", f"{FULL_AP}, %", "percent"),
+                Column("queries", "Scored", "count"),
+                Column("left_out", "Left out", "count"),
+                Column("without_full", "Without R = 1", "count"),
+                Column("depth", "Ranks scored", "count"),
+                Column("items", "of", "count"),
+            ],
+            [{**row, **row["gains"][gain]} for row in result["rows"]],
+        ),
+    ]
+
+
+def _both_rows(result: ProxyNdcgResult) -> list[Row]:
+    gain = result["gain"]
+    ndcg = {(row["run"], row["proxy"]): row["gains"][gain]["ndcg"] for row in result["rows"]}
+    return [
+        {
+            **row,
+            **row["gains"][gain],
+            "to_video": ndcg[row["run"], row["proxy"]],
+            "to_text": ndcg[row["to_text"], row["proxy"]],
+        }
+        for row in result["both"]
+    ]
+
+
+def charts(result: ProxyNdcgResult) -> list[Chart]:
+    found: list[tuple[str, Row]] = [(row["direction"], row) for row in result["rows"]]
+    found += [(MEAN, row) for row in result["both"]]
+    rows: list[Row] = [
+        {
+            "of": of,
+            "run": row["run"],
+            "proxy": row["proxy"],
+            "order": title,
+            "value": row["gains"][result["gain"]][key],
+        }
+        for of, row in found
+        for key, title in ORDERS.items()
+    ]
+    shown = {row["of"] for row in rows}
+    parts = [of for of in (*(direction.value for direction in Direction), MEAN) if of in shown]
+    proxies = list(dict.fromkeys(row["proxy"] for row in rows))
+    shapes = {"domain": list(ORDERS.values()), "range": ["circle", "triangle-up"]}
+    view = {
+        "width": 320,
+        "height": {"step": 26},
+        "mark": DOTS,
+        "encoding": {
+            "y": name_of("run"),
+            "x": quantity("value", "nDCG", axis={"format": PERCENT}, scale={"zero": False}),
+            "color": name_of("proxy", "Proxy", proxies),
+            "shape": {**name_of("order", "Order"), "scale": shapes},
+        },
+    }
+    return [
+        Chart(
+            "ndcg",
+            "nDCG by each proxy",
+            "A dot for each run and proxy at its nDCG, for each direction and for the mean of "
+            "both. A triangle in the same colour shows the nDCG of a random order.",
+            {
+                "data": {"values": rows},
+                "facet": name_of("of", order=parts),
+                "columns": 1,
+                # Each direction has the names of its own runs.
+                "resolve": {"scale": {"y": "independent"}},
+                "spec": view,
+            },
+        )
+    ]
+
+
+def warnings(result: ProxyNdcgResult) -> list[str]:
+    return [*_of_lists(result), *_of_left_out(result)]
+
+
+def _of_lists(result: ProxyNdcgResult) -> list[str]:
+    cut: Mapping[str, int] = {
+        row["run"]: row["depth"] for row in result["rows"] if row["depth"] < row["items"]
+    }
+    return [
+        f"{run} has lists only and is scored to rank {depth:,}. Its nDCG and its random order are "
+        "lower than those of all ranks."
+        for run, depth in cut.items()
+    ]
+
+
+def _of_left_out(result: ProxyNdcgResult) -> list[str]:
+    found = {
+        (row["proxy"], row["direction"]): row["left_out"]
+        for row in result["rows"]
+        if row["left_out"]
+    }
+    return [
+        f"By {proxy}, {counted(number, 'caption' if direction == 'text-to-video' else 'video')} "
+        f"without a relevance above 0 {'is' if number == 1 else 'are'} left out ({direction})."
+        for (proxy, direction), number in found.items()
+    ]

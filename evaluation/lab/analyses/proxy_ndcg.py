@@ -1,0 +1,153 @@
+"""nDCG of runs with proxies as relevance, in both directions, beside a random order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from config.shared.progress import Progress
+from evaluation.core.graded.scoring import (
+    EPIC_MAP,
+    FULL_AP,
+    BothDirections,
+    DirectionScores,
+    Gain,
+    score_ranking,
+)
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import proxies_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.layouts import proxy_ndcg as layout
+from evaluation.lab.analyses.layouts.proxy_ndcg import (
+    BothRow,
+    GainFigures,
+    NdcgRow,
+    ProxyNdcgResult,
+)
+from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
+from evaluation.lab.analyses.proxy_runs import (
+    DEPTH_NOTE,
+    BothRuns,
+    both_directions,
+    ranking_of,
+    relevance_of,
+)
+from pooling.models import Run
+
+
+class ProxyNdcgForm(AnalysisForm):
+    mixes_directions = True
+    labels = only = None
+
+    proxies = proxies_field()
+    gain = forms.ChoiceField(
+        label="Gain",
+        initial=Gain.PAPER.value,
+        choices=[
+            (Gain.PAPER.value, "2^relevance − 1, as in the paper"),
+            (Gain.LINEAR.value, "the relevance, as in the published code"),
+        ],
+    )
+
+
+class ProxyNdcgOptions(ProxyOptions):
+    gain: str
+
+
+def _compute(inputs: Inputs, options: ProxyNdcgOptions, progress: Progress) -> ProxyNdcgResult:
+    proxies = load_proxies(inputs)
+    scores: dict[tuple[int, str], DirectionScores] = {}
+    steps = len(inputs.runs) * len(proxies)
+    for run in inputs.runs:
+        ranking = ranking_of(run)
+        for proxy in proxies:
+            progress(len(scores), steps, f"scoring {run.name} by {proxy.name}")
+            relevance = relevance_of(proxy, run.facing)
+            scores[run.pk, proxy.name] = score_ranking(relevance, ranking)
+    return {
+        "gain": options["gain"],
+        "rows": [
+            _row(run, proxy, scores[run.pk, proxy.name]) for proxy in proxies for run in inputs.runs
+        ],
+        "both": [
+            _both_row(both, proxy, scores)
+            for proxy in proxies
+            for both in both_directions(inputs.runs)
+        ],
+    }
+
+
+def _row(run: Run, proxy: LoadedProxy, scores: DirectionScores) -> NdcgRow:
+    linear = scores.ndcg[Gain.LINEAR]
+    return {
+        "proxy": proxy.name,
+        "run": run.name,
+        "direction": run.direction,
+        "depth": scores.depth,
+        "items": scores.n_items,
+        "queries": len(linear.queries),
+        "left_out": linear.left_out,
+        "gains": {gain.value: _figures(scores, gain) for gain in Gain},
+        "epic_map": scores.precision[EPIC_MAP].mean().value,
+        "full_ap": scores.precision[FULL_AP].mean().value,
+        "without_full": scores.precision[FULL_AP].left_out,
+    }
+
+
+def _figures(scores: DirectionScores | BothDirections, gain: Gain) -> GainFigures:
+    if isinstance(scores, BothDirections):
+        ndcg, random = scores.ndcg(gain), scores.random(gain)
+    else:
+        ndcg, random = scores.ndcg[gain].mean(), scores.random[gain].mean()
+    return {
+        "ndcg": ndcg.value,
+        "random": random.value,
+        "above_random": scores.above_random(gain).value,
+    }
+
+
+def _both_row(
+    both: BothRuns, proxy: LoadedProxy, scores: dict[tuple[int, str], DirectionScores]
+) -> BothRow:
+    # In the terms of the paper, the rows of a relevance matrix are videos.
+    found = BothDirections(
+        rows=scores[both.to_text.pk, proxy.name], columns=scores[both.to_video.pk, proxy.name]
+    )
+    return {
+        "proxy": proxy.name,
+        "run": both.to_video.name,
+        "to_text": both.to_text.name,
+        "gains": {gain.value: _figures(found, gain) for gain in Gain},
+        "epic_map": found.precision(EPIC_MAP).value,
+        "full_ap": found.precision(FULL_AP).value,
+    }
+
+
+PROXY_NDCG: Analysis[Any, Any] = Analysis(
+    name="proxy-ndcg",
+    title="nDCG by proxies",
+    question="How good is each run if a proxy says how relevant each caption is?",
+    source="Wray et al. 2021, figure 7 and table 3",
+    form=ProxyNdcgForm,
+    compute=_compute,
+    tables=layout.tables,
+    charts=layout.charts,
+    warnings=layout.warnings,
+    proxies_needed=1,
+    notes=(
+        "A proxy is computed by a machine and stands in for relevance. No person has judged these "
+        "values.",
+        "nDCG counts the first k ranks, where k is the number of items with a relevance above 0. "
+        "A caption or video without any such item is left out and counted. “Random” is the exact "
+        "mean of nDCG over all orders. It depends on the proxy and the gain, so compare runs by "
+        "the part above random, (nDCG − random) / (1 − random).",
+        "The mean of both directions is the plain mean of the two means. It is shown for runs from "
+        "the same matrix, and for a system with one run of each direction.",
+        "“mAP (EPIC code)” is what the published code computes: its hits are items with the "
+        "relevance 1, but it adds up the relevance of all items before them. It is larger than "
+        "average precision, which is “AP at R = 1”.",
+        DEPTH_NOTE,
+    ),
+)

@@ -1,0 +1,61 @@
+"""What the analyses of runs under proxies have in common: rankings, and pairs of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evaluation.core.graded.rankings import ByLists, Matrix, Ranking
+from evaluation.lab.analyses.proxy_inputs import LoadedProxy
+from pooling.core.direction import Direction
+from pooling.models import Run
+from pooling.selectors.runs import order_of, ranked_matrix
+
+DEPTH_NOTE = (
+    "A run that was imported as a matrix is scored by all its ranks. They are those of the "
+    "imported values, before these were rounded for storage. A run of lists is scored to its depth."
+)
+
+
+def ranking_of(run: Run) -> Ranking:
+    """Return the ranking of a run in its direction: of all items if its matrix is kept."""
+    ranked = order_of(run) if run.has_matrix else ranked_matrix(run)
+    return ByLists(ranked, run.pair_space.n_videos)
+
+
+def relevance_of(proxy: LoadedProxy, direction: Direction) -> Matrix:
+    """Return the values of a proxy with a row for each row of the runs of a direction."""
+    return proxy.values if direction is Direction.TEXT_TO_VIDEO else proxy.transposed.values
+
+
+class BothRuns(NamedTuple):
+    """The runs of one system in both directions."""
+
+    to_video: Run
+    to_text: Run
+
+
+def both_directions(runs: Sequence[Run]) -> list[BothRuns]:
+    """Return the pairs of runs that belong together, in the order of their text-to-video runs.
+
+    They were read from the same file to the same depth. Otherwise they are the only runs of their
+    system, one of each direction.
+    """
+    found = []
+    others = [run for run in runs if run.facing is Direction.VIDEO_TO_TEXT]
+    for run in runs:
+        if run.facing is Direction.TEXT_TO_VIDEO:
+            partner = _same_file(run, others) or _only_partner(run, runs)
+            found += [BothRuns(run, partner)] if partner else []
+    return found
+
+
+def _same_file(run: Run, others: Sequence[Run]) -> Run | None:
+    same = (run.sha256, run.depth_limit)
+    return next((other for other in others if (other.sha256, other.depth_limit) == same), None)
+
+
+def _only_partner(run: Run, runs: Sequence[Run]) -> Run | None:
+    own = [other for other in runs if other.system_id == run.system_id]
+    partners = [other for other in own if other.facing is Direction.VIDEO_TO_TEXT]
+    return partners[0] if len(own) == 2 and len(partners) == 1 else None

@@ -1,0 +1,101 @@
+"""What visitors see of a public benchmark, and the uploads with their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from annotation.enums import CampaignKind, CampaignState
+from annotation.models import Campaign
+from evaluation.models import Evaluation, LabelSet
+from evaluation.release.exports import FORMATS
+from evaluation.scores.selectors import stored_scores
+from evaluation.scores.tables import ResultRow, mark_best, mark_ranks, result_rows
+from pooling.models import Benchmark, PublicPage, RunUpload
+from pooling.selectors.runs import find_runs
+
+# The formats without single judgments. FIRE JSON and the release contain them, under pseudonyms.
+PUBLIC_FORMATS = {name: FORMATS[name] for name in ("csv", "qrels", "jsonl", "parquet")}
+RANKED_BY = "C@1"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicView:
+    """A public benchmark as visitors see it.
+
+    is_blind: whether scores and labels are hidden, because annotators still judge. Then there are
+    no label sets and no rows.
+    """
+
+    benchmark: Benchmark
+    page: PublicPage
+    is_blind: bool
+    label_sets: list[LabelSet]
+    rows: list[ResultRow]
+
+    @property
+    def label_set(self) -> LabelSet | None:
+        """The newest label set, by which the runs are ranked."""
+        return self.label_sets[0] if self.label_sets else None
+
+
+def public_view(benchmark: Benchmark) -> PublicView:
+    page = benchmark.public_page
+    if not page.shows_while_judging and is_judged(benchmark):
+        return PublicView(benchmark, page, is_blind=True, label_sets=[], rows=[])
+    label_sets = list(LabelSet.objects.filter(benchmark=benchmark).select_related("benchmark"))
+    label_set = label_sets[0] if label_sets else None
+    rows = result_rows(
+        find_runs(benchmark),
+        stored_scores(benchmark, None),
+        stored_scores(benchmark, label_set) if label_set else {},
+        by_labels=label_set is not None,
+    )
+    mark_best(rows)
+    mark_ranks(rows, RANKED_BY)
+    rows.sort(key=lambda row: (row.run.direction, row.rank is None, row.rank or 0, row.run.name))
+    return PublicView(benchmark, page, is_blind=False, label_sets=label_sets, rows=rows)
+
+
+def is_judged(benchmark: Benchmark) -> bool:
+    """Return whether a campaign is not closed, so that annotators may still judge."""
+    campaigns = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
+    return campaigns.exclude(state=CampaignState.CLOSED).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class UploadRow:
+    """An upload with the scores of its run by the newest labels. row: None without a run."""
+
+    upload: RunUpload
+    label_set: LabelSet | None
+    row: ResultRow | None
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        return self.row.evaluation if self.row else None
+
+
+def upload_rows(uploads: Iterable[RunUpload]) -> list[UploadRow]:
+    """Return the uploads with their scores, with one set of queries for each benchmark."""
+    found = list(uploads)
+    benchmarks = {upload.benchmark_id: upload.benchmark for upload in found}
+    scores = {pk: _Scores(benchmark) for pk, benchmark in benchmarks.items()}
+    return [scores[upload.benchmark_id].row_of(upload) for upload in found]
+
+
+class _Scores:
+    """The stored scores of one benchmark, by its newest label set."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.label_set = LabelSet.objects.filter(benchmark=benchmark).first()
+        self.original = stored_scores(benchmark, None)
+        self.labelled = stored_scores(benchmark, self.label_set) if self.label_set else {}
+
+    def row_of(self, upload: RunUpload) -> UploadRow:
+        if upload.run is None:
+            return UploadRow(upload, self.label_set, None)
+        (row,) = result_rows(
+            [upload.run], self.original, self.labelled, by_labels=self.label_set is not None
+        )
+        return UploadRow(upload, self.label_set, row)

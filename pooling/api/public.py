@@ -1,0 +1,228 @@
+"""The API of public benchmarks that writes: the public page, and uploads for scoring."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, cast
+
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.accounts.models import User
+from config.accounts.permissions import HasAccount, IsLead
+from config.idempotency.api import Idempotent
+from config.requests.files import receives_files
+from config.shared.errors import Conflict, NotFound
+from config.shared.uploads import check_is_readable
+from pooling import services
+from pooling.api.base import OfBenchmark
+from pooling.api.changing import RunFieldsSerializer, check_fields
+from pooling.core.direction import CHOICES, Direction
+from pooling.forms.changing import RunForm
+from pooling.models import PublicPage, RunUpload
+from pooling.policies import (
+    can_send_runs_to,
+    check_can_manage_benchmark,
+    check_can_publish_run,
+    check_can_refuse_upload,
+    check_is_confirmed_for,
+    public_benchmarks_seen_by,
+    run_uploads_seen_by,
+)
+from pooling.serializers import UploadSerializer
+from pooling.services.public_pages import CITATION_LENGTH, RUNS_PER_DAY_MAX, page_values
+
+CONFLICT = {409: OpenApiResponse(description="The state of the upload does not allow it.")}
+
+
+class PublicPageSerializer(serializers.Serializer[dict[str, Any]]):
+    is_public = serializers.BooleanField(
+        required=False, help_text="Whether everyone can open the public page, without an account."
+    )
+    shows_while_judging = serializers.BooleanField(
+        required=False,
+        help_text="Whether scores and labels are shown while a campaign is not closed.",
+    )
+    shows_texts = serializers.BooleanField(
+        required=False, help_text="Whether downloads contain the texts of captions."
+    )
+    runs_per_day = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=RUNS_PER_DAY_MAX,
+        help_text="The limit of scored runs per person and day, in UTC.",
+    )
+    contact = serializers.CharField(
+        required=False, allow_blank=True, max_length=200, help_text="Whom to ask."
+    )
+    citation = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=CITATION_LENGTH,
+        help_text="How to cite the benchmark.",
+    )
+
+
+class PublicPageDetail(OfBenchmark):
+    """Return what visitors see of a benchmark."""
+
+    permission_classes = [IsLead]
+
+    @extend_schema(responses=PublicPageSerializer)
+    def get(self, request: Request, key: str) -> Response:
+        page = PublicPage.objects.filter(benchmark=self.benchmark).first()
+        return Response(page_values(page or PublicPage(benchmark=self.benchmark)))
+
+    @extend_schema(request=PublicPageSerializer, responses=PublicPageSerializer)
+    def patch(self, request: Request, key: str) -> Response:
+        """Make a benchmark public or private, and change what visitors see.
+
+        Only leads and admins may do this. While the benchmark is public, everyone can read its
+        name, description, licence, the ids of captions and videos, the names, metadata and scores
+        of its runs, and its published label sets. Visitors never see single judgments, people,
+        drafts, withdrawn runs and videos.
+        """
+        benchmark, by = self.benchmark, cast(User, request.user)
+        check_can_manage_benchmark(by, benchmark)
+        shape = PublicPageSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        changes = shape.validated_data
+        page = services.change_public_page(benchmark=benchmark, changes=changes, by=by)
+        return Response(page_values(page))
+
+
+class RunForScoringSerializer(serializers.Serializer[dict[str, Any]]):
+    file = serializers.FileField(help_text="A run, as in `POST /benchmarks/{key}/runs/`.")
+    system = serializers.CharField(
+        max_length=100, help_text="The retrieval model that produced the run."
+    )
+    name = serializers.CharField(
+        max_length=100, required=False, default="", allow_blank=True, help_text="Name of the run."
+    )
+    format = serializers.CharField(default="auto", help_text="`auto`, `trec`, `json` or `npy`.")
+    depth = serializers.IntegerField(
+        min_value=1,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The number of results to keep per list; by default, the whole list.",
+    )
+    direction = serializers.ChoiceField(
+        choices=CHOICES,
+        default=Direction.TEXT_TO_VIDEO.value,
+        help_text="`text-to-video`: videos for each caption; `video-to-text`: captions for each "
+        "video.",
+    )
+
+
+class ReasonSerializer(serializers.Serializer[dict[str, Any]]):
+    reason = serializers.CharField(max_length=500, help_text="The uploader sees it.")
+
+
+class WithdrawSerializer(serializers.Serializer[dict[str, Any]]):
+    reason = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
+
+
+def answer(upload: RunUpload, code: int = status.HTTP_200_OK) -> Response:
+    upload.refresh_from_db()
+    return Response(UploadSerializer(upload).data, status=code)
+
+
+@receives_files(can_send_runs_to)
+class Uploads(Idempotent):
+    permission_classes = [HasAccount]
+
+    @extend_schema(request=RunForScoringSerializer, responses={202: UploadSerializer, **CONFLICT})
+    def post(self, request: Request, key: str) -> Response:
+        """Upload a run to a public benchmark for scoring.
+
+        Every confirmed account may do this, but annotators of the benchmark may not. The page on
+        which you upload a run shows how to confirm an account. A job checks the file
+        and scores the run. Request `/uploads/{id}/` until its `state` is `scored` or `refused`. The
+        run is private until you publish it. The answer is 409 if you have reached the limit of the
+        day. Files with errors do not count.
+        """
+        benchmark = public_benchmarks_seen_by(request.user).filter(key=key).first()
+        if benchmark is None:
+            raise NotFound("There is no such public benchmark.")
+        check_is_confirmed_for(request.user, benchmark)
+        shape = RunForScoringSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        check_is_readable(shape.validated_data["file"], "A run in TREC, JSON or .npy format")
+        by = cast(User, request.user)
+        made = services.upload_run(benchmark=benchmark, by=by, **shape.validated_data)
+        return answer(made, status.HTTP_202_ACCEPTED)
+
+
+# The base of the views of one upload. It has no docstring, because the schema would use it.
+class OneUpload(Idempotent):
+    permission_classes = [HasAccount]
+
+    def found(self, request: Request, pk: uuid.UUID) -> RunUpload:
+        uploads = run_uploads_seen_by(request.user).select_related("benchmark", "run", "created_by")
+        found = uploads.filter(pk=pk).first()
+        if found is None:
+            raise NotFound("There is no such upload.")
+        return found
+
+
+class UploadPublish(OneUpload):
+    """Publish the run of your upload, with its metadata.
+
+    Then it is one of the runs of the benchmark, and everyone sees it on the leaderboard.
+    """
+
+    @extend_schema(request=RunFieldsSerializer, responses={200: UploadSerializer, **CONFLICT})
+    def post(self, request: Request, pk: uuid.UUID) -> Response:
+        upload, by = self.found(request, pk), cast(User, request.user)
+        check_can_publish_run(by, upload)
+        shape = RunFieldsSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        if upload.run is not None:
+            check_fields(RunForm(RunForm.values_of(upload.run) | shape.validated_data))
+        services.publish_run(upload=upload, changes=shape.validated_data, by=by)
+        return answer(upload)
+
+
+class UploadWithdraw(OneUpload):
+    """Withdraw the run of your upload. It leaves the leaderboard until you restore it."""
+
+    @extend_schema(request=WithdrawSerializer, responses={200: UploadSerializer, **CONFLICT})
+    def post(self, request: Request, pk: uuid.UUID) -> Response:
+        upload, by = self.found(request, pk), cast(User, request.user)
+        shape = WithdrawSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        if upload.run is None:
+            raise Conflict("This upload has no run.")
+        services.withdraw_run(run=upload.run, by=by, **shape.validated_data)
+        return answer(upload)
+
+
+class UploadRestore(OneUpload):
+    """Restore the withdrawn run of your upload. It is published or private, as before.
+
+    A run that the leads refused stays withdrawn.
+    """
+
+    @extend_schema(request=None, responses={200: UploadSerializer, **CONFLICT})
+    def post(self, request: Request, pk: uuid.UUID) -> Response:
+        upload, by = self.found(request, pk), cast(User, request.user)
+        if upload.run is None:
+            raise Conflict("This upload has no run.")
+        services.restore_run(run=upload.run, by=by)
+        return answer(upload)
+
+
+class UploadRefuse(OneUpload):
+    """Refuse an upload, with a reason that the uploader sees. Only leads and admins may do this."""
+
+    @extend_schema(request=ReasonSerializer, responses={200: UploadSerializer, **CONFLICT})
+    def post(self, request: Request, pk: uuid.UUID) -> Response:
+        upload, by = self.found(request, pk), cast(User, request.user)
+        check_can_refuse_upload(by, upload)
+        shape = ReasonSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        services.refuse_upload(upload=upload, by=by, **shape.validated_data)
+        return answer(upload)

@@ -1,0 +1,91 @@
+"""A proxy from embeddings of captions and videos that another program computed.
+
+A model that was trained on the data of a retrieval system, or in the same way, favours that system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from config.shared.errors import InvalidInput
+from config.shared.progress import Progress, no_progress
+from pooling.core.arrays import Float32s, Int64s
+from pooling.core.proxies.proxy_file import open_floats
+from pooling.core.proxies.word_sets import COMPARING, Matrix
+
+Vectors = npt.NDArray[np.floating[Any]]
+
+# The cells that are computed at once.
+_BLOCK_CELLS: Final = 4 << 20
+
+
+def unit_vectors(vectors: Vectors) -> Float32s:
+    """Return the rows with length 1, float32 [n, d]. A row of zeros stays.
+
+    Raises InvalidInput if a number is not finite.
+    """
+    if not np.isfinite(vectors).all():
+        raise InvalidInput("a number of the embeddings is not finite")
+    wide = vectors.astype(np.float64)
+    lengths = np.sqrt((wide**2).sum(axis=1, keepdims=True))
+    units: Float32s = (wide / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return units
+
+
+def read_vectors(path: Path, n_rows: int, noun: str, source: str) -> Float32s:
+    """Return the rows of a `.npy` file with length 1, float32 [n_rows, d].
+
+    noun: what has a row each, in the plural. Raises InvalidInput if the file is not such a matrix
+    or a number is not finite.
+    """
+    found = open_floats(path, source)
+    if found.ndim != 2 or not found.shape[1]:
+        reason = f"the embeddings must be a matrix with a row for each of the {n_rows:,} {noun}"
+        raise InvalidInput(reason, source=source)
+    if len(found) != n_rows:
+        reason = f"the file has {len(found):,} rows, but the benchmark has {n_rows:,} {noun}"
+        raise InvalidInput(reason, source=source)
+    units = np.empty(found.shape, np.float32)
+    step = max(1, _BLOCK_CELLS // found.shape[1])
+    for start in range(0, n_rows, step):
+        try:
+            units[start : start + step] = unit_vectors(found[start : start + step])
+        except InvalidInput as error:
+            raise InvalidInput(error.reason, source=source) from None
+    return units
+
+
+def group_vectors(vectors: Float32s, groups: Sequence[Sequence[int] | Int64s]) -> Float32s:
+    """Return the mean of the vectors of each group, with length 1, float32 [n_groups, d].
+
+    It stands for a video of which only the captions have embeddings. An empty group has zeros.
+    """
+    means = np.zeros((len(groups), vectors.shape[1]), np.float32)
+    for number, group in enumerate(groups):
+        if len(group):
+            means[number] = vectors[np.asarray(group)].mean(axis=0)
+    return unit_vectors(means)
+
+
+def fill_cosine(
+    out: Matrix, rows: Float32s, columns: Float32s, progress: Progress = no_progress
+) -> None:
+    """Write the cosine of all pairs into `out`, [n_rows, n_columns]; negative ones become 0.
+
+    rows, columns: vectors of length 1, as `unit_vectors` returns them. Raises InvalidInput if they
+    differ in length, and ValueError if `out` has another shape.
+    """
+    if rows.shape[1] != columns.shape[1]:
+        reason = f"the embeddings have {rows.shape[1]} and {columns.shape[1]} numbers per row"
+        raise InvalidInput(reason)
+    if out.shape != (len(rows), len(columns)):
+        raise ValueError("the matrix must have a cell for each row and column")
+    step = max(1, _BLOCK_CELLS // max(1, len(columns)))
+    for start in range(0, len(rows), step):
+        progress(start, len(rows), COMPARING)
+        out[start : start + step] = np.clip(rows[start : start + step] @ columns.T, 0, 1)

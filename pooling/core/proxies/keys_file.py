@@ -1,0 +1,47 @@
+"""The keys of the rows and columns of a proxy's matrix, in a JSON file beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from config.shared.errors import InvalidInput
+from pooling.core.arrays import Int64s
+
+
+def read_keys(path: Path, source: str) -> dict[str, list[str]]:
+    """Return the lists `captions` and `videos` of the file. Raises InvalidInput."""
+    try:
+        content: Any = json.loads(path.read_bytes())
+    except (ValueError, RecursionError, OSError):
+        raise InvalidInput("this is not a JSON file", source=source) from None
+    keys = {}
+    for name in ("captions", "videos"):
+        found = content.get(name) if isinstance(content, dict) else None
+        if not isinstance(found, list) or not all(isinstance(key, str) for key in found):
+            reason = f"the file needs an object whose {name!r} is a list of keys"
+            raise InvalidInput(reason, source=source)
+        keys[name] = found
+    return keys
+
+
+def places_of_keys(keys: Sequence[str], known: Sequence[str], noun: str, source: str) -> Int64s:
+    """Return for each known key its place in `keys`, int64 [n]. Raises InvalidInput.
+
+    The file must name each caption or video once. noun: what the keys are of.
+    """
+    places: dict[str, int] = {}
+    stored = set(known)
+    for place, key in enumerate(keys):
+        if key not in stored:
+            raise InvalidInput(f"the benchmark has no {noun} {key!r}", source=source)
+        if key in places:
+            raise InvalidInput(f"the {noun} {key!r} is named twice", source=source)
+        places[key] = place
+    if missing := next((key for key in known if key not in places), None):
+        raise InvalidInput(f"the {noun} {missing!r} is missing", source=source)
+    return np.array([places[key] for key in known], np.int64)

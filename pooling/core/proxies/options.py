@@ -1,0 +1,108 @@
+"""A proxy of plain captions, by its options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from config.shared.progress import Progress
+from pooling.core.arrays import Int64s
+from pooling.core.proxies.compute import METEOR, SYN, BoW, Options, PoS, Proxy, compute
+from pooling.core.proxies.meteor import Synonyms
+from pooling.core.proxies.parsing import ParsedCaption, parse_captions
+from pooling.core.proxies.senses import (
+    ClassTable,
+    Lesk,
+    Senses,
+    lemma_of_tagger,
+    lemma_of_wordnet,
+)
+from pooling.core.proxies.stop_words import StopWords, spacy_stop_words
+from pooling.core.proxies.word_sets import Matrix
+from pooling.core.proxies.wordnet import DEBIAN, Part, WordNet
+from pooling.core.proxies.words import PERCENT, CaptionGroups, Split
+
+
+class Method(StrEnum):
+    BOW = "BoW"
+    POS = "PoS"
+    SYN = "SYN"
+    METEOR = "METEOR"
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyOptions:
+    """The options of all methods. A method ignores those of the others.
+
+    commands: whether captions begin with a verb. classes: the classes of verbs and nouns, or None
+    for the senses of WordNet. lemmas_by_tagger: look words up in `classes` by HanTa's lemmas, which
+    needs no WordNet. own_is_one: whether a video has the value 1 with its own captions.
+    """
+
+    method: Method
+    stop_words: StopWords = field(default_factory=spacy_stop_words)
+    split: Split = Split.SPACES
+    percent: int = PERCENT
+    commands: bool = False
+    classes: Mapping[Part, Mapping[str, int]] | None = None
+    lemmas_by_tagger: bool = False
+    synonyms: Synonyms = Synonyms.OF_STEMS
+    own_is_one: bool = True
+    wordnet: Path = DEBIAN
+
+
+def compute_from_captions(
+    options: ProxyOptions,
+    rows: CaptionGroups,
+    columns: CaptionGroups,
+    own: tuple[Int64s, Int64s],
+    out: Matrix,
+    progress: Progress,
+) -> Options:
+    """Write the proxy into `out`, [n_rows, n_columns]. Return its options in words.
+
+    rows, columns, own: see `compute.compute`. Raises InvalidInput if WordNet is needed but missing.
+    """
+    pairs = own if options.own_is_one else None
+    stated = {"own captions": "1" if options.own_is_one else "as computed"}
+    if options.method in (Method.BOW, Method.METEOR):
+        plain = _of_texts(options)
+        compute(plain, rows, columns, own=pairs, out=out, progress=progress)
+        return {**plain.options, **stated}
+    tagged = _of_words(options)
+    texts = [text for groups in (rows, columns) for group in groups for text in group]
+    parsed = parse_captions(texts, commands=options.commands, progress=progress)
+    found, others = _look_up(parsed, rows), _look_up(parsed, columns)
+    compute(tagged, found, others, own=pairs, out=out, progress=progress)
+    tagger = "HanTa, captions are commands" if options.commands else "HanTa"
+    return {**tagged.options, "tagger": tagger, **stated}
+
+
+def _of_texts(options: ProxyOptions) -> Proxy[str]:
+    if options.method is Method.METEOR:
+        return METEOR(WordNet(options.wordnet), options.synonyms)
+    return BoW(options.stop_words, options.split, options.percent)
+
+
+def _of_words(options: ProxyOptions) -> Proxy[ParsedCaption]:
+    if options.method is Method.POS:
+        return PoS(percent=options.percent)
+    return SYN(_senses(options), options.percent)
+
+
+def _senses(options: ProxyOptions) -> Senses:
+    if options.classes is None:
+        return Lesk.of(WordNet(options.wordnet))
+    if options.lemmas_by_tagger:
+        return ClassTable(options.classes, lemma_of_tagger, "table of classes, lemmas by HanTa")
+    wordnet = WordNet(options.wordnet)
+    name = f"table of classes, lemmas of {wordnet.version}"
+    return ClassTable(options.classes, lemma_of_wordnet(wordnet), name)
+
+
+def _look_up(
+    parsed: Mapping[str, ParsedCaption], groups: CaptionGroups
+) -> Sequence[Sequence[ParsedCaption]]:
+    return [[parsed[text] for text in group] for group in groups]

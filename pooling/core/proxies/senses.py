@@ -1,0 +1,118 @@
+"""The senses of verbs and nouns for the proxy SYN: classes of a table, or synsets of WordNet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Protocol, TypeAlias
+
+from config.shared.errors import InvalidInput
+from pooling.core.proxies.epic_table import read_list, table_rows
+from pooling.core.proxies.parsing import Word
+from pooling.core.proxies.wordnet import Part, Sense, WordNet
+
+Lemma: TypeAlias = Callable[[Word, Part], str]
+"""A function that returns the lemma of a word."""
+
+_COLUMNS: Final = ("id", "instances")
+
+
+class Senses(Protocol):
+    """The senses of words in a context, which is the set of the words around them."""
+
+    @property
+    def name(self) -> str: ...
+
+    def sense(self, word: Word, part: Part, context: frozenset[str]) -> Hashable:
+        """Return the sense of a word, or a text that stands for a sense of its own."""
+        ...
+
+
+def lemma_of_tagger(word: Word, part: Part) -> str:
+    """Return the lemma that the tagger found."""
+    return word.lemma
+
+
+def lemma_of_wordnet(wordnet: WordNet) -> Lemma:
+    """Return a function that looks lemmas up in WordNet, as the published code does."""
+    return cache(lambda word, part: wordnet.lemma(word.text, part))
+
+
+class StatedClasses:
+    """The classes that a file states as the lemmas of words (see `epic_file`)."""
+
+    name = "classes stated for each caption"
+
+    def sense(self, word: Word, part: Part, context: frozenset[str]) -> Hashable:
+        return word.lemma
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassTable:
+    """The classes of verbs and nouns of a data set, such as EPIC-KITCHENS.
+
+    A word without a class is a class of its own.
+    """
+
+    classes: Mapping[Part, Mapping[str, int]]
+    lemma: Lemma = lemma_of_tagger
+    name: str = "table of classes"
+
+    def sense(self, word: Word, part: Part, context: frozenset[str]) -> Hashable:
+        lemma = self.lemma(word, part)
+        return self.classes[part].get(lemma, lemma)
+
+
+def read_classes(lines: Iterable[str], source: str) -> dict[str, int]:
+    """Return the class of each word of a table with the columns `id` and `instances`.
+
+    `instances` is a list of words in Python's notation, as in EPIC-KITCHENS-100. Raises
+    InvalidInput if a column is missing, a row cannot be read, or a word is in two classes.
+    """
+    rows = table_rows(lines, _COLUMNS, source)
+    classes: dict[str, int] = {}
+    for row in rows:
+        number, words = _read_class(row, source, rows.line_num)
+        for word in words:
+            if classes.setdefault(word, number) != number:
+                reason = f"{word!r} is in the classes {classes[word]} and {number}"
+                raise InvalidInput(reason, source=source, line=rows.line_num)
+    return classes
+
+
+def _read_class(row: Mapping[str, str], source: str, line: int) -> tuple[int, list[str]]:
+    words = read_list(row["instances"], str)
+    if words is None or not row["id"].isdecimal():
+        reason = "expected a whole number as id, and a list of words as instances"
+        raise InvalidInput(reason, source=source, line=line)
+    return int(row["id"]), words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesk:
+    """Synsets of WordNet, chosen by simplified Lesk.
+
+    The sense of a word is the synset whose definition contains the most distinct words of the
+    context, and the first of several. Kilgarriff and Rosenzweig, "English SENSEVAL", LREC 2000. A
+    word without a synset is a sense of its own.
+    """
+
+    wordnet: WordNet
+    lemma: Lemma
+    _definition: Callable[[Sense], frozenset[str]]
+
+    @classmethod
+    def of(cls, wordnet: WordNet) -> Lesk:
+        """Return Lesk with WordNet's own lemmas."""
+        definition = cache(lambda sense: frozenset(wordnet.definition(sense).split()))
+        return cls(wordnet, lemma_of_wordnet(wordnet), definition)
+
+    @property
+    def name(self) -> str:
+        return f"{self.wordnet.version}, simplified Lesk"
+
+    def sense(self, word: Word, part: Part, context: frozenset[str]) -> Hashable:
+        senses = self.wordnet.senses(self.lemma(word, part), part)
+        # `max` returns the first of equal ones.
+        return max(senses, key=lambda s: len(context & self._definition(s)), default=word.text)

@@ -1,0 +1,87 @@
+"""Forms of public benchmarks: the public page, an upload for scoring, and its refusal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from pooling.forms.fields import check_printable
+from pooling.forms.runs import DIRECTION_CHOICES, RunUploadForm
+from pooling.services.public_pages import CITATION_LENGTH, RUNS_PER_DAY_MAX
+
+
+class PublicPageForm(forms.Form):
+    is_public = forms.BooleanField(
+        label="Public",
+        required=False,
+        help_text="Everyone can open the public page, without an account.",
+    )
+    shows_while_judging = forms.BooleanField(
+        label="Show scores and labels while a campaign is not closed",
+        required=False,
+        help_text="Annotators of this benchmark never see them while signed in. Without an "
+        "account, they could.",
+    )
+    shows_texts = forms.BooleanField(
+        label="Include the texts of captions in downloads",
+        required=False,
+        help_text="Without it, downloads contain ids and labels only.",
+    )
+    runs_per_day = forms.IntegerField(
+        label="Runs per person and day",
+        min_value=1,
+        max_value=RUNS_PER_DAY_MAX,
+        help_text="Files with errors do not count. Days begin at midnight UTC.",
+    )
+    contact = forms.CharField(
+        label="Contact",
+        max_length=200,
+        required=False,
+        help_text="Whom to ask about the benchmark. Visitors see it.",
+    )
+    citation = forms.CharField(
+        label="Citation",
+        max_length=CITATION_LENGTH,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
+        help_text="How to cite the benchmark, such as a BibTeX entry.",
+    )
+    confirmed = forms.BooleanField(
+        label="I have read what visitors will see, and they may see it.", required=False
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.initial.get("is_public"):
+            del self.fields["confirmed"]
+
+    def clean_contact(self) -> str:
+        return check_printable(self.cleaned_data["contact"])
+
+    def clean(self) -> dict[str, Any]:
+        values = dict(self.cleaned_data)
+        confirmed = values.pop("confirmed", True)
+        if values.get("is_public") and not confirmed:
+            self.add_error("confirmed", "Read what visitors will see, and confirm it.")
+        return values
+
+
+class RunScoringForm(RunUploadForm):
+    file = forms.FileField(label="File", help_text="A text file can be compressed with gzip.")
+    direction = forms.ChoiceField(
+        label="Direction",
+        choices=DIRECTION_CHOICES[:2],
+        initial=DIRECTION_CHOICES[0][0],
+        required=False,
+        help_text="What the ranked lists contain. A matrix has both; upload it once for each.",
+    )
+
+
+class RefuseForm(forms.Form):
+    reason = forms.CharField(
+        label="Reason", max_length=500, help_text="The person who uploaded the run sees it."
+    )
+
+    def clean_reason(self) -> str:
+        return check_printable(self.cleaned_data["reason"])

@@ -1,0 +1,73 @@
+"""Export a proxy as a matrix with its keys, or as files for training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.shared.commands import HearthCommand
+from config.shared.files import write_atomically
+from pooling.exports import ANCHORS, CAPTION, EXPORTS, TrainingOptions
+from pooling.models import Proxy
+from pooling.selectors.benchmarks import get_benchmark
+from pooling.selectors.proxies import get_proxy
+
+KINDS = [name for name in EXPORTS if name != "keys"]
+
+
+class Command(HearthCommand):
+    help = (
+        "Write a proxy as a .npy matrix of float16, captions x videos, and its keys and options as "
+        "JSON in a second file; or write pairs or triplets for training as CSV."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument("name", help="name of the proxy")
+        parser.add_argument("--output", type=Path, required=True, help="file to write")
+        parser.add_argument(
+            "--as", dest="kind", choices=KINDS, default="matrix", help="default: matrix"
+        )
+        parser.add_argument(
+            "--threshold",
+            type=float,
+            default=0.5,
+            metavar="T",
+            help="lowest value of a positive pair; default: 0.5",
+        )
+        parser.add_argument(
+            "--anchor", choices=ANCHORS, default=CAPTION, help="of triplets; default: caption"
+        )
+        parser.add_argument(
+            "--negatives", type=int, default=1, metavar="N", help="per positive; default: 1"
+        )
+        parser.add_argument("--seed", type=int, default=0, help="draws the negatives; default: 0")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        proxy = get_proxy(get_benchmark(options["key"]), options["name"])
+        training = TrainingOptions(
+            threshold=options["threshold"],
+            anchor=options["anchor"],
+            negatives=options["negatives"],
+            seed=options["seed"],
+        )
+        training.check()
+        output, kind = options["output"], options["kind"]
+        _write(proxy, kind, training, output)
+        if kind != "matrix":
+            return {"proxy": proxy.name, "output": str(output)}
+        keys = output.with_name(f"{output.stem}.keys.json")
+        _write(proxy, "keys", training, keys)
+        return {"proxy": proxy.name, "output": str(output), "keys": str(keys)}
+
+    def report(self, result: dict[str, Any]) -> None:
+        files = [result[name] for name in ("output", "keys") if name in result]
+        self.stdout.write(f"proxy {result['proxy']}: {', '.join(files)}")
+
+
+def _write(proxy: Proxy, kind: str, training: TrainingOptions, path: Path) -> None:
+    with write_atomically(path) as out:
+        for piece in EXPORTS[kind].pieces(proxy, training):
+            out.write(piece)

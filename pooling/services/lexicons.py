@@ -1,0 +1,53 @@
+"""Unpack an uploaded WordNet for one computation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.conf import settings
+
+from config.shared.errors import InvalidInput
+from config.shared.sandbox import Limits, Sandbox
+from pooling.core.proxies.lexicon import members_of_wordnet
+from pooling.core.proxies.request import SentFile
+
+# The largest file of WordNet 3.1 has 16 MB.
+MEMBER_MB = 64
+LIMITS = Limits(seconds=120, cpu_seconds=120, memory_mb=512, file_mb=MEMBER_MB)
+
+
+@contextmanager
+def unpacked_wordnet(file: SentFile) -> Iterator[Path]:
+    """Yield a folder with the files of a WordNet in an archive, or the folder itself.
+
+    Raises `InvalidInput` if the archive cannot be read, or a file is missing in it.
+    """
+    if file.path.is_dir():
+        yield file.path
+        return
+    with TemporaryDirectory() as folder:
+        try:
+            _unpack(file.path, Path(folder))
+        except InvalidInput as error:
+            raise InvalidInput(error.reason, source=file.source) from None
+        yield Path(folder)
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    with Sandbox("pooling.media.archives:list_members") as sandbox:
+        members, _ = sandbox.call(LIMITS, source=str(archive))
+    places = members_of_wordnet(member["name"] for member in members)
+    targets = {str(members[place]["index"]): str(folder / name) for name, place in places.items()}
+    with Sandbox("pooling.media.archives:extract") as sandbox:
+        faults = sandbox.call(
+            LIMITS,
+            source=str(archive),
+            targets=targets,
+            bytes_max=MEMBER_MB << 20,
+            reserve=settings.DISK_RESERVE_BYTES,
+        )
+    for reason in faults.values():
+        raise InvalidInput(reason)

@@ -1,0 +1,278 @@
+"""Computing and importing proxies."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+import numpy as np
+from django.core.files import File
+
+from config.accounts.actors import Actor, account_of
+from config.audit.services import record
+from config.shared.bulk import lock_row, long_transaction
+from config.shared.errors import InvalidInput, Outdated
+from config.shared.progress import Progress, no_progress
+from config.shared.version import code_version
+from pooling.core.arrays import Float32s
+from pooling.core.lines import sha256_of_file
+from pooling.core.proxies.distribution import distribution_of
+from pooling.core.proxies.embeddings import fill_cosine, group_vectors, read_vectors
+from pooling.core.proxies.keys_file import places_of_keys, read_keys
+from pooling.core.proxies.options import ProxyOptions, compute_from_captions
+from pooling.core.proxies.proxy_file import copy_matrix, new_matrix, open_matrix
+from pooling.core.proxies.request import LEXICON, ProxyRequest, SentFile
+from pooling.core.proxies.wordnet import DEBIAN
+from pooling.enums import PoolingAct, ProxyMethod
+from pooling.models import Benchmark, Proxy, proxy_storage
+from pooling.policies import check_can_add_proxy
+from pooling.selectors.arrays import (
+    Int64Array,
+    original_positives,
+    query_keys,
+    query_texts,
+    video_keys,
+)
+from pooling.selectors.proxies import captions_of_videos, distribution_of_proxy
+from pooling.services.lexicons import unpacked_wordnet
+from pooling.services.names import check_name, free_name
+
+NOUN = "proxy"
+
+
+class ProxyReport(TypedDict):
+    """A proxy in the output of `--json`."""
+
+    proxy: str
+    method: str
+    options: dict[str, str]
+    captions: int
+    videos: int
+    mean: float
+    sha256: str
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AddedProxy:
+    """A proxy. `created` is False if it was already stored with the same options and values."""
+
+    proxy: Proxy
+    created: bool
+
+    def report(self) -> ProxyReport:
+        return {
+            "proxy": self.proxy.name,
+            "method": self.proxy.method,
+            "options": self.proxy.options,
+            "captions": self.proxy.benchmark.n_queries,
+            "videos": self.proxy.benchmark.n_videos,
+            "mean": distribution_of_proxy(self.proxy)["mean"],
+            "sha256": self.proxy.sha256,
+            "created": self.created,
+        }
+
+
+def compute_proxy(
+    *,
+    benchmark: Benchmark,
+    options: ProxyOptions,
+    by: Actor,
+    name: str = "",
+    progress: Progress = no_progress,
+) -> AddedProxy:
+    """Compute a proxy of each caption and each video, which its own captions represent.
+
+    Raises `NotPermitted` if `by` may not add proxies, and `InvalidInput` if the name has an error
+    or WordNet is needed but not installed.
+    """
+    check_can_add_proxy(by, benchmark)
+    proxy = _new(benchmark, ProxyMethod(options.method), name or options.method, by)
+    queries, videos = original_positives(benchmark)
+    with new_matrix(benchmark.n_queries, benchmark.n_videos) as (path, matrix):
+        proxy.options = dict(
+            compute_from_captions(
+                options,
+                captions_of_videos(benchmark),
+                [[text] for text in query_texts(benchmark)],
+                (videos, queries),
+                matrix.T,
+                progress,
+            )
+        )
+        return _store(proxy, path, PoolingAct.PROXY_COMPUTED, by, progress)
+
+
+def compute_requested(
+    *,
+    benchmark: Benchmark,
+    request: ProxyRequest,
+    files: Mapping[str, SentFile],
+    by: Actor,
+    name: str = "",
+    progress: Progress = no_progress,
+) -> AddedProxy:
+    """Compute a proxy as `compute_proxy` does, with the files that came with the request.
+
+    files: by the names `core.proxies.request.FILES`. A lexicon is an archive or a folder. Raises
+    `InvalidInput` if a file is missing or has an error.
+    """
+    check_can_add_proxy(by, benchmark)
+    with ExitStack() as stack:
+        wordnet = DEBIAN
+        if LEXICON in files:
+            wordnet = stack.enter_context(unpacked_wordnet(files[LEXICON]))
+        return compute_proxy(
+            benchmark=benchmark,
+            options=request.options(files, wordnet),
+            by=by,
+            name=name,
+            progress=progress,
+        )
+
+
+def import_proxy(
+    *,
+    benchmark: Benchmark,
+    path: Path,
+    by: Actor,
+    name: str = "",
+    source: str | None = None,
+    keys: SentFile | None = None,
+    progress: Progress = no_progress,
+) -> AddedProxy:
+    """Store the values of a `.npy` matrix, [n_queries, n_videos], as float16.
+
+    keys: a JSON file with the keys of the rows and columns, as exports have it. Without it, they
+    are in the order of the numbers of captions and videos. Raises `NotPermitted` if `by` may not
+    add proxies, and `InvalidInput` if a file or the name has an error.
+    """
+    check_can_add_proxy(by, benchmark)
+    source = source or str(path)
+    proxy = _new(benchmark, ProxyMethod.IMPORTED, name or Path(source).stem, by)
+    proxy.source = Path(source).name[:255]
+    places = None if keys is None else _places(benchmark, keys)
+    with new_matrix(benchmark.n_queries, benchmark.n_videos) as (copied, matrix):
+        copy_matrix(path, matrix, source, progress, places)
+        return _store(proxy, copied, PoolingAct.PROXY_IMPORTED, by, progress)
+
+
+def _places(benchmark: Benchmark, keys: SentFile) -> tuple[Int64Array, Int64Array]:
+    found = read_keys(keys.path, keys.source)
+    return (
+        places_of_keys(found["captions"], query_keys(benchmark), "caption", keys.source),
+        places_of_keys(found["videos"], video_keys(benchmark), "video", keys.source),
+    )
+
+
+def import_embeddings(
+    *,
+    benchmark: Benchmark,
+    captions: SentFile | None,
+    videos: SentFile | None,
+    by: Actor,
+    name: str = "",
+    own_is_one: bool = True,
+    progress: Progress = no_progress,
+) -> AddedProxy:
+    """Store the cosine of each caption and each video, from embeddings of another program.
+
+    captions, videos: `.npy` matrices with a row for each caption or video, in the order of their
+    numbers. Without `videos`, a video has the mean of its own captions; without `captions`, a
+    caption has the mean of its own videos. Negative cosines become 0. Raises `NotPermitted` if `by`
+    may not add proxies, and `InvalidInput` if a file or the name has an error.
+    """
+    check_can_add_proxy(by, benchmark)
+    sent = [file for file in (captions, videos) if file is not None]
+    if not sent:
+        raise InvalidInput("Add embeddings of captions, of videos, or of both.")
+    proxy = _new(benchmark, ProxyMethod.EMBEDDINGS, name or Path(sent[0].source).stem, by)
+    proxy.source = ", ".join(Path(file.source).name for file in sent)[:255]
+    queries, of_videos = original_positives(benchmark)
+    progress(0, None, "reading embeddings")
+    rows, columns = _vectors(benchmark, captions, videos, (queries, of_videos))
+    proxy.options = {
+        "method": "cosine of embeddings",
+        "captions": "embeddings" if captions else "mean of the embeddings of their own videos",
+        "videos": "embeddings" if videos else "mean of the embeddings of their own captions",
+        "numbers per embedding": f"{rows.shape[1]:,}",
+        "own captions": "1" if own_is_one else "as computed",
+    }
+    with new_matrix(benchmark.n_queries, benchmark.n_videos) as (path, matrix):
+        fill_cosine(matrix, rows, columns, progress)
+        if own_is_one:
+            matrix[queries, of_videos] = 1
+        return _store(proxy, path, PoolingAct.PROXY_IMPORTED, by, progress)
+
+
+def _vectors(
+    benchmark: Benchmark,
+    captions: SentFile | None,
+    videos: SentFile | None,
+    own: tuple[Int64Array, Int64Array],
+) -> tuple[Float32s, Float32s]:
+    """Return the vectors of captions and of videos, float32 [n, d] each.
+
+    own: the numbers of the captions and videos of the original positives, int64 [n] each.
+    """
+    n_queries, n_videos = benchmark.n_queries, benchmark.n_videos
+    rows = columns = np.empty((0, 0), np.float32)
+    if captions is not None:
+        rows = read_vectors(captions.path, n_queries, "captions", captions.source)
+    if videos is not None:
+        columns = read_vectors(videos.path, n_videos, "videos", videos.source)
+    else:
+        columns = group_vectors(rows, _groups(own[1], own[0], n_videos))
+    if captions is None:
+        rows = group_vectors(columns, _groups(own[0], own[1], n_queries))
+    return rows, columns
+
+
+def _groups(of: Int64Array, members: Int64Array, number: int) -> list[Int64Array]:
+    """Return the members of each group 0..number-1."""
+    order = np.argsort(of, kind="stable")
+    ends = np.searchsorted(of[order], np.arange(1, number))
+    return np.split(members[order], ends)
+
+
+def _new(benchmark: Benchmark, method: ProxyMethod, name: str, by: Actor) -> Proxy:
+    check_name(name, NOUN)
+    return Proxy(
+        benchmark=benchmark,
+        name=name,
+        method=method,
+        captions_sha256=benchmark.captions_sha256,
+        code_version=code_version(),
+        created_by=account_of(by),
+    )
+
+
+def _store(proxy: Proxy, path: Path, act: PoolingAct, by: Actor, progress: Progress) -> AddedProxy:
+    """Store the file, then its row. Housekeeping removes the file if there is no row.
+
+    Raises `Outdated` if the captions have changed since they were read.
+    """
+    proxy.distribution = dict(distribution_of(open_matrix(path), progress))
+    proxy.sha256 = sha256_of_file(path, str(path))
+    with path.open("rb") as file:
+        proxy.file.name = proxy_storage().save(f"{uuid.uuid4().hex}.npy", File(file))
+    with long_transaction():
+        lock_row(proxy.benchmark)
+        equal = proxy.benchmark.proxies.filter(sha256=proxy.sha256, method=proxy.method)
+        for stored in equal.select_related("benchmark"):
+            if stored.options == proxy.options:
+                return AddedProxy(stored, created=False)
+        now = Benchmark.objects.values_list("captions_sha256", "n_videos").get(
+            pk=proxy.benchmark_id
+        )
+        if now != (proxy.captions_sha256, proxy.benchmark.n_videos):
+            raise Outdated("The captions have changed meanwhile. Compute the proxy again.")
+        proxy.name = free_name(proxy.benchmark.proxies.all(), proxy.name)
+        proxy.save()
+        after = {"method": proxy.method, "sha256": proxy.sha256}
+        record(act, by=by, on=proxy, after=after)
+    return AddedProxy(proxy, created=True)

@@ -1,0 +1,74 @@
+"""Making a benchmark public, and what visitors see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from config.accounts.actors import Actor
+from config.audit.services import record
+from config.shared.bulk import lock_row
+from config.shared.errors import InvalidInput
+from config.shared.limits import check_length
+from pooling.enums import PoolingAct
+from pooling.models import Benchmark, PublicPage
+from pooling.policies import check_can_manage_benchmark, check_not_archived
+
+IS_PUBLIC = "is_public"
+PAGE_FIELDS = ("shows_while_judging", "shows_texts", "runs_per_day", "contact", "citation")
+RUNS_PER_DAY_MAX = 100
+CITATION_LENGTH = 5000
+
+
+@transaction.atomic
+def change_public_page(
+    *, benchmark: Benchmark, changes: Mapping[str, Any], by: Actor
+) -> PublicPage:
+    """Make a benchmark public or private, and change what visitors see of it.
+
+    changes: the new values by the names in `PAGE_FIELDS` and by `is_public`; missing ones stay.
+    Raises `NotPermitted` if `by` does not lead the benchmark, `Conflict` if it is archived, and
+    `InvalidInput` for a value that is not valid.
+    """
+    check_can_manage_benchmark(by, benchmark)
+    lock_row(benchmark)
+    benchmark.refresh_from_db()
+    check_not_archived(benchmark)
+    _check(changes)
+    page = PublicPage.objects.get_or_create(benchmark=benchmark)[0]
+    before = page_values(page)
+    changed = {name: value for name, value in changes.items() if value != before[name]}
+    for name, value in changed.items():
+        if name == IS_PUBLIC:
+            page.opened_at = timezone.now() if value else None
+        else:
+            setattr(page, name, value)
+    if changed:
+        page.save()
+        record(
+            PoolingAct.PUBLIC_PAGE_CHANGED,
+            by=by,
+            on=benchmark,
+            before={name: before[name] for name in changed},
+            after=changed,
+        )
+    return page
+
+
+def page_values(page: PublicPage) -> dict[str, Any]:
+    """Return the values that a lead can change, by name."""
+    values = {name: getattr(page, name) for name in PAGE_FIELDS}
+    return {IS_PUBLIC: page.opened_at is not None, **values}
+
+
+def _check(changes: Mapping[str, Any]) -> None:
+    if unknown := set(changes) - {IS_PUBLIC, *PAGE_FIELDS}:
+        raise InvalidInput(f"A public page has no field {min(unknown)!r} that can change.")
+    if not 1 <= changes.get("runs_per_day", 1) <= RUNS_PER_DAY_MAX:
+        raise InvalidInput(f"The limit must lie between 1 and {RUNS_PER_DAY_MAX} runs a day.")
+    check_length(PublicPage, "contact", changes.get("contact", ""))
+    if len(changes.get("citation", "")) > CITATION_LENGTH:
+        raise InvalidInput(f"The citation must have at most {CITATION_LENGTH:,} characters.")

@@ -1,0 +1,108 @@
+"""Reading the file of a run, and storing the files of its whole matrix."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.core.files import File
+
+from config.shared.errors import Outdated
+from config.shared.progress import Progress
+from pooling.core.direction import Direction
+from pooling.core.lines import sha256_of_file
+from pooling.core.run_file import RunData, format_of, read_run
+from pooling.core.whole_matrix import WholeMatrix, new_whole_matrix
+from pooling.models import Benchmark, matrix_storage
+from pooling.selectors.arrays import (
+    original_positives,
+    query_numbers,
+    query_texts,
+    video_numbers,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadRun:
+    """The lists of a run. whole: its temporary files if it was read from a matrix.
+
+    captions_sha256: of the benchmark's captions, whose numbers the lists contain.
+    """
+
+    data: RunData
+    whole: WholeMatrix | None
+    captions_sha256: str
+
+    def check_captions(self, benchmark: Benchmark) -> None:
+        """Raise `Outdated` if the captions have changed since they were read."""
+        stored = Benchmark.objects.filter(pk=benchmark.pk, captions_sha256=self.captions_sha256)
+        if not stored.exists():
+            raise Outdated("The captions have changed meanwhile. Import the run again.")
+
+    def store_matrix(self) -> dict[str, str]:
+        """Store the files of the matrix. Return the fields of the run, none without a matrix.
+
+        Housekeeping removes the files if no run names them.
+        """
+        if self.whole is None:
+            return {}
+        similarities = self.whole.similarity_path
+        return {
+            "similarities": _stored(similarities),
+            "similarities_sha256": sha256_of_file(similarities, str(similarities)),
+            "order": _stored(self.whole.order_path),
+        }
+
+
+def _stored(path: Path) -> str:
+    with path.open("rb") as file:
+        return matrix_storage().save(f"{uuid.uuid4().hex}.npy", File(file))
+
+
+@contextmanager
+def reading_run(
+    benchmark: Benchmark,
+    path: Path,
+    *,
+    direction: Direction,
+    format: str,
+    depth: int | None,
+    source: str | None,
+    progress: Progress,
+) -> Iterator[ReadRun]:
+    """Read and check a run file. Raises `InvalidInput` with the first hundred errors.
+
+    Its temporary files are removed at the end.
+    """
+    if format == "auto":
+        format = format_of(path, source)
+    names_texts = format == "json"  # other formats do not need the texts, which take time to load
+    with ExitStack() as files:
+        whole = None
+        if format == "npy":
+            space = direction.space(benchmark.pair_space)
+            whole = files.enter_context(new_whole_matrix(space))
+        data = read_run(
+            path,
+            format=format,
+            query_numbers=query_numbers(benchmark),
+            video_numbers=video_numbers(benchmark),
+            texts=query_texts(benchmark) if names_texts else None,
+            original=_positives_by_query(benchmark) if names_texts else None,
+            depth=depth,
+            source=source,
+            progress=lambda done, total: progress(done, total, f"reading the {direction} run"),
+            direction=direction,
+            whole=whole,
+        )
+        yield ReadRun(data, whole, benchmark.captions_sha256)
+
+
+def _positives_by_query(benchmark: Benchmark) -> dict[int, set[int]]:
+    positives: dict[int, set[int]] = {}
+    for query, video in zip(*(a.tolist() for a in original_positives(benchmark)), strict=True):
+        positives.setdefault(query, set()).add(video)
+    return positives

@@ -1,0 +1,14 @@
+"""Filters that ask the policies which actions a page offers, in templates without `{% load %}`.
+
+{% if user|may_change:benchmark %}<a href="…">Build a pool</a>{% endif %}
+"""
+
+from __future__ import annotations
+
+from django import template
+
+from pooling.policies import can_change_benchmark, can_import_run
+
+register = template.Library()
+register.filter("may_change", can_change_benchmark)
+register.filter("may_import_runs", can_import_run)

@@ -1,0 +1,285 @@
+"""Pages of proxies: the list, one proxy, computing, uploading, and files."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from config.accounts.roles import is_researcher
+from config.jobs.deletion_page import deletion_page
+from config.jobs.views import start_job
+from config.requests.files import receives_files
+from config.shared.downloads import attachment, download_json
+from config.shared.errors import InvalidInput
+from config.shared.numbers import count, exact_percent, percent, with_percent
+from config.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
+from config.shared.tables import Column, Order
+from config.shared.uploads import stored_uploads
+from pooling.charts import distribution_chart, distribution_text
+from pooling.core.proxies.distribution import THRESHOLDS
+from pooling.enums import ProxyMethod
+from pooling.exports import EXPORTS, TrainingOptions, file_name
+from pooling.forms.proxies import EmbeddingsForm, MatrixForm, ProxyForm, TrainingForm
+from pooling.models import Benchmark, Proxy
+from pooling.policies import (
+    benchmarks_seen_by,
+    can_change_benchmark,
+    can_delete_proxy,
+    can_import_run,
+    can_see_benchmarks,
+    can_upload_run,
+    check_can_add_proxy,
+    check_can_delete_proxy,
+)
+from pooling.selectors.proxies import (
+    distribution_of_proxy,
+    extremes_of_caption,
+    extremes_of_video,
+    has_wordnet,
+)
+from pooling.targets import target_of_proxy
+
+# The captions or videos of a preview with the highest values, and those with the lowest.
+SHOWN = 5
+COLUMNS = (
+    Column("name", "Proxy"),
+    Column("method", "Method"),
+    Column("mean", "Mean value", "number"),
+    Column("half", "Pairs from 0.5, %", "percent"),
+    Column("captions", "Captions"),
+    Column("sha256", "sha256", is_sortable=False),
+    Column("created", "Added", "time", highest_first=True),
+    Column("by", "By", is_sortable=False),
+)
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def proxies(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    order = Order.requested(request.GET.get("sort", ""), COLUMNS, "name")
+    found = list(benchmark.proxies.select_related("benchmark", "created_by"))
+    rows = [_row(proxy, benchmark) for proxy in found]
+    context = {
+        "benchmark": benchmark,
+        "heads": order.heads,
+        "has_changed": any(row["captions"] for row in rows),
+        "rows": order.sort(rows, lambda row, name: row[name]),
+        "may_add": can_import_run(request.user, benchmark),
+        "has_runs": benchmark.runs.listed().exists(),
+    }
+    return render(request, "pooling/proxies/proxies.html", context)
+
+
+def _row(proxy: Proxy, benchmark: Benchmark) -> dict[str, Any]:
+    found = distribution_of_proxy(proxy)
+    half = found["at_least"][THRESHOLDS.index(0.5)] / max(1, benchmark.pair_space.n_pairs)
+    return {
+        "proxy": proxy,
+        "name": proxy.name.casefold(),
+        "method": proxy.get_method_display(),
+        "mean": found["mean"],
+        "half": half,
+        "half_text": percent(half),
+        "captions": proxy.is_of_other_captions,
+        "created": proxy.created_at,
+    }
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def proxy(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    """Show a proxy with its distribution, and the extremes of one video and of one caption."""
+    found = get_proxy_seen(request, key, pk)
+    benchmark = found.benchmark
+    distribution = distribution_of_proxy(found)
+    n_pairs = max(1, benchmark.pair_space.n_pairs)
+    context = {
+        "benchmark": benchmark,
+        "proxy": found,
+        "distribution": distribution,
+        "chart_text": distribution_text(distribution),
+        "thresholds": [
+            (threshold, count(pairs), exact_percent(pairs / n_pairs), pairs / benchmark.n_queries)
+            for threshold, pairs in zip(THRESHOLDS, distribution["at_least"], strict=True)
+        ],
+        "zeros": with_percent(distribution["zeros"] / n_pairs),
+        **_preview(request, found),
+        "training": TrainingForm(),
+        "exports": [(name, kind) for name, kind in EXPORTS.items() if not kind.is_training],
+        "training_exports": [(name, kind) for name, kind in EXPORTS.items() if kind.is_training],
+        "may_pool": can_change_benchmark(request.user, benchmark),
+        "may_delete": can_delete_proxy(request.user, found),
+        "pools": list(found.pools.select_related("proxy")),
+    }
+    return render(request, "pooling/proxies/proxy.html", context)
+
+
+def _preview(request: HttpRequest, found: Proxy) -> dict[str, Any]:
+    """Return the extremes of the video and the caption that the address names, or of the first.
+
+    The address has a key, or the number of the next or previous one.
+    """
+    video = _chosen(request, "video", found.benchmark.videos.all())
+    caption = _chosen(request, "caption", found.benchmark.queries.all())
+    n_videos, n_captions = found.benchmark.n_videos, found.benchmark.n_queries
+    return {
+        "video": video,
+        "of_video": extremes_of_video(found, video, SHOWN),
+        "previous_video": _address("video", (video.number - 1) % n_videos, caption=caption.key),
+        "next_video": _address("video", (video.number + 1) % n_videos, caption=caption.key),
+        "caption": caption,
+        "of_caption": extremes_of_caption(found, caption, SHOWN),
+        "previous_caption": _address("caption", (caption.number - 1) % n_captions, video=video.key),
+        "next_caption": _address("caption", (caption.number + 1) % n_captions, video=video.key),
+    }
+
+
+def _address(name: str, number: int, **kept: str) -> str:
+    return f"?{urlencode({**kept, f'{name}_number': number})}#of-{name}"
+
+
+def _chosen(request: HttpRequest, name: str, rows: Any) -> Any:
+    if wanted := request.GET.get(name, "").strip():
+        return get_object_or_404(rows, key=wanted)
+    number = request.GET.get(f"{name}_number", "0")
+    if not number.isascii() or not number.isdigit():
+        raise InvalidInput(f"The number of the {name} must be a whole number.")
+    return get_object_or_404(rows, number=int(number) % max(1, rows.count()))
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def proxy_chart(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    """Download the Vega-Lite specification of the histogram."""
+    found = get_proxy_seen(request, key, pk)
+    chart = distribution_chart(distribution_of_proxy(found))
+    return download_json(chart, f"{key}-proxy-{found.pk}-distribution.vl")
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def proxy_export(request: HttpRequest, key: str, pk: int, export: str) -> HttpResponseBase:
+    """Return a proxy as a file, which is made while it is sent."""
+    found = get_proxy_seen(request, key, pk)
+    if export not in EXPORTS:
+        raise Http404
+    form = TrainingForm({"threshold": 0.5, **request.GET.dict()})
+    check_form(form)
+    return export_response(found, export, form.options(), request.method or "")
+
+
+def export_response(
+    found: Proxy, export: str, options: TrainingOptions, method: str
+) -> HttpResponseBase:
+    kind = EXPORTS[export]
+    response: HttpResponseBase = HttpResponse()
+    if method != "HEAD":
+        response = StreamingHttpResponse(kind.pieces(found, options))
+    response["Content-Type"] = kind.content_type
+    response["Content-Disposition"] = attachment(file_name(found, export, options))
+    return response
+
+
+@receives_files(is_researcher)
+@only_for(can_upload_run)
+@require_http_methods(FORM_METHODS)
+def proxy_compute(request: HttpRequest, key: str) -> HttpResponse:
+    """Start the job that computes a proxy from the captions."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_add_proxy(request.user, benchmark)
+    form = ProxyForm(**form_data(request))
+    if request.method == "POST" and form.is_valid():
+        wanted = form.request()
+        name = form.cleaned_data["name"]
+        title = f"Compute the proxy {name or wanted.method} of {benchmark.name}"
+        params = {"name": name, "request": wanted.values()}
+        return _start(request, benchmark, form, "compute_proxy", title, params)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "has_wordnet": has_wordnet(),
+        "meteor_caution": ProxyMethod.METEOR.caution,
+    }
+    template = "pooling/proxies/compute.html"
+    return render(request, template, context, status=form_status(request))
+
+
+@receives_files(is_researcher)
+@only_for(can_upload_run)
+@require_http_methods(FORM_METHODS)
+def proxy_upload(request: HttpRequest, key: str) -> HttpResponse:
+    """Start the job that imports a matrix."""
+    return _upload(request, key, MatrixForm(**form_data(request)), "matrix", "import_proxy")
+
+
+@receives_files(is_researcher)
+@only_for(can_upload_run)
+@require_http_methods(FORM_METHODS)
+def embeddings_upload(request: HttpRequest, key: str) -> HttpResponse:
+    """Start the job that computes a proxy from embeddings."""
+    form = EmbeddingsForm(**form_data(request))
+    return _upload(request, key, form, "embeddings", "import_embeddings")
+
+
+def _upload(
+    request: HttpRequest, key: str, form: MatrixForm | EmbeddingsForm, noun: str, kind: str
+) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_add_proxy(request.user, benchmark)
+    if request.method == "POST" and form.is_valid():
+        files = form.sent_files()
+        params = {
+            name: value for name, value in form.cleaned_data.items() if name not in form.files_of
+        }
+        title = f"Import the {noun} {next(iter(files.values())).name} into {benchmark.name}"
+        return _start(request, benchmark, form, kind, title, params)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "heading": f"Upload {noun}" if noun == "embeddings" else f"Upload a {noun}",
+        "caution": ProxyMethod.EMBEDDINGS.caution,
+        "back": reverse("proxies", args=[key]),
+        "back_name": "Back to the proxies",
+    }
+    template = f"pooling/proxies/{noun}_upload.html"
+    return render(request, template, context, status=form_status(request))
+
+
+def _start(
+    request: HttpRequest,
+    benchmark: Benchmark,
+    form: ProxyForm | MatrixForm | EmbeddingsForm,
+    kind: str,
+    title: str,
+    params: dict[str, Any],
+) -> HttpResponse:
+    with stored_uploads(form.sent_files()) as stored:
+        return start_job(
+            request,
+            kind=kind,
+            title=title,
+            params={"benchmark": benchmark.key, **params, **stored},
+            benchmark_key=benchmark.key,
+        )
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def proxy_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    found = get_proxy_seen(request, key, pk)
+    check_can_delete_proxy(request.user, found)
+    return deletion_page(request, target_of_proxy(found), {"benchmark": found.benchmark})
+
+
+def get_proxy_seen(request: HttpRequest, key: str, pk: int) -> Proxy:
+    """Return a proxy that the person may see. Raises `Http404` for others."""
+    found = Proxy.objects.filter(benchmark__in=benchmarks_seen_by(request.user))
+    rows = found.select_related("benchmark", "created_by")
+    return get_object_or_404(rows, benchmark__key=key, pk=pk)

@@ -1,0 +1,181 @@
+"""Pages that make a benchmark public, and those of runs that are uploaded to it for scoring."""
+
+from __future__ import annotations
+
+import uuid
+from typing import cast
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from config.accounts.models import User
+from config.requests.files import receives_files
+from config.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
+from config.shared.uploads import check_is_readable
+from pooling import services
+from pooling.forms.changing import RunForm, WithdrawForm
+from pooling.forms.public import PublicPageForm, RefuseForm, RunScoringForm
+from pooling.models import Benchmark, PublicPage, Run, RunUpload, Uploader
+from pooling.policies import (
+    can_see_benchmarks,
+    can_send_runs_to,
+    can_upload_for_scoring,
+    check_can_confirm_uploader,
+    check_can_publish_run,
+    check_can_refuse_upload,
+    is_confirmed_for,
+    own_run_uploads,
+    public_benchmarks_seen_by,
+    run_uploads_seen_by,
+)
+from pooling.selectors.runs import find_runs
+from pooling.services.public_pages import page_values
+from pooling.views.changing import get_benchmark_managed, is_saved
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def public_page(request: HttpRequest, key: str) -> HttpResponse:
+    """Show leads what visitors see of a benchmark, and change it."""
+    benchmark = get_benchmark_managed(request, key)
+    page = PublicPage.objects.filter(benchmark=benchmark).first() or PublicPage(benchmark=benchmark)
+    form = PublicPageForm(**form_data(request), initial=page_values(page))
+    by = cast(User, request.user)
+
+    def save() -> PublicPage:
+        return services.change_public_page(benchmark=benchmark, changes=form.cleaned_data, by=by)
+
+    if is_saved(request, form, save):
+        messages.success(request, "The changes are saved.")
+        return redirect("public-page", key)
+    context = {"benchmark": benchmark, "page": page, "form": form, "runs": find_runs(benchmark)}
+    return render(request, "pooling/public_page.html", context, status=form_status(request))
+
+
+@receives_files(can_send_runs_to)
+@only_for(can_upload_for_scoring)
+@require_http_methods(FORM_METHODS)
+def run_score(request: HttpRequest, key: str) -> HttpResponse:
+    """Upload a run for scoring, or show how to confirm the account first."""
+    benchmark = get_object_or_404(public_benchmarks_seen_by(request.user), key=key)
+    if not is_confirmed_for(request.user, key):
+        return _unconfirmed(request, benchmark)
+    form = RunScoringForm(**form_data(request))
+    by = cast(User, request.user)
+
+    def save() -> RunUpload:
+        check_is_readable(form.cleaned_data["file"], "A run in TREC, JSON or .npy format")
+        return services.upload_run(benchmark=benchmark, by=by, **form.cleaned_data)
+
+    if is_saved(request, form, save):
+        messages.success(request, "The file is stored. Its state is shown below.")
+        return redirect("run-uploads")
+    context = {
+        "benchmark": benchmark,
+        "page": benchmark.public_page,
+        "form": form,
+        "heading": "Upload a run for scoring",
+        "back": reverse("public-benchmark", args=[key]),
+        "back_name": "Back to the benchmark",
+    }
+    return render(request, "pooling/run_score.html", context, status=form_status(request))
+
+
+def _unconfirmed(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    own = Uploader.objects.filter(benchmark=benchmark, person=request.user.pk)
+    context = {"benchmark": benchmark, "page": benchmark.public_page, "asked": own.first()}
+    status = 403 if request.method == "POST" else 200
+    return render(request, "pooling/run_unconfirmed.html", context, status=status)
+
+
+@only_for(can_upload_for_scoring)
+@require_POST
+def run_score_ask(request: HttpRequest, key: str) -> HttpResponse:
+    """Ask the leads of a benchmark to confirm the account."""
+    benchmark = get_object_or_404(public_benchmarks_seen_by(request.user), key=key)
+    services.ask_for_confirmation(benchmark=benchmark, by=cast(User, request.user))
+    messages.success(request, "The leads of the benchmark see your request.")
+    return redirect("run-score", key)
+
+
+@only_for(can_see_benchmarks)
+@require_POST
+def uploader_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    """Confirm a person for uploads, or remove the request or the confirmation."""
+    benchmark = get_benchmark_managed(request, key)
+    check_can_confirm_uploader(request.user, benchmark)
+    uploader = get_object_or_404(benchmark.uploaders.select_related("person", "benchmark"), pk=pk)
+    by = cast(User, request.user)
+    if request.POST.get("action") == "remove":
+        services.remove_uploader(uploader=uploader, by=by)
+        messages.success(request, f"{uploader.person.username} is removed from the list.")
+    else:
+        services.confirm_uploader(uploader=uploader, by=by)
+        messages.success(request, f"{uploader.person.username} is confirmed and can upload runs.")
+    return redirect("benchmark-run-uploads", key)
+
+
+@only_for(can_upload_for_scoring)
+@require_http_methods(FORM_METHODS)
+def run_publish(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Show what everyone will see of a run, and publish it."""
+    upload = _get_upload(request, pk)
+    check_can_publish_run(cast(User, request.user), upload)
+    if upload.run is None or not upload.run.is_private:
+        return redirect("run-uploads")
+    form = RunForm(**form_data(request), initial=RunForm.values_of(upload.run))
+    by = cast(User, request.user)
+
+    def save() -> Run:
+        return services.publish_run(upload=upload, changes=form.cleaned_data, by=by)
+
+    if is_saved(request, form, save):
+        messages.success(request, "The run is published.")
+        return redirect("run-uploads")
+    context = {"upload": upload, "benchmark": upload.benchmark, "form": form}
+    return render(request, "pooling/run_publish.html", context, status=form_status(request))
+
+
+@only_for(can_upload_for_scoring)
+@require_POST
+def run_upload_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Withdraw the run of one's own upload, or restore it."""
+    own = own_run_uploads(request.user).select_related("benchmark", "run")
+    upload = get_object_or_404(own, pk=pk, run__isnull=False)
+    run, by = cast(Run, upload.run), cast(User, request.user)
+    if request.POST.get("action") == "restore":
+        services.restore_run(run=run, by=by)
+        messages.success(request, "The run is restored.")
+        return redirect("run-uploads")
+    form = WithdrawForm(request.POST)
+    check_form(form)
+    services.withdraw_run(run=run, by=by, reason=form.cleaned_data["reason"])
+    messages.success(request, "The run is withdrawn.")
+    return redirect("run-uploads")
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def run_upload_refuse(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Refuse an upload, with the reason."""
+    upload = _get_upload(request, pk)
+    by = cast(User, request.user)
+    check_can_refuse_upload(by, upload)
+    form = RefuseForm(**form_data(request))
+
+    def save() -> None:
+        services.refuse_upload(upload=upload, by=by, **form.cleaned_data)
+
+    if is_saved(request, form, save):
+        messages.success(request, "The upload is refused.")
+        return redirect("benchmark-run-uploads", upload.benchmark.key)
+    context = {"upload": upload, "benchmark": upload.benchmark, "form": form}
+    return render(request, "pooling/run_refuse.html", context, status=form_status(request))
+
+
+def _get_upload(request: HttpRequest, pk: uuid.UUID) -> RunUpload:
+    uploads = run_uploads_seen_by(request.user)
+    return get_object_or_404(uploads.select_related("benchmark", "run", "created_by"), pk=pk)

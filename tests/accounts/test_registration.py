@@ -1,0 +1,39 @@
+"""Accounts without a role, which people create themselves if the site allows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.test import Client
+
+from config.accounts.models import User
+from config.audit.models import AuditEntry
+from tests import factories
+
+DETAILS = {"username": "olga", "password1": factories.PASSWORD, "password2": factories.PASSWORD}
+
+
+def test_anyone_creates_an_account_without_a_role_if_the_site_allows_it(
+    db: None, client: Client, settings: Any
+) -> None:
+    assert client.post("/register/", DETAILS).status_code == 404
+    settings.OPEN_REGISTRATION = True
+    assert client.post("/register/", DETAILS | {"password2": "x"}).status_code == 422
+    assert client.post("/register/", DETAILS).status_code == 302
+    olga = User.objects.get(username="olga")
+    assert (olga.groups.count(), olga.grants.count(), olga.is_staff) == (0, 0, False)
+    assert AuditEntry.objects.filter(by=olga, act="person_created").count() == 1
+    statuses = {
+        path: client.get(path).status_code
+        for path in ("/", "/uploads/", "/benchmarks/tiny/", "/jobs/", "/people/")
+    }
+    assert list(statuses.values()) == [200, 200, 404, 404, 404]
+    assert Client().post("/register/", DETAILS | {"username": "OLGA"}).status_code == 422
+
+
+def test_registrations_from_one_address_are_limited(
+    db: None, client: Client, settings: Any
+) -> None:
+    settings.OPEN_REGISTRATION = True
+    answers = [client.post("/register/", {}).status_code for _ in range(21)]
+    assert answers == [422] * 20 + [429]

@@ -1,0 +1,115 @@
+"""Choosing five captions of a video, and numbering the orders in which people put them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from annotation.core.orderings import (
+    N_ORDERS,
+    Levels,
+    Refusal,
+    choose_captions,
+    number_of_order,
+    order_of_number,
+    ranks_in_orders,
+    shuffled_places,
+)
+
+
+def choose(values, equal=None, *, seed=0, levels=Levels.CAPTIONS, first_code=0):
+    n = len(values)
+    first_equal = np.arange(n) if equal is None else np.array(equal)
+    return choose_captions(np.array(values), first_equal, first_code + np.arange(n), seed, levels)
+
+
+def test_the_extremes_and_the_quartiles_are_chosen() -> None:
+    # Places 0, 2, 4, 6 and 8 of nine captions.
+    values = np.array([0.5, 0.9, 0.1, 0.7, 0.3, 0.8, 0.2, 0.6, 0.4], np.float16)
+    chosen = choose(values)
+    assert chosen.captions == (1, 3, 0, 4, 2)
+    assert chosen.values == pytest.approx((0.9, 0.7, 0.5, 0.3, 0.1), abs=1e-3)
+    assert not chosen.has_ties
+
+
+@pytest.mark.parametrize(
+    ("number", "places"),
+    # k (n - 1) / 4 is rounded half up: with seven captions, 1.5 and 4.5 become 2 and 5.
+    [(5, (0, 1, 2, 3, 4)), (6, (0, 1, 3, 4, 5)), (7, (0, 2, 3, 5, 6)), (8, (0, 2, 4, 5, 7))],
+)
+def test_quartiles_between_two_captions_are_rounded(number: int, places: tuple[int, ...]) -> None:
+    assert choose(1 - np.arange(number) / 10).captions == places
+
+
+def test_equal_texts_count_once_with_their_highest_value() -> None:
+    # Captions 0, 3 and 5 have one text. Without it there are four others.
+    values, equal = [0.2, 0.8, 0.6, 0.9, 0.4, 0.2, 0.1], [0, 1, 2, 0, 4, 0, 6]
+    assert choose(values, equal).captions == (3, 1, 2, 4, 6)
+    assert choose(values[:6], equal[:6]) == Refusal.TOO_FEW_TEXTS
+
+
+def test_a_seeded_draw_decides_between_equal_values() -> None:
+    values = [1.0] + [0.5] * 40 + [0.0]
+    chosen = [choose(values, seed=seed) for seed in range(400)]
+    assert all(one.values == (1, 0.5, 0.5, 0.5, 0) and one.has_ties for one in chosen)
+    assert all(len(set(one.captions)) == 5 for one in chosen)
+    counts = np.bincount([one.captions[2] for one in chosen], minlength=42)[1:41]
+    assert stats.chisquare(counts).pvalue > 0.05
+    assert choose(values, seed=7) == choose(values, seed=7)
+    assert choose(values, seed=7) != choose(values, seed=7, first_code=42)
+
+
+def test_quartiles_of_values_have_no_ties() -> None:
+    values = [1.0, 0.8, 0.8, 0.6, 0.5, 0.5, 0.4] + [0.0] * 20
+    chosen = choose(values, levels=Levels.VALUES)
+    # The six different values have the places 0, 1, 3, 4 and 5.
+    assert chosen.values == (1, 0.8, 0.5, 0.4, 0)
+    assert {choose(values, levels=Levels.VALUES, seed=s).captions[1] for s in range(9)} == {1, 2}
+    assert choose([1, 0.5, 0.2, 0, 0, 0, 0], levels=Levels.VALUES) == Refusal.TOO_FEW_VALUES
+
+
+@pytest.mark.parametrize(
+    ("values", "refusal"),
+    [
+        ([0.5] * 4, Refusal.TOO_FEW_TEXTS),
+        ([0.5] * 9, Refusal.ALL_EQUAL),
+        ([], Refusal.TOO_FEW_TEXTS),
+    ],
+)
+def test_a_video_is_refused_with_the_reason(values: list[float], refusal: str) -> None:
+    assert choose(values) == refusal
+
+
+def test_places_are_shuffled_by_the_seed() -> None:
+    drawn = [tuple(shuffled_places(code, 3)) for code in range(6000)]
+    assert set(drawn) == {order_of_number(number) for number in range(N_ORDERS)}
+    assert shuffled_places(17, 3) == list(drawn[17])
+    first = np.bincount([places[0] for places in drawn])
+    assert np.abs(first - 1200).max() < 100  # 3.2 standard deviations
+
+
+def test_each_number_is_one_order() -> None:
+    orders = [order_of_number(number) for number in range(N_ORDERS)]
+    assert [number_of_order(order) for order in orders] == list(range(120))
+    assert len(set(orders)) == 120
+    assert (orders[0], orders[1], orders[119]) == (
+        (0, 1, 2, 3, 4),
+        (0, 1, 2, 4, 3),
+        (4, 3, 2, 1, 0),
+    )
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 1, 2, 3, 3], [1, 2, 3, 4, 5], []])
+def test_what_is_no_order_has_no_number(order: list[int]) -> None:
+    with pytest.raises(ValueError, match="does not contain each of the places 0 to 4 once"):
+        number_of_order(order)
+    with pytest.raises(ValueError, match="is not the number of an order, 0 to 119"):
+        order_of_number(120)
+
+
+def test_ranks_of_captions_follow_from_order_and_places() -> None:
+    # The captions have the places 3, 0, 4, 1 and 2. The order begins with the caption at place 4.
+    number = number_of_order([4, 1, 0, 3, 2])
+    assert ranks_in_orders([number], [[3, 0, 4, 1, 2]]).tolist() == [[3, 2, 0, 1, 4]]
+    assert ranks_in_orders([], np.empty((0, 5))).shape == (0, 5)

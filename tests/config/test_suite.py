@@ -1,0 +1,62 @@
+"""How the tests are run: parts at the same time, and long tests first."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT, longest_first
+
+# Instead of make: `bad` fails, and `one` and `two` each wait until the other has started.
+MAKE = """#!/bin/sh
+for target; do case "$target" in
+  one) echo "to two" > pipe ;;
+  two) cat pipe ;;
+  bad) echo "wrong" >&2; exit 2 ;;
+esac; done
+"""
+
+
+def test_all_parts_run_at_the_same_time_and_one_that_fails_fails_all(tmp_path: Path) -> None:
+    make = tmp_path / "make"
+    make.write_text(MAKE)
+    make.chmod(0o755)
+    os.mkfifo(tmp_path / "pipe")
+
+    def run(*parts: str) -> tuple[int, set[str]]:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.parts", make, *parts],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        return done.returncode, {line.partition(" after ")[0] for line in done.stdout.splitlines()}
+
+    shown = {"First  | passed", "Second | to two", "Second | passed"}
+    assert run("First=one", "Second=two") == (0, shown)
+    shown = {*shown, "Other  | wrong", "Other  | failed"}
+    assert run("First=one", "Second=two", "Other=bad") == (1, shown)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 7])
+@pytest.mark.parametrize("n_long", [0, 1, 40, 100])
+def test_each_process_begins_with_long_tests_and_none_is_left_out(
+    n_long: int, workers: int
+) -> None:
+    places = [f"e2e/test_{n}.py" if n < n_long else f"pooling/test_{n}.py" for n in range(100)]
+    items: list[Any] = [SimpleNamespace(path=ROOT / "tests" / place) for place in places]
+    ordered = [item.path.name for item in longest_first(items[::-1], workers)]
+    assert sorted(ordered) == sorted(item.path.name for item in items)
+    if n_long == 40:
+        long = {item.path.name for item in items[:n_long]}
+        size = len(items) // workers
+        firsts = [ordered[number * size] for number in range(workers)]
+        assert set(firsts) <= long

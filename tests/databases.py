@@ -1,0 +1,132 @@
+"""Migrated databases for the tests and for the programs that tests start.
+
+A migration takes ten seconds of processor time, most of which Django spends on the states of the
+models between migrations. All processes of one run of pytest therefore copy one migrated database,
+and so do the programs that its tests start.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg2
+
+ROOT = Path(__file__).resolve().parent.parent
+SQLITE = "sqlite:///"
+FILE = "hearth.sqlite3"
+TEMPLATE = "template"  # the file with the name of the database on PostgreSQL
+# The URL of the server of the tests, which tests.services sets. Tests on SQLite know it, too.
+SERVER = "HEARTH_TEST_POSTGRES"
+
+
+def migrate(environment: Mapping[str, str], root: Path = ROOT) -> None:
+    """Migrate the empty database of these variables, or copy the migrated database of this run."""
+    url = environment.get("DATABASE_URL") or f"{SQLITE}{environment['HEARTH_HOME']}/{FILE}"
+    shared = os.environ.get("HEARTH_TEST_FOLDER")  # set by tests/conftest.py
+    if shared and root == ROOT and url.startswith(SQLITE):
+        file = Path(url.removeprefix(SQLITE))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(migrated_file(Path(shared) / "migrated"), file)
+    elif shared and root == ROOT and is_on_the_server(url):
+        name, template = database_name(url), migrated_template(url, Path(shared) / "migrated")
+        execute(url, f"DROP DATABASE {name}", f"CREATE DATABASE {name} TEMPLATE {template}")
+    else:
+        run_migrations(environment, root)
+
+
+def migrated_file(folder: Path) -> Path:
+    """Return the migrated file in a folder. The first process makes it, and others wait for it."""
+    with locked(folder):
+        if not (folder / FILE).exists():
+            making = folder / "making"
+            shutil.rmtree(making, ignore_errors=True)  # of a process that was killed
+            making.mkdir()
+            variables = {"HEARTH_HOME": str(making), "DATABASE_URL": f"{SQLITE}{making / FILE}"}
+            run_migrations({**os.environ, **variables}, ROOT)
+            with closing(sqlite3.connect(making / FILE)) as made:
+                made.execute("VACUUM")  # migrations leave free pages
+            (making / FILE).rename(folder / FILE)
+    return folder / FILE
+
+
+def migrated_template(server: str, folder: Path) -> str:
+    """Return the name of a migrated database on this server (URL), which this run copies.
+
+    `drop_template` removes it. folder: as for `migrated_file`.
+    """
+    made = folder / TEMPLATE
+    with locked(folder):
+        if not made.exists():
+            name = f"hearth_template_{uuid.uuid4().hex[:12]}"
+            execute(server, f"CREATE DATABASE {name}")
+            variables = {"HEARTH_HOME": str(folder), "DATABASE_URL": database_url(server, name)}
+            run_migrations({**os.environ, **variables}, ROOT)
+            made.write_text(name)
+    return made.read_text()
+
+
+def drop_template(folder: Path) -> None:
+    made = folder / TEMPLATE
+    if made.exists():
+        server = os.environ.get(SERVER) or os.environ["DATABASE_URL"]
+        execute(server, f"DROP DATABASE IF EXISTS {made.read_text()}")
+
+
+def is_on_the_server(url: str) -> bool:
+    """Return whether a database is on the server of the tests. Drills have their own servers."""
+    there, here = urlsplit(os.environ.get(SERVER, "")), urlsplit(url)
+    return (there.hostname, there.port) == (here.hostname, here.port)
+
+
+@contextmanager
+def empty_postgresql(server: str) -> Iterator[str]:
+    """Create an empty database on the server of a URL and yield its URL."""
+    name = f"hearth_site_{uuid.uuid4().hex[:12]}"
+    execute(server, f"CREATE DATABASE {name}")
+    try:
+        yield database_url(server, name)
+    finally:
+        execute(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def database_name(url: str) -> str:
+    return urlsplit(url).path.removeprefix("/")
+
+
+def database_url(server: str, name: str) -> str:
+    return urlsplit(server)._replace(path=f"/{name}").geturl()
+
+
+def execute(server: str, *statements: str) -> None:
+    """Execute statements in the database `postgres`, which every server has."""
+    with closing(psycopg2.connect(database_url(server, "postgres"))) as link:
+        link.autocommit = True
+        for statement in statements:
+            link.cursor().execute(statement)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def run_migrations(environment: Mapping[str, str], root: Path) -> None:
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+        cwd=root,
+        env=dict(environment),
+        check=True,
+    )

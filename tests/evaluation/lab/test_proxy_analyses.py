@@ -1,0 +1,229 @@
+"""The analyses of proxies on a benchmark worked by hand, by command and page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from config.accounts.actors import OPERATOR
+from config.accounts.roles import Role
+from config.shared.errors import InvalidInput
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import analyse
+from evaluation.release.services import publish_label_set
+from pooling.models import Benchmark, Proxy
+from tests.evaluation.worked import PROXIES, make_worked_benchmark
+from tests.factories import (
+    add_judgments,
+    add_proxy,
+    import_benchmark,
+    make_user,
+    write_captions,
+    write_videos,
+)
+
+pytestmark = pytest.mark.django_db
+
+NAMES = ("proxies", "proxy-thresholds", "proxy-correlation", "proxy-calibration")
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+def result_of(benchmark: Benchmark, analysis: str, **options: Any) -> dict[str, Any]:
+    question = build_question(get_analysis(analysis), benchmark, options)
+    result: dict[str, Any] = analyse(question=question).result
+    return result
+
+
+# --- By hand ------------------------------------------------------------------------------------
+
+
+def test_calibration_by_hand(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "proxy-calibration", measures="C@1", step="0.25")
+    # Nine judged pairs are no original positives. Four are relevant, with the values 0.5 (c0 v1),
+    # 0.5 (c1 v0), 0.25 (c1 v2) and 0.75 (c2 v3). The others have 0, 0, 0, 0 and 0.25.
+    assert (result["pairs"], result["relevant"], result["known"]) == (9, 4, 3)
+    near, words = result["rows"]
+    assert near["proxy"] == "near"
+    assert near["auc"] == pytest.approx((5 + 5 + 4.5 + 5) / 20)
+    assert near["ap"] == pytest.approx((1 + 1 + 1 + 4 / 5) / 4)
+    curve = {row["threshold"]: row for row in result["curve"] if row["proxy"] == "near"}
+    called = {t: (row["called"], row["correct"]) for t, row in curve.items()}
+    assert called == {0.25: (5, 4), 0.5: (3, 3), 0.75: (1, 1), 1: (0, 0)}
+    # All pairs are judged, so none that is called relevant is unjudged.
+    assert [row["pairs"] for row in curve.values()] == [5, 3, 1, 0]
+    assert [row["unjudged"] for row in curve.values()] == [0, 0, 0, None]
+    # Near and people differ on 1, 1, 3 and 4 pairs, and call 9, 7, 5 and 4 of 18 relevant.
+    assert [row["alpha"] for row in curve.values()] == [
+        pytest.approx(1 - 17 * differ / (both * (18 - both)))
+        for differ, both in ((1, 9), (1, 7), (3, 5), (4, 4))
+    ]
+    chosen = [near[key] for key in ("threshold", "f1", "precision", "recall")]
+    assert chosen == [0.25, pytest.approx(8 / 9), 4 / 5, 1]
+    # Of three videos, no figure of resamples has an interval.
+    assert (near["auc_interval"], near["threshold_interval"]) == (None, None)
+    # Words has 0.5 for c1 with v0 and v2, and 0 for all others.
+    assert [words[key] for key in ("threshold", "precision", "recall")] == [0.25, 1, 1 / 2]
+    grades = [row for row in result["grades"] if row["proxy"] == "near"]
+    assert [(row["label"], row["pairs"], row["mean"]) for row in grades] == [
+        ("0", 5, 0.05),
+        ("1", 4, 0.5),
+    ]
+
+
+def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
+    options = {"measures": "C@1", "threshold": "0.75", "proxies": ["near"]}
+    result = result_of(benchmark, "proxy-calibration", **options)
+    # At rank 1, A has v0 for c0 and c1, and v3 for c2; B has v1 for c0 and c1, and v3 for c2.
+    # Near calls only c2 v3 relevant, beside the original positives. People judged all relevant.
+    keys = ("run", "original", "by_proxy", "by_people", "difference")
+    third = pytest.approx(1 / 3)
+    assert [[row[key] for key in keys] for row in result["scores"]] == [
+        ["A", third, pytest.approx(2 / 3), 1, pytest.approx(-1 / 3)],
+        ["B", third, pytest.approx(2 / 3), 1, pytest.approx(-1 / 3)],
+    ]
+    assert result["orders"][0]["tau"] is None
+    # Near and people differ on 3 of 9 pairs, and call 5 of 18 relevant, however it is cross-fitted.
+    assert result["rows"][0]["fitted_alpha"] == pytest.approx(1 - 17 * 3 / (5 * 13))
+    labels_only = result_of(benchmark, "proxy-calibration", **options, only="on")
+    # All twelve judged pairs are compared. Near has 1 for the own video of c1, and people say no.
+    assert (labels_only["pairs"], labels_only["relevant"], labels_only["known"]) == (12, 6, 0)
+    assert [row["called"] for row in labels_only["curve"]][-1] == 3
+    text = get_analysis("proxy-calibration").findings(result)
+    assert text[2].startswith("By near, A would have C@1 66.7 %; people give it 100.0 %, and the")
+
+
+@pytest.mark.parametrize(
+    ("alpha", "people", "verdict"),
+    [
+        ((0.7, [0.6, 0.8]), None, "The proxy that agrees best with people is near at 0.25: alpha"),
+        ((0.6, [0.5, 0.7]), 0.8, "No proxy stands in for people, because the alpha of each is be"),
+        ((0.6, [0.5, 0.7]), 0.5, "The proxy that agrees best with people is near at 0.25: alpha"),
+        ((0.7, [0, 0.9]), 0.8, "No proxy stands in for people, because none clearly agrees with"),
+        ((0.7, None), 0.8, "The proxy with the highest agreement is near at 0.25, without an int"),
+    ],
+)
+def test_the_verdict_depends_on_alpha(
+    benchmark: Benchmark, alpha: Any, people: float | None, verdict: str
+) -> None:
+    result = result_of(benchmark, "proxy-calibration", step="0.25", proxies=["near"])
+    result["rows"][0] |= dict(zip(("fitted_alpha", "fitted_alpha_interval"), alpha, strict=True))
+    found = get_analysis("proxy-calibration").findings(result | {"people_alpha": people})
+    assert found[0].startswith(verdict)
+
+
+def test_equal_captions_count_once(tmp_path: Path) -> None:
+    rows = [("c0", "a dog", "v0"), ("c1", "A dog.", "v1"), ("c2", "a cat", "v2")]
+    videos = write_videos(tmp_path, [(f"v{i}", "", "") for i in range(4)])
+    captions = write_captions(tmp_path, rows)
+    benchmark = import_benchmark(key="twins", captions=captions, videos=videos).benchmark
+    # Each dog caption matches v0 and v1, so only c2 with these, and all with v2 and v3, are left.
+    add_proxy(tmp_path, benchmark, [[1, 1, 0, 0.5], [1, 1, 0, 0.5], [0, 0, 1, 0.25]], "near")
+    judged = [("c0", "v1", 1), ("c1", "v3", 1), ("c0", "v3", 1), ("c0", "v2", 0), ("c2", "v3", 0)]
+    add_judgments(tmp_path, benchmark, [(c, v, "anna", label) for c, v, label in judged])
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    result = result_of(benchmark, "proxy-calibration", step="0.5")
+    assert (result["pairs"], result["relevant"], result["known"]) == (3, 1, 3)
+    # Of the two texts and four videos, three pairs are original positives.
+    assert [(row["pairs"], row["called"]) for row in result["curve"]] == [(1, 1), (0, 0)]
+
+
+def test_thresholds_by_hand(benchmark: Benchmark) -> None:
+    options = {"proxies": ["near"], "step": "0.5"}
+    half, one = result_of(benchmark, "proxy-thresholds", **options)["rows"]
+    assert half == {
+        "proxy": "near",
+        "threshold": 0.5,
+        "pairs": 6,
+        "share": 0.5,
+        "own": 3,
+        "captions_per_video": 1.5,
+        "videos_per_caption": 2,
+        "lonely_captions": 0,
+        "lonely_videos": 1,
+    }
+    keys = ("pairs", "own", "lonely_captions", "lonely_videos")
+    assert [one[key] for key in keys] == [3, 3, 3, 4]
+
+
+def test_correlation_by_hand(benchmark: Benchmark) -> None:
+    by_video, by_caption = result_of(benchmark, "proxy-correlation")["rows"]
+    # By words, no caption is similar to v3, so this video is left out.
+    assert (by_video["queries"], by_video["left_out"]) == (3, 1)
+    matrices = np.array([PROXIES["near"], PROXIES["words"]])
+    expected = [np.corrcoef(*matrices[:, :, video])[0, 1] for video in range(3)]
+    assert by_video["correlation"] == pytest.approx(np.mean(expected))
+    expected = [np.corrcoef(*matrices[:, caption])[0, 1] for caption in range(3)]
+    assert by_caption["correlation"] == pytest.approx(np.mean(expected))
+
+
+def test_examples_by_hand(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "proxies", examples="1", videos="1")
+    found = {
+        row["group"]: (row["caption_id"], row["video_id"], row["values"], row["label"])
+        for row in result["rows"]
+    }
+    last = ("c2", "v3", {"near": 0.75, "words": 0}, 1)
+    assert found == {
+        # Near has 0.75 and words 0. No pair is unjudged.
+        "differ-judged": last,
+        "low-relevant": ("c0", "v1", {"near": 0.5, "words": 0}, 1),
+        "high-rejected": ("c2", "v1", {"near": 0.25, "words": 0}, 0),
+    }
+    # v3 is the video of no caption.
+    (row,) = result["videos"]
+    assert (row["caption_id"], row["video_id"], row["own"]) == ("c2", "v3", None)
+    (row,) = result_of(benchmark, "proxies", examples="1", labels="original")["rows"]
+    assert (row["group"], row["caption_id"], row["state"]) == ("differ", "c2", "unjudged")
+
+
+# --- Pages, and what is missing -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_has_all_parts(benchmark: Benchmark, client: Client, name: str) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    analysis = get_analysis(name)
+    stored = analyse(question=build_question(analysis, benchmark, {}))
+    page = client.get(f"/benchmarks/tiny/analyses/{name}/").content.decode()
+    for table in analysis.tables(stored.result):
+        assert f'id="table-{table.name}"' in page
+        csv = client.get(f"/benchmarks/tiny/analyses/{name}/tables/{table.name}/")
+        assert csv.content.decode().count("\n") == len(table.rows) + 1
+    for chart in analysis.charts(stored.result):
+        spec = client.get(f"/benchmarks/tiny/analyses/{name}/charts/{chart.name}/").json()
+        assert spec["usermeta"]["inputs"]["proxies"] == stored.inputs["proxies"]
+
+
+def test_what_is_missing_is_named(benchmark: Benchmark, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"^This analysis needs labels\. Publish a label set"):
+        build_question(get_analysis("proxy-calibration"), benchmark, {"labels": "original"})
+    Proxy.objects.filter(name="words").delete()
+    with pytest.raises(InvalidInput, match=r"^This analysis needs at least two proxies\."):
+        build_question(get_analysis("proxy-correlation"), benchmark, {})
+    # With one proxy, nothing differs, and examples are those on which it differs from people.
+    groups = {row["group"] for row in result_of(benchmark, "proxies")["rows"]}
+    assert groups == {"low-relevant", "high-rejected"}
+    Proxy.objects.all().delete()
+    for name in set(NAMES) - {"proxy-correlation"}:
+        with pytest.raises(InvalidInput, match=r"^This analysis needs a proxy\."):
+            build_question(get_analysis(name), benchmark, {})
+
+
+def test_labels_that_are_all_equal_are_refused(benchmark: Benchmark, tmp_path: Path) -> None:
+    rows = [("c0", "a dog", "v0"), ("c1", "a cat", "v1")]
+    captions = write_captions(tmp_path, rows)
+    plain = import_benchmark(key="plain", captions=captions).benchmark
+    add_proxy(tmp_path, plain, [[1, 0.5], [0, 1]], "near")
+    add_judgments(tmp_path, plain, [("c0", "v1", "anna", 0), ("c1", "v1", "anna", 1)])
+    publish_label_set(benchmark=plain, allow_pending=True, by=OPERATOR)
+    with pytest.raises(InvalidInput, match="There is nothing to compare: no pair was judged rel"):
+        result_of(plain, "proxy-calibration")

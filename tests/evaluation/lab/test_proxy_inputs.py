@@ -1,0 +1,106 @@
+"""The field for proxies of an analysis: its selection, its provenance and the loaded values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+
+from config.shared.errors import InvalidInput
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import proxies_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.proxy_inputs import load_proxies
+from evaluation.lab.analyses.question import Question, build_question, submitted_data
+from pooling.core.pair_space import PairSpace
+from pooling.models import Benchmark, Proxy
+from tests.evaluation.worked import PROXIES, make_worked_benchmark
+
+pytestmark = pytest.mark.django_db
+
+
+class ProxiesForm(AnalysisForm):
+    proxies = proxies_field()
+
+
+ANALYSIS: Analysis[Any, Any] = Analysis(
+    name="some",
+    title="Some",
+    question="Which?",
+    form=ProxiesForm,
+    compute=lambda inputs, options, progress: options,
+    tables=lambda result: [],
+    runs_needed=0,
+    proxies_needed=1,
+)
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+def ask(benchmark: Benchmark, *names: str) -> Question:
+    return build_question(ANALYSIS, benchmark, {"proxies": list(names)} if names else {})
+
+
+def test_all_proxies_are_the_default(benchmark: Benchmark) -> None:
+    question = ask(benchmark)
+    assert question.options["proxies"] == ["near", "words"]
+    hashes = dict(Proxy.objects.values_list("name", "sha256"))
+    assert question.provenance["proxies"] == hashes
+    assert ask(benchmark, "words").provenance["proxies"] == {"words": hashes["words"]}
+
+
+def test_an_address_can_have_several_proxies() -> None:
+    data = submitted_data(ProxiesForm, QueryDict("proxies=words&proxies=near&labels=original"))
+    assert data == {"proxies": ["words", "near"], "labels": "original"}
+
+
+def test_an_unknown_proxy_is_refused(benchmark: Benchmark) -> None:
+    with pytest.raises(InvalidInput, match="other is not one of the available choices"):
+        ask(benchmark, "other")
+
+
+def test_values_are_loaded_with_their_space(benchmark: Benchmark) -> None:
+    near, words = load_proxies(ask(benchmark).inputs)
+    assert (near.name, words.name) == ("near", "words")
+    assert near.values.dtype == np.float16
+    assert isinstance(near.values, np.memmap)
+    assert near.values.tolist() == PROXIES["near"]
+    assert near.space == PairSpace(3, 4)
+    assert near.transposed.space == PairSpace(4, 3)
+    assert near.transposed.values.tolist() == np.transpose(PROXIES["near"]).tolist()
+
+
+def test_a_proxy_of_other_captions_is_refused(benchmark: Benchmark) -> None:
+    Proxy.objects.filter(name="words").update(captions_sha256="f" * 64)
+    reason = r"^The captions have changed since the proxy 'words' was added\."
+    with pytest.raises(InvalidInput, match=reason):
+        load_proxies(ask(benchmark).inputs)
+
+
+def test_an_analysis_can_read_neither_labels_nor_runs(benchmark: Benchmark) -> None:
+    class Form(ProxiesForm):
+        labels = only = runs = None
+
+    question = build_question(replace(ANALYSIS, form=Form), benchmark, {})
+    provenance = question.provenance
+    assert (provenance["labels"], provenance["labels_sha256"], provenance["runs"]) == (
+        "original",
+        None,
+        {},
+    )
+    assert list(question.options) == ["proxies"]
+    with pytest.raises(InvalidInput, match=r"^Unknown option: labels\.$"):
+        build_question(question.analysis, benchmark, {"labels": "original"})
+
+
+def test_a_benchmark_without_proxies_is_refused(benchmark: Benchmark) -> None:
+    Proxy.objects.all().delete()
+    with pytest.raises(InvalidInput, match=r"^This analysis needs a proxy\."):
+        ask(benchmark)

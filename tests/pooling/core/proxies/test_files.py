@@ -1,0 +1,74 @@
+"""Tables of classes, and the captions of EPIC-KITCHENS-100, made in the same form."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.shared.errors import InvalidInput
+from pooling.core.proxies.epic_file import read_epic
+from pooling.core.proxies.parsing import ParsedCaption, Word
+from pooling.core.proxies.senses import read_classes
+
+CLASSES = "id,key,instances\r\n0,take,\"['take', 'get-from']\"\r\n1,put,['put']\r\n"
+HEAD = "narration_id,video_id,narration,verb,verb_class,all_nouns,all_noun_classes\n"
+
+
+def test_a_table_of_classes() -> None:
+    assert read_classes(CLASSES.splitlines(keepends=True), "verbs.csv") == {
+        "take": 0,
+        "get-from": 0,
+        "put": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("id,key\n", "verbs.csv, line 1: there is no column instances"),
+        (
+            "id,instances\n0,['take']\n1,['take']\n",
+            "verbs.csv, line 3: 'take' is in the classes 0 and 1",
+        ),
+        (
+            "id,instances\n0,__import__('os')\n",
+            "verbs.csv, line 2: expected a whole number as id, and a list of words as instances",
+        ),
+        (
+            "id,instances\nx,['take']\n",
+            "verbs.csv, line 2: expected a whole number as id, and a list of words as instances",
+        ),
+    ],
+)
+def test_a_table_with_an_error(rows, message) -> None:
+    with pytest.raises(InvalidInput) as error:
+        read_classes(rows.splitlines(keepends=True), "verbs.csv")
+    assert str(error.value) == message
+
+
+def test_captions_of_epic() -> None:
+    text = HEAD + "P1_0,P1,take pan:small,take,0,\"['pan:small', 'tap']\",\"[5, 0]\"\n"
+    assert read_epic(text.splitlines(keepends=True), "test.csv") == {
+        "P1_0": ParsedCaption(
+            "take pan:small", (Word("take", "0"),), (Word("pan:small", "5"), Word("tap", "0"))
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("narration_id\n", "test.csv, line 1: there is no column narration"),
+        (
+            HEAD + "a,v,n,w,0,['x'],[]\n",
+            "test.csv, line 2: expected lists of the same length in all_nouns and all_noun_classes",
+        ),
+        (
+            HEAD + "a,v,n,w,0,['x'],[1]\na,v,n,w,0,['x'],[1]\n",
+            "test.csv, line 3: a occurs twice",
+        ),
+    ],
+)
+def test_captions_with_an_error(rows, message) -> None:
+    with pytest.raises(InvalidInput) as error:
+        read_epic(rows.splitlines(keepends=True), "test.csv")
+    assert str(error.value) == message

@@ -1,0 +1,1 @@
+"""Published and independently computed figures, beside what Hearth computes from the same data."""
