@@ -9,10 +9,14 @@ from typing import Any
 
 from celery import Celery, signals
 from django.conf import settings
+from kombu.transport import TRANSPORT_ALIASES
 
 from config.shared.processes import collect_garbage_rarely, limit_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# The broker "filesystem://" of the settings. Kombu's own lets workers read unfinished messages.
+TRANSPORT_ALIASES["filesystem"] = "config.shared.file_broker:Transport"
 
 app = Celery("hearth")
 app.config_from_object("django.conf:settings", namespace="CELERY")
