@@ -72,6 +72,7 @@ def test_one_matrix_is_two_runs_of_one_system(benchmark: Benchmark, tmp_path: Pa
     assert again.also is not None
     assert (again.created, again.also.created) == (False, False)
     assert Run.objects.count() == 2
+    assert len(stored_files() - before) == 4
 
 
 def test_the_direction_is_in_the_name_if_no_name_is_given(
