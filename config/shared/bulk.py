@@ -19,7 +19,11 @@ import numpy as np
 import numpy.typing as npt
 from django.db import connection, models, transaction
 
-from config.shared.copy_postgresql import copy_rows, quoted_table
+from config.shared.copy_postgresql import (
+    copy_rows,
+    quoted_table,
+    references_checked_together,
+)
 
 IntArray = npt.NDArray[np.int64]
 Column = Any  # a numpy array, a sequence of Python values, or one value for every row
@@ -150,12 +154,27 @@ def _copy(model: type[models.Model], columns: Mapping[str, Column]) -> int:
     fields = _fields_to_write(model, columns)
     fixed = {str(f.column): value for f in fields for value in _value_of_all(f, columns)}
     varying = [field for field in fields if field.column not in fixed]
-    store = copy_rows if connection.vendor == "postgresql" else _insert_sqlite
     # Rows are written in pieces, because Python values need ten times the memory of arrays.
-    for start in range(0, count, ROWS_PER_COPY):
-        rows = range(start, min(start + ROWS_PER_COPY, count))
-        store(model, fixed, _cells_of_columns(varying, columns, rows))
+    pieces = (
+        _cells_of_columns(varying, columns, range(start, min(start + ROWS_PER_COPY, count)))
+        for start in range(0, count, ROWS_PER_COPY)
+    )
+    if connection.vendor == "postgresql":
+        with references_checked_together(model, count, lambda field: _keys(field, columns)):
+            for cells in pieces:
+                copy_rows(model, fixed, cells)
+    else:
+        for cells in pieces:
+            _insert_sqlite(model, fixed, cells)
     return count
+
+
+def _keys(field: models.Field[Any, Any], columns: Mapping[str, Column]) -> npt.NDArray[Any]:
+    """Return the distinct values of a field in the rows, ascending, without None."""
+    column = columns.get(field.attname, field.get_default())
+    if isinstance(column, np.ndarray):
+        return np.unique(column)
+    return np.array(sorted(set(column if _is_column(column) else [column]) - {None}), object)
 
 
 def _cells_of_columns(
