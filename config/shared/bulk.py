@@ -20,6 +20,7 @@ import numpy.typing as npt
 from django.db import connection, models, transaction
 
 from config.shared.copy_postgresql import (
+    copy_columns_out,
     copy_rows,
     quoted_table,
     references_checked_together,
@@ -247,7 +248,9 @@ class WholeThousandths(models.Func):
 def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray, ...]:
     """Return integer columns of a queryset as int64 arrays. No column may contain NULL."""
     sql, params = queryset.values_list(*names).query.sql_with_params()
-    with _reading_cursor() as cursor:
+    if connection.vendor == "postgresql":
+        return copy_columns_out(sql, params, len(names))
+    with connection.cursor() as cursor:
         cursor.execute(sql, params)
         # In flat pieces, because a list of a million tuples would need ten times the memory.
         pieces = [
@@ -256,18 +259,6 @@ def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray,
         ]
     flat = np.concatenate(pieces) if pieces else np.empty(0, np.int64)
     return tuple(np.ascontiguousarray(column) for column in flat.reshape(-1, len(names)).T)
-
-
-def _reading_cursor() -> Any:
-    """Return a server-side cursor in a transaction of PostgreSQL, and else an ordinary cursor.
-
-    An ordinary cursor loads the whole result, and a server-side cursor loads it in parts. It ends
-    with its transaction, so it also works with PgBouncer. Outside a transaction, PostgreSQL would
-    store the whole result first.
-    """
-    if connection.vendor == "postgresql" and connection.in_atomic_block:
-        return connection.chunked_cursor()
-    return connection.cursor()
 
 
 def _is_column(value: Column) -> bool:
