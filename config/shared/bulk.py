@@ -32,6 +32,14 @@ Column = Any  # a numpy array, a sequence of Python values, or one value for eve
 # The number of rows in each piece of a read, which limits the memory to some megabytes.
 ROWS_PER_PIECE = 50_000
 ROWS_WORTH_ANALYSING = 1_000
+SETTINGS_OF_LONG_TRANSACTIONS = {
+    "postgresql": (
+        "SET LOCAL statement_timeout = 0",
+        "SET LOCAL lock_timeout = 0",
+        "SET LOCAL idle_in_transaction_session_timeout = 0",
+    ),
+    "sqlite": ("PRAGMA cache_size = -262144",),  # in KiB
+}
 ROWS_PER_INSERT = 8_000
 # The number of rows whose Python values are in memory at the same time.
 ROWS_PER_COPY = 500_000
@@ -39,13 +47,15 @@ ROWS_PER_COPY = 500_000
 
 @contextmanager
 def long_transaction() -> Iterator[None]:
-    """Open a transaction without the time limits that apply to requests."""
+    """Open a transaction without the time limits that apply to requests.
+
+    On SQLite, the connection gets a larger cache until it is closed. Changed pages that do not fit
+    into the cache are written several times.
+    """
     with transaction.atomic():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SET LOCAL statement_timeout = 0")
-                cursor.execute("SET LOCAL lock_timeout = 0")
-                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        with connection.cursor() as cursor:
+            for setting in SETTINGS_OF_LONG_TRANSACTIONS[connection.vendor]:
+                cursor.execute(setting)
         yield
 
 
@@ -107,15 +117,12 @@ def reserve_ids(model: type[models.Model], count: int) -> IntArray:
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # The sequence is looked up once, and not for each number. The numbers are sent only if
-            # another transaction has got some between them.
+            # The inner query looks the sequence up once, and not for each number. The numbers are
+            # sent only if another transaction has got some between them.
             cursor.execute(
-                "WITH sequence AS MATERIALIZED "
-                "(SELECT pg_get_serial_sequence(%s, %s)::regclass AS name), "
-                "numbers AS MATERIALIZED "
-                "(SELECT nextval(name) AS id FROM sequence, generate_series(1, %s)) "
                 "SELECT min(id), CASE WHEN max(id) - min(id) >= count(*) THEN array_agg(id) END "
-                "FROM numbers",
+                "FROM (SELECT nextval((SELECT pg_get_serial_sequence(%s, %s)::regclass)) AS id "
+                "FROM generate_series(1, %s)) AS numbers",
                 [table, "id", count],
             )
             smallest, numbers = cursor.fetchone()
