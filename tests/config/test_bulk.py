@@ -174,6 +174,7 @@ def test_a_row_must_not_refer_to_a_missing_row(
     monkeypatch.setattr(
         copy_postgresql, "ROWS_WORTH_CHECKING_TOGETHER", 1 if together else 1_000_000
     )
+    monkeypatch.setattr(copy_postgresql, "KEYS_PER_CHECK", 1)
     with pytest.raises(IntegrityError), transaction.atomic(), checked_at_the_end():
         copy_columns(RankedList, {**columns, "run_id": [run.pk, run.pk + 1]})
     assert RankedList.objects.count() == 1
