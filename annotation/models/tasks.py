@@ -140,15 +140,17 @@ class JudgmentTask(models.Model):
                 condition=Q(gold__isnull=False),
                 name="task_gold",
             ),
-            # All columns that `annotation.selectors.progress.task_groups` groups by or adds up.
+            # All columns that `annotation.selectors.progress.task_groups` groups by, and then the
+            # one that it adds up. Many tasks have equal values. PostgreSQL compares the numbers
+            # faster if no text is before them.
             models.Index(
                 fields=[
                     "campaign",
-                    "state",
                     "label",
                     "labels_live",
                     "labels_required",
                     "labels_planned",
+                    "state",
                     "n_pairs",
                 ],
                 condition=HAS_BEGUN,

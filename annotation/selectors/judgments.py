@@ -16,7 +16,7 @@ from annotation.core.first_labels import PLANNED_IN_FILES
 from annotation.enums import JudgmentState
 from annotation.models import Adjudication, Campaign, Judgment, JudgmentTask, has_begun
 from annotation.selectors.campaigns import campaigns_of
-from annotation.selectors.labels import are_first_labels, unsettled_tasks
+from annotation.selectors.labels import are_first_labels, in_benchmark, unsettled_tasks
 from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import Among, read_columns
 from pooling.models import Benchmark
@@ -225,7 +225,7 @@ def rulings_of_log(benchmark: Benchmark, ids: Int64Array, thresholds: Mapping[in
 def _rulings(
     benchmark: Benchmark, found: QuerySet[Adjudication], thresholds: Mapping[int, int]
 ) -> Rulings:
-    rulings = found.filter(task__campaign__benchmark=benchmark)
+    rulings = found.filter(in_benchmark(benchmark))
     rulings = rulings.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION)))
     queries, videos, labels, campaigns, units, ids = read_columns(
         rulings.order_by("pk"),

@@ -35,8 +35,14 @@ def unsettled_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
     undecided = [TaskState.OPEN, TaskState.ESCALATED, TaskState.UNPLAYABLE]
     # 0 is never a primary key. It is there because an empty list cannot be read as columns.
     keys = [0, *(campaign.pk for campaign in campaigns)]
+    # A task in these states has no label of its own. The condition is for the index `task_begun`.
     tasks = JudgmentTask.objects.filter(
-        HAS_BEGUN, campaign__in=keys, state__in=undecided, labels_live__gt=0, exclusion=None
+        HAS_BEGUN,
+        campaign__in=keys,
+        label=None,
+        state__in=undecided,
+        labels_live__gt=0,
+        exclusion=None,
     )
     (ids,) = read_columns(tasks, "pk")
     return ids
@@ -99,10 +105,11 @@ class LabelsFingerprint:
 
 def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
     newest = newest_judgment(benchmark)
-    rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark)
+    of_benchmark = in_benchmark(benchmark)
+    rulings = Adjudication.objects.filter(of_benchmark)
     withdrawals = Withdrawal.objects.filter(campaign__benchmark=benchmark)
-    escalations = Escalation.objects.filter(task__campaign__benchmark=benchmark)
-    exclusions = Exclusion.objects.filter(task__campaign__benchmark=benchmark)
+    escalations = Escalation.objects.filter(of_benchmark)
+    exclusions = Exclusion.objects.filter(of_benchmark)
     closed = Campaign.objects.filter(benchmark=benchmark, state=CampaignState.CLOSED)
     return LabelsFingerprint(
         newest=newest.pk if newest else 0,
@@ -122,8 +129,16 @@ def newest_judgment(benchmark: Benchmark) -> Judgment | None:
     )
     if not labelled.exists():  # otherwise the query below would read all judgments
         return None
-    # The query reads the table from the end and stops at the first match. With a join, SQLite would
-    # read and sort all judgments.
-    of_benchmark = JudgmentTask.objects.filter(pk=OuterRef("task"), campaign__benchmark=benchmark)
-    made = Judgment.objects.filter(Exists(of_benchmark), state=JudgmentState.LIVE)
+    # The query reads the table from the end and stops at the first match.
+    made = Judgment.objects.filter(in_benchmark(benchmark), state=JudgmentState.LIVE)
     return made.only("created_at").order_by("-pk").first()
+
+
+def in_benchmark(benchmark: Benchmark) -> Exists:
+    """Return the condition that the task of a row, such as a ruling, is in the benchmark.
+
+    It looks up the task of each row. With a join, SQLite would read all tasks of the benchmark,
+    even if there are no rows.
+    """
+    tasks = JudgmentTask.objects.filter(pk=OuterRef("task"), campaign__benchmark=benchmark)
+    return Exists(tasks)

@@ -19,7 +19,12 @@ import numpy as np
 import numpy.typing as npt
 from django.db import connection, models, transaction
 
-from config.shared.copy_postgresql import copy_rows, quoted_table
+from config.shared.copy_postgresql import (
+    copy_columns_out,
+    copy_rows,
+    quoted_table,
+    references_checked_together,
+)
 
 IntArray = npt.NDArray[np.int64]
 Column = Any  # a numpy array, a sequence of Python values, or one value for every row
@@ -27,6 +32,14 @@ Column = Any  # a numpy array, a sequence of Python values, or one value for eve
 # The number of rows in each piece of a read, which limits the memory to some megabytes.
 ROWS_PER_PIECE = 50_000
 ROWS_WORTH_ANALYSING = 1_000
+SETTINGS_OF_LONG_TRANSACTIONS = {
+    "postgresql": (
+        "SET LOCAL statement_timeout = 0",
+        "SET LOCAL lock_timeout = 0",
+        "SET LOCAL idle_in_transaction_session_timeout = 0",
+    ),
+    "sqlite": ("PRAGMA cache_size = -262144",),  # in KiB
+}
 ROWS_PER_INSERT = 8_000
 # The number of rows whose Python values are in memory at the same time.
 ROWS_PER_COPY = 500_000
@@ -34,13 +47,15 @@ ROWS_PER_COPY = 500_000
 
 @contextmanager
 def long_transaction() -> Iterator[None]:
-    """Open a transaction without the time limits that apply to requests."""
+    """Open a transaction without the time limits that apply to requests.
+
+    On SQLite, the connection gets a larger cache until it is closed. Changed pages that do not fit
+    into the cache are written several times.
+    """
     with transaction.atomic():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SET LOCAL statement_timeout = 0")
-                cursor.execute("SET LOCAL lock_timeout = 0")
-                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        with connection.cursor() as cursor:
+            for setting in SETTINGS_OF_LONG_TRANSACTIONS[connection.vendor]:
+                cursor.execute(setting)
         yield
 
 
@@ -102,15 +117,12 @@ def reserve_ids(model: type[models.Model], count: int) -> IntArray:
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # The sequence is looked up once, and not for each number. The numbers are sent only if
-            # another transaction has got some between them.
+            # The inner query looks the sequence up once, and not for each number. The numbers are
+            # sent only if another transaction has got some between them.
             cursor.execute(
-                "WITH sequence AS MATERIALIZED "
-                "(SELECT pg_get_serial_sequence(%s, %s)::regclass AS name), "
-                "numbers AS MATERIALIZED "
-                "(SELECT nextval(name) AS id FROM sequence, generate_series(1, %s)) "
                 "SELECT min(id), CASE WHEN max(id) - min(id) >= count(*) THEN array_agg(id) END "
-                "FROM numbers",
+                "FROM (SELECT nextval((SELECT pg_get_serial_sequence(%s, %s)::regclass)) AS id "
+                "FROM generate_series(1, %s)) AS numbers",
                 [table, "id", count],
             )
             smallest, numbers = cursor.fetchone()
@@ -150,12 +162,27 @@ def _copy(model: type[models.Model], columns: Mapping[str, Column]) -> int:
     fields = _fields_to_write(model, columns)
     fixed = {str(f.column): value for f in fields for value in _value_of_all(f, columns)}
     varying = [field for field in fields if field.column not in fixed]
-    store = copy_rows if connection.vendor == "postgresql" else _insert_sqlite
     # Rows are written in pieces, because Python values need ten times the memory of arrays.
-    for start in range(0, count, ROWS_PER_COPY):
-        rows = range(start, min(start + ROWS_PER_COPY, count))
-        store(model, fixed, _cells_of_columns(varying, columns, rows))
+    pieces = (
+        _cells_of_columns(varying, columns, range(start, min(start + ROWS_PER_COPY, count)))
+        for start in range(0, count, ROWS_PER_COPY)
+    )
+    if connection.vendor == "postgresql":
+        with references_checked_together(model, count, lambda field: _keys(field, columns)):
+            for cells in pieces:
+                copy_rows(model, fixed, cells)
+    else:
+        for cells in pieces:
+            _insert_sqlite(model, fixed, cells)
     return count
+
+
+def _keys(field: models.Field[Any, Any], columns: Mapping[str, Column]) -> npt.NDArray[Any]:
+    """Return the distinct values of a field in the rows, ascending, without None."""
+    column = columns.get(field.attname, field.get_default())
+    if isinstance(column, np.ndarray):
+        return np.unique(column)
+    return np.array(sorted(set(column if _is_column(column) else [column]) - {None}), object)
 
 
 def _cells_of_columns(
@@ -228,7 +255,9 @@ class WholeThousandths(models.Func):
 def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray, ...]:
     """Return integer columns of a queryset as int64 arrays. No column may contain NULL."""
     sql, params = queryset.values_list(*names).query.sql_with_params()
-    with _reading_cursor() as cursor:
+    if connection.vendor == "postgresql":
+        return copy_columns_out(sql, params, len(names))
+    with connection.cursor() as cursor:
         cursor.execute(sql, params)
         # In flat pieces, because a list of a million tuples would need ten times the memory.
         pieces = [
@@ -237,18 +266,6 @@ def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray,
         ]
     flat = np.concatenate(pieces) if pieces else np.empty(0, np.int64)
     return tuple(np.ascontiguousarray(column) for column in flat.reshape(-1, len(names)).T)
-
-
-def _reading_cursor() -> Any:
-    """Return a server-side cursor in a transaction of PostgreSQL, and else an ordinary cursor.
-
-    An ordinary cursor loads the whole result, and a server-side cursor loads it in parts. It ends
-    with its transaction, so it also works with PgBouncer. Outside a transaction, PostgreSQL would
-    store the whole result first.
-    """
-    if connection.vendor == "postgresql" and connection.in_atomic_block:
-        return connection.chunked_cursor()
-    return connection.cursor()
 
 
 def _is_column(value: Column) -> bool:

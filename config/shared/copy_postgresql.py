@@ -1,22 +1,31 @@
-"""COPY on PostgreSQL: rows as text, and one check of each foreign key for all of them."""
+"""COPY on PostgreSQL: rows as text, with one check of each foreign key for all of them, and reading
+whole columns."""
 
 from __future__ import annotations
 
 import datetime
 import io
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
 from types import NoneType
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 from django.db import IntegrityError, connection, models
+
+ForeignKey: TypeAlias = "models.ForeignKey[Any, Any]"
 
 # The number of rows in each piece of text, which limits it to some megabytes.
 ROWS_PER_PIECE = 20_000
 ROWS_WORTH_CHECKING_TOGETHER = 1_000
+# The number of keys in one check, which limits its text to some megabytes.
+KEYS_PER_CHECK = 500_000
+# Bytes of COPY's binary format before and after the rows.
+HEADER, TRAILER = 19, 2
 # The version of PostgreSQL that can give a role the right to set one parameter.
 FIRST_WITH_RIGHTS_OF_PARAMETERS = 15_00_00
 # Bit 2 of the type of a trigger stands for INSERT. The triggers of foreign keys are internal.
@@ -32,34 +41,34 @@ def copy_rows(
     """Write rows. fixed: the value of each column that is the same in all rows."""
     names = ", ".join(map(connection.ops.quote_name, [*fixed, *cells]))
     sql = f"COPY {quoted_table(model)} ({names}) FROM STDIN"
-    with (
-        connection.cursor() as cursor,
-        _references_checked_together(cursor, model, fixed, cells),
-        connection.wrap_database_errors,  # as Django does for its own methods
-    ):
+    # Errors are wrapped, as Django does for its own methods.
+    with connection.cursor() as cursor, connection.wrap_database_errors:
         cursor.copy_expert(sql, CopyText(_ahead(_copy_pieces(fixed, cells))), size=1 << 20)
 
 
 @contextmanager
-def _references_checked_together(
-    cursor: Any, model: type[models.Model], fixed: dict[str, Any], cells: dict[str, list[Any]]
+def references_checked_together(
+    model: type[models.Model], n_rows: int, keys_of: Callable[[ForeignKey], npt.NDArray[Any]]
 ) -> Iterator[None]:
-    """Check each foreign key of new rows with one query, and not with one query for each row.
+    """Check each foreign key of the rows that the block writes with one query.
 
-    Like PostgreSQL's own check, this locks the rows that are referred to. It needs the right to set
-    `session_replication_role`, which turns triggers off. Without it, PostgreSQL checks each row.
+    PostgreSQL would check it with one query for each row. Like that check, this one locks the rows
+    that are referred to. It needs the right to set `session_replication_role`, which turns triggers
+    off. Without it, PostgreSQL checks each row. keys_of: returns the distinct keys of a field,
+    ascending, without None.
     """
-    if not _may_check_together(cursor, model, len(next(iter(cells.values())))):
+    with connection.cursor() as cursor:
+        if not _may_check_together(cursor, model, n_rows):
+            yield
+            return
+        cursor.execute("SET LOCAL session_replication_role = replica")
         yield
-        return
-    cursor.execute("SET LOCAL session_replication_role = replica")
-    yield
-    cursor.execute("SET LOCAL session_replication_role = origin")
-    for field in model._meta.concrete_fields:
-        if isinstance(field, models.ForeignKey):
-            name = str(field.column)
-            keys = set(cells.get(name) or [fixed.get(name)]) - {None}
-            _check_references(cursor, field, keys)
+        cursor.execute("SET LOCAL session_replication_role = origin")
+        for field in model._meta.concrete_fields:
+            if isinstance(field, models.ForeignKey):
+                keys = keys_of(field)
+                for start in range(0, len(keys), KEYS_PER_CHECK):
+                    _check_references(cursor, field, keys[start : start + KEYS_PER_CHECK].tolist())
 
 
 def _may_check_together(cursor: Any, model: type[models.Model], n_rows: int) -> bool:
@@ -72,10 +81,8 @@ def _may_check_together(cursor: Any, model: type[models.Model], n_rows: int) -> 
     return bool(cursor.fetchone()[0])
 
 
-def _check_references(cursor: Any, field: models.ForeignKey[Any, Any], keys: set[Any]) -> None:
+def _check_references(cursor: Any, field: ForeignKey, keys: list[Any]) -> None:
     """Lock the rows with these keys. Raises `IntegrityError` if one of them does not exist."""
-    if not keys:
-        return
     column = connection.ops.quote_name(str(field.target_field.column))
     rows = f"SELECT FROM {quoted_table(field.related_model)} WHERE"
     wanted, params = _condition(column, field.db_type(connection), keys)
@@ -87,7 +94,7 @@ def _check_references(cursor: Any, field: models.ForeignKey[Any, Any], keys: set
 
     # No other transaction can see the rows of this one, or delete them, so they need no lock.
     of_this = "xmin = pg_current_xact_id()::xid"
-    is_of_this = count(f"{column} = %s AND {of_this}", [min(keys)]) == 1
+    is_of_this = count(f"{column} = %s AND {of_this}", [keys[0]]) == 1
     if is_of_this and count(f"{wanted} AND {of_this}", params) == len(keys):
         return
     missing = len(keys) - count(f"{wanted} FOR KEY SHARE", params)
@@ -95,9 +102,9 @@ def _check_references(cursor: Any, field: models.ForeignKey[Any, Any], keys: set
         raise IntegrityError(f"{missing} of the rows that {field} refers to do not exist")
 
 
-def _condition(column: str, type_of_keys: str | None, keys: set[Any]) -> tuple[str, list[Any]]:
+def _condition(column: str, type_of_keys: str | None, keys: list[Any]) -> tuple[str, list[Any]]:
     """Return the condition that a column has one of these keys, and its parameters."""
-    low, high = min(keys), max(keys)
+    low, high = keys[0], keys[-1]
     if isinstance(low, int) and high - low + 1 == len(keys):  # so the keys need not be sent
         return f"{column} BETWEEN %s AND %s", [low, high]
     return f"{column} = ANY(%s::{type_of_keys}[])", [f"{{{','.join(map(str, keys))}}}"]
@@ -175,6 +182,39 @@ class CopyText(io.RawIOBase):
         cut = length if size < 0 else size
         self._rest = whole[cut:]
         return whole[:cut]
+
+
+def copy_columns_out(sql: str, params: Any, n_columns: int) -> tuple[npt.NDArray[np.int64], ...]:
+    """Return the integer columns of a query as int64 arrays. No column may contain NULL.
+
+    In PostgreSQL's binary format, all rows have the same size, so no Python value is made of them.
+    """
+    stream = io.BytesIO()
+    with connection.cursor() as cursor, connection.wrap_database_errors:
+        copy = f"COPY ({cursor.mogrify(sql, params).decode()}) TO STDOUT (FORMAT binary)"
+        cursor.copy_expert(copy, stream)
+    rows = np.frombuffer(stream.getbuffer()[HEADER:-TRAILER], np.uint8)
+    if not len(rows):
+        return tuple(np.empty(0, np.int64) for _ in range(n_columns))
+    row = _type_of_row(rows, n_columns)
+    if len(rows) % row.itemsize:
+        raise ValueError("a column of integers contains NULL")
+    columns = [rows.view(row)[str(place)] for place in range(n_columns)]
+    if any((column["size"] != column.dtype["value"].itemsize).any() for column in columns):
+        raise ValueError("a column of integers contains NULL")
+    return tuple(column["value"].astype(np.int64) for column in columns)
+
+
+def _type_of_row(rows: npt.NDArray[np.uint8], n_columns: int) -> np.dtype[Any]:
+    """Return the type of a row in the binary format: each value has its size in front of it."""
+    fields: list[Any] = [("n_columns", ">i2")]
+    for place in range(n_columns):
+        start = np.dtype(fields).itemsize
+        size = int(rows[start : start + 4].view(">i4")[0])
+        if size not in (1, 2, 4, 8):
+            raise ValueError("a column of integers contains NULL or another type")
+        fields.append((str(place), [("size", ">i4"), ("value", f">i{size}")]))
+    return np.dtype(fields)
 
 
 def quoted_table(model: type[models.Model]) -> str:

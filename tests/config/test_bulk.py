@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.db.models import BigIntegerField, SmallIntegerField, Value
+from django.db.models.functions import Cast
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from config.jobs.models import Job
@@ -67,14 +70,27 @@ def test_rows_are_written_in_pieces(
     ]
 
 
-def test_a_read_in_a_transaction_does_not_load_the_whole_result(db: None, tmp_path: Path) -> None:
-    benchmark = make_benchmark(tmp_path, captions=5)
-    queries = Query.objects.filter(benchmark=benchmark).order_by("-number")
-    with bulk._reading_cursor() as cursor:
-        # With an ordinary cursor, the whole result would be in the memory of the client.
-        is_named = connection.vendor == "sqlite" or cursor.cursor.name is not None
-    assert is_named
-    assert read_columns(queries, "number")[0].tolist() == [4, 3, 2, 1, 0]
+def test_a_read_is_one_logged_query_of_integers_of_any_size(db: None, tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path, captions=2)
+    columns = Query.objects.filter(key="c1 100 %").annotate(
+        low=Value(-(2**62)), small=Cast("number", SmallIntegerField())
+    )
+    Query.objects.filter(number=1).update(key="c1 100 %")
+    with CaptureQueriesContext(connection) as queries:
+        read = read_columns(columns, "low", "small", "benchmark_id")
+    assert [column.tolist() for column in read] == [[-(2**62)], [1], [benchmark.pk]]
+    assert all(column.dtype == np.int64 for column in read)
+    (query,) = queries
+    assert "c1 100 %" in query["sql"]
+
+
+def test_a_column_with_null_is_refused(db: None, tmp_path: Path) -> None:
+    make_benchmark(tmp_path, videos=3)
+    for duration in (1, None):  # NULL in some rows, and in all
+        Video.objects.filter(number__gte=1).update(duration=duration)
+        videos = Video.objects.annotate(whole=Cast("duration", BigIntegerField())).order_by("-pk")
+        with pytest.raises((TypeError, ValueError)):
+            read_columns(videos, "pk", "whole")
 
 
 def test_values_of_every_type_are_stored_unchanged(db: None, tmp_path: Path) -> None:
@@ -158,6 +174,7 @@ def test_a_row_must_not_refer_to_a_missing_row(
     monkeypatch.setattr(
         copy_postgresql, "ROWS_WORTH_CHECKING_TOGETHER", 1 if together else 1_000_000
     )
+    monkeypatch.setattr(copy_postgresql, "KEYS_PER_CHECK", 1)
     with pytest.raises(IntegrityError), transaction.atomic(), checked_at_the_end():
         copy_columns(RankedList, {**columns, "run_id": [run.pk, run.pk + 1]})
     assert RankedList.objects.count() == 1
