@@ -348,6 +348,12 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
         (OUT, NONE, NONE, NONE, NONE),
     ),
     (
+        "analysis-latex",
+        "GET",
+        "/benchmarks/tiny/analyses/positives/tables/examples/latex/",
+        (OUT, NONE, IN, IN, IN),
+    ),
+    (
         "analysis-chart",
         "GET",
         "/benchmarks/tiny/analyses/positives/charts/by-length/",

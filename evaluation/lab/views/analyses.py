@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from config.accounts.models import User
 from config.jobs.models import JobState
 from config.jobs.views import in_place_context, show_job
-from config.shared.downloads import download_csv, download_json
+from config.shared.downloads import download, download_csv, download_json
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.lab.analyses import ANALYSES, SECTIONS, Analysis
@@ -101,6 +101,16 @@ def analysis_table(request: HttpRequest, key: str, name: str, part: str) -> Http
     stored = _get_result(request, key, name)
     table = _part(ANALYSES[name].tables(stored.result), part)
     return download_csv(table.csv(_source(stored)), f"{_file_stem(stored)}-{part}")
+
+
+@only_for(can_see_scores)
+@require_safe
+def analysis_latex(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
+    """Download a table in LaTeX."""
+    stored = _get_result(request, key, name)
+    table = _part(ANALYSES[name].tables(stored.result), part)
+    body = table.latex(f"{name}-{part}", _source(stored))
+    return download(body, f"{_file_stem(stored)}-{part}.tex", "application/x-tex; charset=utf-8")
 
 
 @only_for(can_see_scores)
