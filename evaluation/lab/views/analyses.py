@@ -152,7 +152,7 @@ def _pending_context(
         **({} if job is None else in_place_context(request, job)),
         # While annotators judge, a label arrives every second or two. The analysis is not computed
         # again for each of them.
-        "rests": is_new and question.analysis.reads_judgments,
+        "rests": is_new and question.analysis.changes_while_judging,
         # A failed job is not begun again automatically, because it would fail again.
         "failed": question.job(JobState.FAILED, JobState.CANCELLED),
         "hidden": [(name, text) for name, value in data.items() for text in _texts(value)],
@@ -211,7 +211,7 @@ def _source(stored: AnalysisResult) -> dict[str, Any]:
     inputs = stored.inputs
     named = {
         f"{noun}_sha256": "; ".join(f"{name} {sha256}" for name, sha256 in inputs[noun].items())
-        for noun in ("runs", "proxies")
+        for noun in ("runs", "proxies", "studies")
         if noun in inputs
     }
     return {
