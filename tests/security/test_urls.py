@@ -364,6 +364,7 @@ NOT_RECORDED = {
     "analysis-latex",
     "analysis-table",
     "campaign-csv",
+    "campaign-orders",
     "captions-csv",
     "compare-download",
     "label-set-diff-csv",

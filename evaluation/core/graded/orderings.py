@@ -212,6 +212,20 @@ def compare_agreement(
     return Ends(float((alike - other).mean()) if len(alike) else None, interval)
 
 
+def tau_with_others(ranks: npt.ArrayLike, videos: npt.ArrayLike) -> FloatArray:
+    """Return for each order its mean tau with the other orders of its video, float64 [n].
+
+    ranks: [n, 5], as in `Orders.of`. videos: [n]. NaN for the only order of a video.
+    """
+    signs = -_signs(np.asarray(ranks).reshape(-1, CAPTIONS))
+    _, of = np.unique(videos, return_inverse=True)
+    totals = np.zeros((len(of), len(FIRST)))
+    np.add.at(totals, of, signs)
+    others = np.bincount(of, minlength=len(of))[of] - 1
+    products = (signs * (totals[of] - signs)).mean(axis=1)
+    return np.where(others > 0, products / np.maximum(others, 1), np.nan)
+
+
 def _signs(values: npt.NDArray[Any]) -> FloatArray:
     """Return 1 if the first caption of a pair has the higher value, -1 or 0 [n_videos, 10]."""
     wide = values.astype(np.float64)

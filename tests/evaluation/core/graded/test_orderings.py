@@ -15,6 +15,7 @@ from evaluation.core.graded.orderings import (
     agreement,
     compare_agreement,
     consistency,
+    tau_with_others,
 )
 from evaluation.core.statistics.resampling import NO_QUERIES
 
@@ -97,6 +98,12 @@ def test_two_proxies_are_compared_on_the_same_pairs() -> None:
     assert behind.value == pytest.approx(-0.3)
     assert behind.interval.high < 0
     assert ahead.interval.ends == pytest.approx([-behind.interval.high, -behind.interval.low])
+
+
+def test_each_order_is_compared_with_the_others_of_its_video() -> None:
+    ranks = [[0, 1, 2, 3, 4], [1, 0, 2, 3, 4], [0, 1, 2, 4, 3], [4, 3, 2, 1, 0]]
+    found = tau_with_others(ranks, [7, 7, 7, 9])
+    assert found == pytest.approx([0.8, 0.7, 0.7, np.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize("people", [3, 4, 5])
