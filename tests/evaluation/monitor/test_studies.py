@@ -34,6 +34,7 @@ def test_a_study_has_a_page_of_its_own(tmp_path: Path, client: Client) -> None:
         (1, pytest.approx(0.8)),
         (1, pytest.approx(0.9)),
     ]
+    assert "<bdi>person1</bdi>" in page.content.decode()
     assert client.get(f"{address}people/")["Location"] == address
     lines = client.get(f"{address}orders/csv/").content.decode().splitlines()
     assert lines[0] == "video_id,annotator,caption_id,level,value,place,rank"
