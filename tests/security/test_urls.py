@@ -364,7 +364,6 @@ NOT_RECORDED = {
     "analysis-latex",
     "analysis-table",
     "campaign-csv",
-    "campaign-orders",
     "captions-csv",
     "compare-download",
     "label-set-diff-csv",
