@@ -17,6 +17,7 @@ class CampaignState(models.TextChoices):
 class CampaignKind(models.TextChoices):
     JUDGING = "judging", "Judging"
     TRAINING = "training", "Training"
+    ORDERING = "ordering", "Ordering"
 
 
 class Order(models.TextChoices):

@@ -21,6 +21,7 @@ from annotation.models.tasks import (
     Assignment,
     GoldItem,
     JudgmentTask,
+    OrderingCaption,
     has_begun,
 )
 
@@ -44,6 +45,7 @@ __all__ = [
     "JudgmentTask",
     "Membership",
     "MembershipChange",
+    "OrderingCaption",
     "ReviewComment",
     "Withdrawal",
     "has_begun",

@@ -361,6 +361,7 @@ RECORDED = {
 NOT_RECORDED = {
     "analysis-chart",
     "analysis-json",
+    "analysis-latex",
     "analysis-table",
     "campaign-csv",
     "captions-csv",

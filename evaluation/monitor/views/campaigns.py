@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -51,7 +51,9 @@ from evaluation.monitor.selectors import (
     get_figures,
     is_small,
 )
+from evaluation.monitor.selectors.orderings import orders_csv
 from evaluation.monitor.selectors.people import members_of
+from evaluation.monitor.views.orderings import study_page
 from evaluation.release.policies import can_evaluate, can_see_scores
 
 # All viewers of a campaign share one count of its tasks.
@@ -72,6 +74,8 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_campaign(request, pk)
     if found.is_training:
         return redirect("training", found.benchmark.key)
+    if found.is_ordering:
+        return study_page(request, found)
     leads = can_lead(request.user, found.benchmark)
     stored, desk = get_figures(found), _count_at_desk(found)
     progress = _progress_context(found, stored, may_wait=False)
@@ -116,6 +120,16 @@ def campaign_csv(request: HttpRequest, pk: int) -> HttpResponse:
     stored = get_figures(found)
     body = periods_csv(stored.figures if stored else None)
     return download_csv(body, f"{found.benchmark.key}-campaign-{found.pk}-over-time")
+
+
+@only_for(can_see_scores)
+@require_safe
+def campaign_orders(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return the orders of an ordering study as a CSV file."""
+    found = _get_campaign(request, pk)
+    if not found.is_ordering:
+        raise Http404
+    return download_csv(orders_csv(found), f"{found.benchmark.key}-campaign-{found.pk}-orders")
 
 
 @only_for(can_evaluate)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from annotation.enums import AnnotationAct, CampaignState, Joining, JudgmentState
@@ -76,6 +76,9 @@ FILTER_TITLES = {
 @require_safe
 def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    if campaign.is_ordering:
+        # The page of a study has its people. The figures here are of labels.
+        return redirect("campaign", campaign.pk)
     stored = get_figures(campaign)
     figures = stored.figures if stored else None
     order = Order.requested(request.GET.get("sort", ""), COLUMNS, "-flags")
