@@ -18,7 +18,7 @@ def refuse_studies(apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0013_priority_by_proxy"),
+        ("annotation", "0014_index_with_text_behind_numbers"),
         ("pooling", "0015_uploaders"),
     ]
 
