@@ -58,9 +58,9 @@ class KeyProblem:
         return self.text.format(key=self.key, names=self.names)
 
 
-# Digits cannot be chosen. In campaigns with a checklist they mark elements of the caption, in ordering
-# campaigns they choose a caption, and otherwise they are the steps of a longer scale. The letters of
-# the steps also work in campaigns with a checklist.
+# Digits cannot be chosen. In campaigns with a checklist they mark elements of the caption, in
+# ordering campaigns they choose a caption, and otherwise they are the steps of a longer scale. The
+# letters of the steps also work in campaigns with a checklist.
 TWO_STEPS = (
     Action("low", "Not relevant", ("j", "ArrowLeft")),
     Action("high", "Relevant", ("k", "ArrowRight")),
@@ -148,7 +148,9 @@ def key_problem(key: str) -> KeyProblem | None:
     if key in RESERVED:
         return KeyProblem("Tab, Enter and Escape do the same on every page.")
     if key.isdigit():
-        return KeyProblem("Digits choose captions and steps of longer scales, and mark elements of captions.")
+        return KeyProblem(
+            "Digits choose captions and steps of longer scales, and mark elements of captions."
+        )
     if len(key) != 1 or not unicodedata.category(key).startswith(PLAIN_CATEGORIES):
         text = "{key} is not a key. Enter one letter or sign, or one of these: {names}."
         return KeyProblem(text, key[:20], ", ".join(NAMED))
