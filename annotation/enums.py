@@ -137,3 +137,4 @@ class AnnotationAct(models.TextChoices):
     COMMENTED = "commented", "Comment on a training answer"
     RULINGS_DOWNLOADED = "rulings_downloaded", "Rulings downloaded"
     PEOPLE_DOWNLOADED = "people_downloaded", "Table of annotators downloaded"
+    ORDERS_DOWNLOADED = "orders_downloaded", "Orders of captions downloaded"

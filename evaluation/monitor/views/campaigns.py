@@ -13,13 +13,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.enums import CampaignState, TaskState
+from annotation.enums import AnnotationAct, CampaignState, TaskState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import can_judge, can_lead
 from annotation.selectors.desk import tasks_at_desk
 from annotation.selectors.progress import CampaignProgress, campaign_progress
 from annotation.selectors.training import find_training_queue, training_items
 from config.accounts.roles import Role, scopes_of
+from config.audit.downloads import download_recorded_csv
 from config.jobs.views import start_job
 from config.shared.caches import process_cache as cache
 from config.shared.downloads import download_csv
@@ -129,7 +130,13 @@ def campaign_orders(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_campaign(request, pk)
     if not found.is_ordering:
         raise Http404
-    return download_csv(orders_csv(found), f"{found.benchmark.key}-campaign-{found.pk}-orders")
+    return download_recorded_csv(
+        request,
+        orders_csv(found),
+        f"{found.benchmark.key}-campaign-{found.pk}-orders",
+        act=AnnotationAct.ORDERS_DOWNLOADED,
+        on=found,
+    )
 
 
 @only_for(can_evaluate)
