@@ -46,17 +46,17 @@ def progress_of_studies(studies: Iterable[Campaign]) -> dict[int, StudyProgress]
     tasks = JudgmentTask.objects.filter(campaign__in=studies, ordering_video__isnull=False)
     rows = (
         tasks.order_by()
-        .values("campaign_id")
+        .values_list("campaign")
         .annotate(
             videos=Count("pk"),
             complete=Count("pk", filter=Q(state=TaskState.RESOLVED)),
-            escalated=Count("pk", filter=Q(state=TaskState.ESCALATED)),
-            unplayable=Count("pk", filter=Q(state=TaskState.UNPLAYABLE)),
             orders=Sum("labels_live", default=0),
             needed=Sum("labels_required", default=0),
+            escalated=Count("pk", filter=Q(state=TaskState.ESCALATED)),
+            unplayable=Count("pk", filter=Q(state=TaskState.UNPLAYABLE)),
         )
     )
-    return {row.pop("campaign_id"): StudyProgress(**row) for row in rows}
+    return {pk: StudyProgress(*counts) for pk, *counts in rows}
 
 
 @dataclass(frozen=True, slots=True)
