@@ -86,7 +86,8 @@ def test_study_has_its_own_progress(world: World) -> None:
     exclude_task(task=second.task, by=world.lead)
     assert campaign_progress(world.study).unplayable == 1
     process_cache.clear()
-    assert open_pairs([world.study]) == {world.study.pk: 1}
+    # Three people hold the third video.
+    assert open_pairs([world.study]) == {world.study.pk: 0}
     assert campaign_progress(world.judging).labels == 12
 
 
