@@ -20,6 +20,10 @@ class CampaignKind(models.TextChoices):
     ORDERING = "ordering", "Ordering"
 
 
+# The kinds of campaigns whose answers are results. A training queue only prepares for them.
+KINDS_WITH_RESULTS = [CampaignKind.JUDGING, CampaignKind.ORDERING]
+
+
 class Order(models.TextChoices):
     GROUPED = "grouped", "By caption, at most 20 pairs in a row"
     SHUFFLED = "shuffled", "Shuffled"

@@ -45,6 +45,10 @@ def has_begun(of: str = "") -> Q:
 
 
 HAS_BEGUN = has_begun()
+# The same for the tasks of ordering studies, of which there are few.
+STUDY_HAS_BEGUN = Q(ordering_video__isnull=False) & (
+    Q(labels_live__gt=0) | ~Q(state=TaskState.OPEN)
+)
 
 
 class GoldItem(models.Model):

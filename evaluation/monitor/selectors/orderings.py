@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from django.db.models import Count, Q, Sum
 
 from annotation.enums import TaskState
-from annotation.models import Annotator, Campaign
+from annotation.models import Annotator, Campaign, JudgmentTask
 from annotation.selectors.orderings import orders_of
 from config.shared.tables import csv_text
 from evaluation.core.graded.orderings import tau_with_others
@@ -37,15 +38,25 @@ class StudyProgress:
 
 
 def study_progress(study: Campaign) -> StudyProgress:
-    counts = study.tasks.aggregate(
-        videos=Count("pk"),
-        complete=Count("pk", filter=Q(state=TaskState.RESOLVED)),
-        escalated=Count("pk", filter=Q(state=TaskState.ESCALATED)),
-        unplayable=Count("pk", filter=Q(state=TaskState.UNPLAYABLE)),
-        orders=Sum("labels_live", default=0),
-        needed=Sum("labels_required", default=0),
+    return progress_of_studies([study])[study.pk]
+
+
+def progress_of_studies(studies: Iterable[Campaign]) -> dict[int, StudyProgress]:
+    """Return the progress of each study by its primary key, with one query."""
+    tasks = JudgmentTask.objects.filter(campaign__in=studies, ordering_video__isnull=False)
+    rows = (
+        tasks.order_by()
+        .values_list("campaign")
+        .annotate(
+            videos=Count("pk"),
+            complete=Count("pk", filter=Q(state=TaskState.RESOLVED)),
+            orders=Sum("labels_live", default=0),
+            needed=Sum("labels_required", default=0),
+            escalated=Count("pk", filter=Q(state=TaskState.ESCALATED)),
+            unplayable=Count("pk", filter=Q(state=TaskState.UNPLAYABLE)),
+        )
     )
-    return StudyProgress(**counts)
+    return {pk: StudyProgress(*counts) for pk, *counts in rows}
 
 
 @dataclass(frozen=True, slots=True)

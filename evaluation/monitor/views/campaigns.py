@@ -101,7 +101,7 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the progress, which htmx requests repeatedly while the campaign is open."""
-    found = _get_campaign(request, pk)
+    found = _get_campaign_with_labels(request, pk)
     current = _progress_context(found, None, may_wait=True)
     shown = _without_excluded(current, _count_at_desk(found))
     percent = shown["progress"].percent if shown["progress"] else None
@@ -117,7 +117,7 @@ def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_csv(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the answers over time as a CSV file."""
-    found = _get_campaign(request, pk)
+    found = _get_campaign_with_labels(request, pk)
     stored = get_figures(found)
     body = periods_csv(stored.figures if stored else None)
     return download_csv(body, f"{found.benchmark.key}-campaign-{found.pk}-over-time")
@@ -143,7 +143,7 @@ def campaign_orders(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
     """Recompute the stored figures. Figures of a small campaign are at most one minute old."""
-    found = _get_campaign(request, pk)
+    found = _get_campaign_with_labels(request, pk)
     stored = get_figures(found)
     if stored is not None and not stored.is_report:
         messages.info(request, "The figures are less than one minute old.")
@@ -162,6 +162,14 @@ def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
     seen = scopes_of(request.user, Role.RESEARCHER)
     campaigns = Campaign.objects.select_related("benchmark", "guideline")
     return get_object_or_404(seen.limit(campaigns, "benchmark__key"), pk=pk)
+
+
+def _get_campaign_with_labels(request: HttpRequest, pk: int) -> Campaign:
+    """Return a campaign, or 404 if it is an ordering study, which has other figures."""
+    found = _get_campaign(request, pk)
+    if found.is_ordering:
+        raise Http404
+    return found
 
 
 def _last_changes(found: Campaign) -> list[CampaignChange]:

@@ -103,6 +103,8 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    if campaign.is_ordering:
+        return redirect("campaign", campaign.pk)
     stored = get_figures(campaign)
     rows = person_rows(campaign, stored.figures if stored else None)
     return download_recorded_csv(
@@ -118,6 +120,8 @@ def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    if campaign.is_ordering:
+        return redirect("campaign", campaign.pk)
     person = get_campaign_person(campaign, pseudonym)
     show = request.GET.get("show", "")
     if show not in FILTER_TITLES:

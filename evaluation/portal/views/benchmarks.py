@@ -30,7 +30,7 @@ from config.shared.pages import only_for
 from config.shared.tables import page_of
 from evaluation.models import AgreementReport, LabelSet
 from evaluation.monitor.figures import agreement_note, agreement_rows
-from evaluation.monitor.selectors.orderings import study_progress
+from evaluation.monitor.selectors.orderings import StudyProgress, progress_of_studies
 from evaluation.portal.cards import JOBS_MAX
 from evaluation.portal.originals import find_originals
 from evaluation.portal.selectors import (
@@ -209,9 +209,15 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
         ),
         "new_pairs": count_new_tasks(benchmark).pairs if leads else 0,
         "campaigns": _campaign_rows(request.user, benchmark),
-        "studies": [(study, study_progress(study)) for study in ordering_studies(benchmark)],
+        "studies": _study_rows(benchmark),
     }
     return render(request, "evaluation/portal/campaigns.html", context)
+
+
+def _study_rows(benchmark: Benchmark) -> list[tuple[Campaign, StudyProgress]]:
+    studies = ordering_studies(benchmark)
+    progress = progress_of_studies(studies)
+    return [(study, progress[study.pk]) for study in studies]
 
 
 def _campaign_rows(user: Any, benchmark: Benchmark) -> list[CampaignRow]:
