@@ -53,7 +53,7 @@ class PlacesField(serializers.ListField):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, min_length=CAPTIONS, max_length=CAPTIONS)
 
-    def to_representation(self, number: int) -> list[int]:
+    def to_representation(self, number: int) -> list[int]:  # type: ignore[override]
         return list(order_of_number(number))
 
 

@@ -210,7 +210,7 @@ def ordering_keys(keys: Keys, *, characters: bool = True) -> Keys:
     The action that chooses the caption in a place is `choose-N`, from 1. `characters` is as for
     `room_keys`. Enter confirms the order in any case.
     """
-    found = {f"choose-{digit}": (digit,) for digit in DIGITS[:CAPTIONS]}
+    found: Keys = {f"choose-{digit}": (digit,) for digit in DIGITS[:CAPTIONS]}
     found |= {action.name: keys[action.name] for action in ORDERING + OTHERS}
     found = found if characters else _named(found)
     return {**found, "confirm": ("Enter", *found["confirm"])}
