@@ -91,7 +91,7 @@ def _room_keys(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
     if campaign.is_ordering:
         keys = ordering_keys(own, characters=characters)
         shown = _shown(keys)
-        answers = []
+        answers: list[dict[str, Any]] = []
         key_list = [(shown[action.name], ordering_text(action)) for action in (*ORDERING, *others)]
     else:
         keys = room_keys(

@@ -28,7 +28,8 @@ def drag(page: Page, start: int, end: int) -> None:
     """Drag a row a bit past the middle of another with the mouse."""
     rows = page.locator("[data-part=captions] li")
     first, last = rows.nth(start).bounding_box(), rows.nth(end).bounding_box()
-    assert first and last
+    assert first
+    assert last
     page.mouse.move(first["x"] + 60, first["y"] + first["height"] / 2)
     page.mouse.down()
     page.mouse.move(last["x"] + 60, last["y"] + last["height"] / 2, steps=4)
