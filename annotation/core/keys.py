@@ -73,8 +73,8 @@ STEPS = tuple(
 ORDERING = (
     Action("above", "Choose the caption above", ("ArrowUp",)),
     Action("below", "Choose the caption below", ("ArrowDown",)),
-    Action("raise", "Move the caption up", ("o", "PageUp")),
-    Action("lower", "Move the caption down", ("l", "PageDown")),
+    Action("raise", "Move the caption up", ("o",)),
+    Action("lower", "Move the caption down", ("l",)),
     Action("top", "Move the caption to the first place", ("Home",)),
     Action("bottom", "Move the caption to the last place", ("End",)),
     Action("confirm", "Confirm the order", ("y",)),
