@@ -18,11 +18,9 @@ from annotation.models.tasks import (
     IS_AT_DESK,
     SETTLED,
     SLOTS_MAX,
-    STUDY_HAS_BEGUN,
     Assignment,
     GoldItem,
     JudgmentTask,
-    OrderingCaption,
     has_begun,
 )
 
@@ -32,7 +30,6 @@ __all__ = [
     "IS_AT_DESK",
     "SETTLED",
     "SLOTS_MAX",
-    "STUDY_HAS_BEGUN",
     "Adjudication",
     "Annotator",
     "Assignment",
@@ -47,7 +44,6 @@ __all__ = [
     "JudgmentTask",
     "Membership",
     "MembershipChange",
-    "OrderingCaption",
     "ReviewComment",
     "Withdrawal",
     "has_begun",

@@ -21,7 +21,6 @@ from annotation.models import (
     JudgmentTask,
     Withdrawal,
 )
-from annotation.selectors.campaigns import campaigns_of
 from config.shared.bulk import read_columns
 from pooling.models import Benchmark
 
@@ -87,8 +86,6 @@ def _corrected(campaigns: list[int]) -> tuple[Int64Array, Int64Array, Int64Array
 class LabelsFingerprint:
     """A value that changes whenever the labels of a benchmark may have changed.
 
-    Answers and decisions in ordering studies do not change it, because orders are not labels.
-
     newest: primary key of the newest counted label, or 0. rulings: number of rulings; undone
     rulings count twice. withdrawn: number of withdrawn labels. escalations, exclusions,
     closed_campaigns: their numbers. An escalation can withdraw a label.
@@ -110,11 +107,10 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
     newest = newest_judgment(benchmark)
     of_benchmark = in_benchmark(benchmark)
     rulings = Adjudication.objects.filter(of_benchmark)
-    campaigns = campaigns_of(benchmark)
-    withdrawals = Withdrawal.objects.filter(campaign__in=campaigns)
+    withdrawals = Withdrawal.objects.filter(campaign__benchmark=benchmark)
     escalations = Escalation.objects.filter(of_benchmark)
     exclusions = Exclusion.objects.filter(of_benchmark)
-    closed = campaigns.filter(state=CampaignState.CLOSED)
+    closed = Campaign.objects.filter(benchmark=benchmark, state=CampaignState.CLOSED)
     return LabelsFingerprint(
         newest=newest.pk if newest else 0,
         # Undoing a ruling must change the fingerprint as well.
@@ -127,7 +123,7 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
 
 
 def newest_judgment(benchmark: Benchmark) -> Judgment | None:
-    """Return the newest counted label. Answers to gold and orders are not labels."""
+    """Return the newest counted label. Answers to gold are not labels."""
     labelled = JudgmentTask.objects.filter(
         HAS_BEGUN, campaign__benchmark=benchmark, labels_live__gt=0
     )
@@ -141,10 +137,8 @@ def newest_judgment(benchmark: Benchmark) -> Judgment | None:
 def in_benchmark(benchmark: Benchmark) -> Exists:
     """Return the condition that the task of a row, such as a ruling, is in the benchmark.
 
-    Tasks of ordering studies are left out. The condition looks up the task of each row. With a
-    join, SQLite would read all tasks of the benchmark, even if there are no rows.
+    It looks up the task of each row. With a join, SQLite would read all tasks of the benchmark,
+    even if there are no rows.
     """
-    tasks = JudgmentTask.objects.filter(
-        pk=OuterRef("task"), campaign__benchmark=benchmark, ordering_video=None
-    )
+    tasks = JudgmentTask.objects.filter(pk=OuterRef("task"), campaign__benchmark=benchmark)
     return Exists(tasks)

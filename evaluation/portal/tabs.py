@@ -76,7 +76,6 @@ TABS = (
                 "pool-delete",
                 "campaign-delete",
                 "campaign-open",
-                "ordering-open",
                 "judgments-upload",
                 "judgments-plan",
                 "campaign",

@@ -144,16 +144,10 @@ class Element extends Target {
     this.parent = null;
   }
 
-  before(...others) {
+  before(other) {
     const { parent } = this;
-    parent.adopt(others);
-    parent.children.splice(parent.children.indexOf(this), 0, ...others);
-  }
-
-  after(...others) {
-    const { parent } = this;
-    parent.adopt(others);
-    parent.children.splice(parent.children.indexOf(this) + 1, 0, ...others);
+    parent.adopt([other]);
+    parent.children.splice(parent.children.indexOf(this), 0, other);
   }
 
   get nextElementSibling() {
@@ -248,16 +242,12 @@ class Element extends Target {
     this.fire("close");
   }
 
-  scrollIntoView() {}
-
-  setPointerCapture() {}
-
   hidePopover() {
     this.isPopoverOpen = false;
   }
 }
 
-for (const name of ["hidden", "label", "pressed", "selected", "sort"]) {
+for (const name of ["hidden", "label", "pressed", "sort"]) {
   Object.defineProperty(Element.prototype, `aria${name[0].toUpperCase()}${name.slice(1)}`, {
     get() {
       return this.getAttribute(`aria-${name}`);

@@ -149,7 +149,7 @@ describe("history", () => {
       server: new Server("1", () => {}),
       list,
       url: "/history/",
-      question: { captionOf: ({ caption }) => caption, textOf: ({ label }) => ["No", "Yes"][label] },
+      textOf: (label) => ["No", "Yes"][label],
       onCorrect: ({ assignment }) => corrected.push(assignment),
       onChange: (empty) => { isEmpty = empty; },
     });
