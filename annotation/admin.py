@@ -2,15 +2,22 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from annotation.models import Adjudication, Annotator, Campaign, Guideline, Judgment
+from annotation.models import (
+    Adjudication,
+    Annotator,
+    Campaign,
+    Guideline,
+    Judgment,
+    OrderingCaption,
+)
 from config.shared.admin import ReadOnlyAdmin
 
 
 @admin.register(Campaign)
 class CampaignAdmin(ReadOnlyAdmin):
-    list_display = ["name", "pool", "state", "n_tasks", "created_at"]
+    list_display = ["name", "kind", "pool", "state", "n_tasks", "created_at"]
     list_select_related = ["pool"]
-    list_filter = ["state"]
+    list_filter = ["kind", "state"]
 
 
 @admin.register(Judgment)
@@ -33,3 +40,10 @@ class AnnotatorAdmin(ReadOnlyAdmin):
 @admin.register(Guideline)
 class GuidelineAdmin(ReadOnlyAdmin):
     list_display = ["benchmark", "version", "created_at"]
+
+
+@admin.register(OrderingCaption)
+class OrderingCaptionAdmin(ReadOnlyAdmin):
+    list_display = ["task_id", "place", "level", "value", "query_id"]
+    list_filter = ["level"]
+    show_full_result_count = False

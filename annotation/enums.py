@@ -17,6 +17,11 @@ class CampaignState(models.TextChoices):
 class CampaignKind(models.TextChoices):
     JUDGING = "judging", "Judging"
     TRAINING = "training", "Training"
+    ORDERING = "ordering", "Ordering"
+
+
+# The kinds of campaigns whose answers are results. A training queue only prepares for them.
+KINDS_WITH_RESULTS = [CampaignKind.JUDGING, CampaignKind.ORDERING]
 
 
 class Order(models.TextChoices):
@@ -136,3 +141,4 @@ class AnnotationAct(models.TextChoices):
     COMMENTED = "commented", "Comment on a training answer"
     RULINGS_DOWNLOADED = "rulings_downloaded", "Rulings downloaded"
     PEOPLE_DOWNLOADED = "people_downloaded", "Table of annotators downloaded"
+    ORDERS_DOWNLOADED = "orders_downloaded", "Orders of captions downloaded"

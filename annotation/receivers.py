@@ -9,7 +9,7 @@ from django.dispatch import receiver
 
 from annotation import services
 from annotation.enums import CampaignState
-from annotation.models import GoldItem, JudgmentTask
+from annotation.models import GoldItem, JudgmentTask, OrderingCaption
 from annotation.tasks import count_new_tasks_task
 from config.accounts.models import User
 from config.accounts.signals import person_deactivated, person_erased, role_withdrawn
@@ -69,4 +69,12 @@ def captions_of_gold_items(benchmark: Benchmark, **_: Any) -> IntArray:
     """Return the numbers of the captions of gold items, retired ones included."""
     gold = GoldItem.objects.filter(benchmark=benchmark).order_by()
     (numbers,) = read_columns(gold, "query__number")
+    return numbers
+
+
+@receiver(judged_captions)
+def captions_of_ordering_studies(benchmark: Benchmark, **_: Any) -> IntArray:
+    """Return the numbers of the captions that people put in order."""
+    ordered = OrderingCaption.objects.filter(query__benchmark=benchmark).order_by().distinct()
+    (numbers,) = read_columns(ordered, "query__number")
     return numbers

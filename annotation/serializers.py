@@ -8,7 +8,8 @@ from django.urls import reverse
 from rest_framework import serializers
 
 from annotation.core.elements import split_elements
-from annotation.models import Assignment, Campaign, Escalation, Judgment
+from annotation.core.orderings import CAPTIONS, order_of_number
+from annotation.models import Assignment, Campaign, Escalation, Judgment, OrderingCaption
 from annotation.services import CLAIM_MAX
 from config.shared.public_id_fields import PublicIdField
 from pooling.selectors.media import playable_address
@@ -31,21 +32,75 @@ class ReleaseSerializer(serializers.Serializer[dict[str, Any]]):
     )
 
 
-class ItemSerializer(serializers.ModelSerializer[Assignment]):
+class PlacedCaptionSerializer(serializers.ModelSerializer[OrderingCaption]):
+    """A caption of an ordering study, without its level and value by the proxy."""
+
+    text = serializers.CharField(source="query.text")
+
+    class Meta:
+        model = OrderingCaption
+        fields = ["place", "text"]
+
+
+class PlacesField(serializers.ListField):
+    """An order of five captions: their places on the screen, most similar caption first.
+
+    A stored order is the number of the order.
+    """
+
+    child = serializers.IntegerField(min_value=0, max_value=CAPTIONS - 1)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, min_length=CAPTIONS, max_length=CAPTIONS)
+
+    def to_representation(self, number: int) -> list[int]:  # type: ignore[override]
+        return list(order_of_number(number))
+
+
+class CampaignFields(serializers.Serializer[Any]):
+    """Base of responses that have either the fields of pairs or those of ordering studies.
+
+    The campaign is in the context. The OpenAPI schema has no campaign and lists all fields.
+    """
+
+    OF_PAIRS = frozenset({"caption", "label"})
+    OF_ORDERINGS = frozenset({"captions", "places"})
+
+    def get_fields(self) -> dict[str, Any]:
+        fields = super().get_fields()
+        campaign: Campaign | None = self.context.get("campaign")
+        if campaign is None:
+            return fields
+        others = self.OF_PAIRS if campaign.is_ordering else self.OF_ORDERINGS
+        return {name: field for name, field in fields.items() if name not in others}
+
+
+class ItemSerializer(CampaignFields, serializers.ModelSerializer[Assignment]):
     """A pair as the annotator sees it: its caption and its video.
 
-    Nothing else could influence the label: no system, no rank, no label of others. The keys of the
-    caption and video are missing, too, because in many data sets they refer to each other.
+    In an ordering study, it is a video with five captions, in the order of their places.
+
+    Nothing else could influence the answer: no system, no rank, no proxy, no answer of others. The
+    keys of captions and videos are missing, too, because in many data sets they refer to each
+    other.
     """
 
     assignment = PublicIdField(ASSIGNMENT, source="pk")
-    caption = serializers.CharField(source="task.query.text")
+    caption = serializers.CharField(
+        source="task.query.text", required=False, help_text="missing in ordering studies"
+    )
+    captions = PlacedCaptionSerializer(
+        source="task.ordering_captions",
+        many=True,
+        required=False,
+        help_text="only in ordering studies: the five captions to put in order",
+    )
     video = serializers.SerializerMethodField()
     poster = serializers.SerializerMethodField()
 
     class Meta:
         model = Assignment
-        fields = ["assignment", "caption", "video", "poster"]
+        fields = ["assignment", "caption", "captions", "video", "poster"]
 
     def to_representation(self, assignment: Assignment) -> dict[str, Any]:
         """Add the caption's elements and the contact sheet if the campaign uses them."""
@@ -99,7 +154,10 @@ class ViewingSerializer(serializers.Serializer[dict[str, Any]]):
 
 
 class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
-    """One answer. `client_key` is a UUID of the answer, so that it can be sent again."""
+    """One answer: a label, or in an ordering study the places of the captions.
+
+    `client_key` is a UUID of the answer, so that it can be sent again.
+    """
 
     assignment = PublicIdField(ASSIGNMENT)
     corrects = serializers.BooleanField(
@@ -112,7 +170,14 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
         "answer elsewhere since, this one is refused",
     )
     # The base class of REST framework has a field of this name for forms.
-    label = serializers.IntegerField(min_value=0, max_value=100)  # type: ignore[assignment]
+    label = serializers.IntegerField(  # type: ignore[assignment]
+        min_value=0, max_value=100, required=False, help_text="required, except in ordering studies"
+    )
+    places = PlacesField(
+        required=False,
+        help_text="required in ordering studies, instead of `label`: the places of the captions, "
+        "each once, most similar caption first",
+    )
     client_key = serializers.UUIDField()
     guideline = serializers.IntegerField(
         min_value=0,
@@ -150,21 +215,32 @@ class EscalationSerializer(serializers.ModelSerializer[Escalation]):
 class PastItemSerializer(ItemSerializer):
     """A pair that you have judged, with your answer, which you can correct."""
 
-    label = serializers.IntegerField(source="own_label")  # type: ignore[assignment]
+    label = serializers.IntegerField(  # type: ignore[assignment]
+        source="own_label", required=False, help_text="missing in ordering studies"
+    )
+    places = PlacesField(
+        source="own_label", required=False, help_text="only in ordering studies: your order"
+    )
     client_key = serializers.UUIDField(source="own_key")
 
     class Meta(ItemSerializer.Meta):
-        fields = [*ItemSerializer.Meta.fields, "label", "client_key"]
+        fields = [*ItemSerializer.Meta.fields, "label", "places", "client_key"]
 
 
-class StoredJudgmentSerializer(serializers.ModelSerializer[Judgment]):
+class StoredJudgmentSerializer(CampaignFields, serializers.ModelSerializer[Judgment]):
     """A stored answer. The response is the same each time the answer is sent."""
 
     id = PublicIdField(JUDGMENT, read_only=True)
+    label = serializers.IntegerField(  # type: ignore[assignment]
+        required=False, help_text="missing in ordering studies"
+    )
+    places = PlacesField(
+        source="label", required=False, help_text="only in ordering studies: your order"
+    )
 
     class Meta:
         model = Judgment
-        fields = ["id", "label", "client_key"]
+        fields = ["id", "label", "places", "client_key"]
 
 
 class FeedbackSerializer(serializers.ModelSerializer[Judgment]):

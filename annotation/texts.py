@@ -8,7 +8,13 @@ from __future__ import annotations
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_noop as _
 
-from annotation.core.keys import Action, KeyProblem, normal_key, shown_key
+from annotation.core.keys import (
+    ORDERING_TEXTS,
+    Action,
+    KeyProblem,
+    normal_key,
+    shown_key,
+)
 
 # The texts of the modules in static/js/annotation/judging.
 ROOM_TEXTS = (
@@ -18,7 +24,10 @@ ROOM_TEXTS = (
     _("Correct so far: {count} of {total}"),
     _("Eight frames of the video, from start to end"),
     _("Next pair."),
+    _("Next video."),
+    _("Order confirmed. Next video."),
     _("Pause"),
+    _("Place {place} of {total}: {caption}"),
     _("Play"),
     _("Sent to a lead. This cannot be undone here."),
     _("The page found no problem."),
@@ -36,9 +45,12 @@ ROOM_TEXTS = (
     _("Wrong: the pair is not relevant"),
     _("Wrong: the pair is relevant"),
     _("You have answered this pair in another tab. Next pair."),
+    _("You have answered this video in another tab. Next video."),
     _("You have been judging for {minutes} minutes. Consider taking a short break."),
     _("Your answer: {label}"),
     _("Your earlier answer: {label}"),
+    _("Your earlier order. Change it and confirm it again."),
+    _("in first place"),
     _("{count} unsent"),
     _("{label}. Next pair."),
     _("{name} is now open to you."),
@@ -48,7 +60,15 @@ ACTION_TEXTS = (
     _("Not relevant"),
     _("Relevant"),
     _("Step {step}"),
+    _("Choose the caption above"),
+    _("Choose the caption below"),
+    _("Move the caption up"),
+    _("Move the caption down"),
+    _("Move the caption to the first place"),
+    _("Move the caption to the last place"),
+    _("Confirm the order"),
     _("Undo: back to the last pair"),
+    _("Undo: back to the last video"),
     _("Unsure: send to a lead"),
     _("The video cannot play"),
     _("Play or pause"),
@@ -75,7 +95,7 @@ KEY_NAMES = {
 }
 PROBLEM_TEXTS = (
     _("Tab, Enter and Escape do the same on every page."),
-    _("Digits mark elements of captions and choose the steps of longer scales."),
+    _("Digits choose captions and steps of longer scales, and mark elements of captions."),
     _("{key} is not a key. Enter one letter or sign, or one of these: {names}."),
     _("{key} is chosen twice."),
 )
@@ -88,6 +108,11 @@ def room_texts() -> dict[str, str]:
 
 def action_text(action: Action) -> str:
     return gettext(action.text).format(step=action.step)
+
+
+def ordering_text(action: Action) -> str:
+    """Return the text of an action in the room of an ordering campaign."""
+    return gettext(ORDERING_TEXTS.get(action.name, action.text))
 
 
 def key_text(key: str) -> str:

@@ -11,6 +11,7 @@ from annotation.views import (
     invitations,
     judgments,
     me,
+    orderings,
     people,
     pools,
     training,
@@ -20,6 +21,7 @@ urlpatterns = [
     path("benchmarks/<str:key>/pools/new/", pools.pool_build, name="pool-build"),
     path("benchmarks/<str:key>/pools/new/<uuid:pk>/", pools.pool_preview, name="pool-preview"),
     path("benchmarks/<str:key>/campaigns/new/", campaigns.campaign_open, name="campaign-open"),
+    path("benchmarks/<str:key>/orderings/new/", orderings.ordering_open, name="ordering-open"),
     path(
         "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"
     ),

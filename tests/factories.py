@@ -21,19 +21,21 @@ from allauth.account.models import EmailAddress
 from django.apps import apps
 from django.db import connection
 
-from annotation.enums import GoldUse, Scale
+from annotation.enums import GoldUse, Joining, Scale
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.serializers import ASSIGNMENT
 from annotation.services import (
     Answer,
     ImportedJudgments,
     Policy,
+    StudyOptions,
     Submitted,
     annotator_for,
     claim_assignments,
     import_gold,
     import_judgments,
     open_campaign,
+    open_ordering_study,
     open_training,
     submit_judgment,
 )
@@ -286,6 +288,46 @@ def judge(campaign: Campaign, annotator: Annotator, labels: Mapping[str, int]) -
         for held in claim(campaign, annotator)
         if held.task.video.key in labels
     ]
+
+
+def make_study(
+    folder: Path,
+    *,
+    captions: int = 6,
+    videos: int = 3,
+    benchmark: Benchmark | None = None,
+    name: str = "",
+    joining: Joining = Joining.ALL,
+    **options: Any,
+) -> Campaign:
+    """Open an ordering study in which the values of caption q and video v are (q + v) / 100.
+
+    So captions with a higher number are more similar.
+    """
+    found = benchmark or make_benchmark(folder, captions=captions, videos=videos)
+    values = np.add.outer(np.arange(found.n_queries), np.arange(found.n_videos)) / 100
+    add_proxy(folder, found, values, "overlap")
+    return open_ordering_study(
+        benchmark=found,
+        by=OPERATOR,
+        proxy="overlap",
+        options=StudyOptions(**options),
+        name=name,
+        joining=joining,
+    )
+
+
+def submit_order(
+    assignment: Assignment, levels: Sequence[int] = range(5), **options: Any
+) -> Submitted:
+    """Put the captions of a task in this order of their levels, the most similar one first."""
+    places = dict(assignment.task.ordering_captions.values_list("level", "place"))
+    options.setdefault("client_key", uuid.uuid4())
+    return submit_judgment(
+        assignment_id=assignment.pk,
+        annotator=assignment.annotator,
+        answer=Answer(places=[places[level] for level in levels], **options),
+    )
 
 
 def add_judgments(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.management import (
     execute_from_command_line,
@@ -30,6 +31,7 @@ from evaluation.release.exports import FORMATS
 from pooling.models import Benchmark, Run, Tag
 from tests.conftest import ROOT, database_url_of_tests
 from tests.factories import (
+    add_proxy,
     caption_rows,
     make_benchmark,
     row_counts,
@@ -193,6 +195,36 @@ def test_open_campaign(judged: Path, manage: Manage) -> None:
         "doubled": 3,
         "without_video": 6,
     }
+
+
+def test_create_ordering_study(tmp_path: Path, manage: Manage, fail: Fail) -> None:
+    benchmark = make_benchmark(tmp_path, captions=7, videos=3)
+    values = np.add.outer(np.arange(7) / 10, np.arange(3) / 100)
+    values[:, 1] = 0.5
+    add_proxy(tmp_path, benchmark, values, "overlap")
+    words = ("create_ordering_study", "tiny", "--proxy", "overlap", "--labels", "2", "--seed", "4")
+    assert manage(*words, "--plan") == {
+        "videos": 2,
+        "requested": 100,
+        "labels": 4,
+        "with_ties": 0,
+        "unplayable": 0,
+        "refused": {"the proxy has the same value for all captions": 1},
+    }
+    assert Campaign.objects.count() == 0
+    opened = manage(*words, "--videos", "1", "--levels", "values", "--name", "First")
+    study = Campaign.objects.get()
+    assert opened == {
+        "campaign": study.pk,
+        "name": "First",
+        "videos": 1,
+        "requested": 1,
+        "labels": 2,
+    }
+    assert (study.levels, study.labels_each, study.seed) == ("values", 2, 4)
+    missing = ("create_ordering_study", "tiny", "--proxy", "other")
+    assert "There is no proxy 'other'" in fail(*missing)
+    assert "by 2 to 99 people, not 1" in fail(*words, "--labels", "1")
 
 
 def test_open_campaign_with_all_options_of_a_policy(

@@ -277,6 +277,8 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
         "/benchmarks/tiny/videos/uploads/{upload}/",
         (OUT, NONE, 403, 412, 412),
     ),
+    ("ordering-open", "GET", "/benchmarks/tiny/orderings/new/", (OUT, NONE, 403, IN, IN)),
+    ("ordering-open", "POST", "/benchmarks/tiny/orderings/new/", (OUT, NONE, 403, 422, 422)),
     ("campaign-open", "GET", "/benchmarks/tiny/campaigns/new/", (OUT, NONE, 403, IN, IN)),
     ("campaign-open", "POST", "/benchmarks/tiny/campaigns/new/", (OUT, NONE, 403, 422, 422)),
     ("judgments-upload", "GET", "/benchmarks/tiny/judgments/new/", (OUT, NONE, 403, IN, IN)),
@@ -346,6 +348,12 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
         "GET",
         "/benchmarks/tiny/analyses/positives/tables/other/",
         (OUT, NONE, NONE, NONE, NONE),
+    ),
+    (
+        "analysis-latex",
+        "GET",
+        "/benchmarks/tiny/analyses/positives/tables/examples/latex/",
+        (OUT, NONE, IN, IN, IN),
     ),
     (
         "analysis-chart",
@@ -423,6 +431,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("campaign-state", "POST", "/campaigns/{campaign}/state/", (OUT, NONE, 403, 400, 400)),
     ("campaign-state", "GET", "/campaigns/{campaign}/state/", (OUT, NONE, 405, 405, 405)),
     ("campaign-csv", "GET", "/campaigns/{campaign}/csv/", (OUT, NONE, IN, IN, IN)),
+    ("campaign-orders", "GET", "/campaigns/{campaign}/orders/csv/", (OUT, NONE, NONE, NONE, NONE)),
     ("campaign-compute", "POST", "/campaigns/{campaign}/compute/", (OUT, NONE, OUT, OUT, OUT)),
     ("campaign-compute", "GET", "/campaigns/{campaign}/compute/", (OUT, NONE, 405, 405, 405)),
     ("campaign-people", "GET", "/campaigns/{campaign}/people/", (OUT, NONE, NONE, IN, IN)),
@@ -1113,7 +1122,7 @@ def test_queries_do_not_grow_with_the_rows(
         # On PostgreSQL, four of these open and close the part that reads through an index.
         "video": 16 if connection.vendor == "sqlite" else 20,
         "runs": 9,
-        "campaigns": 13,
+        "campaigns": 15,
         "labels": 17,
         "people": 7,
         "settings": 8,

@@ -131,7 +131,10 @@ class CampaignDetail(APIView):
 
 @translated
 class Claim(APIView):
-    """Get the next pairs to judge. Pairs that are assigned to you already come first."""
+    """Get the next pairs to judge. Pairs that are assigned to you already come first.
+
+    In an ordering study, an item has five `captions` to put in order instead of a `caption`.
+    """
 
     token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated, IsOwner]
@@ -189,9 +192,12 @@ class Release(APIView):
 class Judgments(APIView):
     """Store one answer. The status is 201 the first time, and 200 if the same answer is sent again.
 
+    An answer has a `label`, or in an ordering study `places`. The status is 400 for the other one,
+    for both, and for none.
+
     In training, the response contains whether the answer was correct, and why (`feedback`).
 
-    The status is 409 for the same `client_key` with another label, and for a new key for a pair
+    The status is 409 for the same `client_key` with another answer, and for a new key for a pair
     that you have judged, unless the answer `corrects` the earlier one. It is 412 if the earlier
     one is not the answer with the `corrected_key`, because you have changed it since. It is 403 if
     your account was deactivated or your role was withdrawn; the answer is stored (`kept`) but does
@@ -218,7 +224,7 @@ class Judgments(APIView):
             200: StoredJudgmentSerializer,
             403: OpenApiResponse(description="you can no longer judge; the answer may be kept"),
             404: NOT_ASSIGNED,
-            409: OpenApiResponse(description="stored before with another label"),
+            409: OpenApiResponse(description="stored before with another answer"),
             412: OpenApiResponse(description="the answer to correct has changed since"),
         },
     )
@@ -235,8 +241,9 @@ class Judgments(APIView):
         if not annotates_somewhere(request.user):
             body = {"detail": gettext(NOT_COUNTED), "kept": True}
             return Response(body, status=status.HTTP_403_FORBIDDEN)
-        stored = dict(StoredJudgmentSerializer(submitted.judgment).data)
         campaign = submitted.judgment.task.campaign
+        shown = StoredJudgmentSerializer(submitted.judgment, context={"campaign": campaign})
+        stored = dict(shown.data)
         if campaign.is_training:
             stored["feedback"] = FeedbackSerializer(submitted.judgment).data
         return Response(

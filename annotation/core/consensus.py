@@ -113,6 +113,21 @@ def resolve(
     )
 
 
+def complete(counts: npt.NDArray[np.integer], planned: npt.NDArray[np.integer]) -> Outcomes:
+    """Return outcomes of answers that need not agree, such as orders of captions.
+
+    An item is resolved without a label when it has the planned number of answers. The arguments are
+    as for `resolve`.
+    """
+    n_answers = counts.sum(axis=1, dtype=np.int64)
+    return Outcomes(
+        states=np.where(n_answers < planned, State.PENDING, State.RESOLVED).astype(np.int8),
+        labels=np.full(len(counts), NO_LABEL, np.int8),
+        required=planned.astype(np.int64),
+        n_labels=n_answers,
+    )
+
+
 def count_values(
     pair_of: Int64Array, labels: npt.NDArray[np.integer], n_pairs: int, width: int
 ) -> Int64Array:

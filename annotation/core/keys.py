@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.core.orderings import CAPTIONS
+
 # Keys with a name, by the text that is shown for them.
 NAMED = {
     "Space": "Space",
@@ -56,8 +58,9 @@ class KeyProblem:
         return self.text.format(key=self.key, names=self.names)
 
 
-# Digits cannot be chosen. In campaigns with a checklist they mark elements of the caption, and
-# otherwise they are the steps of a longer scale. The letters of the steps work in both.
+# Digits cannot be chosen. In campaigns with a checklist they mark elements of the caption, in
+# ordering campaigns they choose a caption, and otherwise they are the steps of a longer scale. The
+# letters of the steps also work in campaigns with a checklist.
 TWO_STEPS = (
     Action("low", "Not relevant", ("j", "ArrowLeft")),
     Action("high", "Relevant", ("k", "ArrowRight")),
@@ -65,6 +68,16 @@ TWO_STEPS = (
 STEPS = tuple(
     Action(f"step-{step}", "Step {step}", (key,), step)
     for step, key in enumerate("asdfgqwer", start=1)
+)
+# Of ordering campaigns. Enter also confirms the order.
+ORDERING = (
+    Action("above", "Choose the caption above", ("ArrowUp",)),
+    Action("below", "Choose the caption below", ("ArrowDown",)),
+    Action("raise", "Move the caption up", ("o",)),
+    Action("lower", "Move the caption down", ("l",)),
+    Action("top", "Move the caption to the first place", ("Home",)),
+    Action("bottom", "Move the caption to the last place", ("End",)),
+    Action("confirm", "Confirm the order", ("y",)),
 )
 OTHERS = (
     Action("undo", "Undo: back to the last pair", ("z", "Backspace")),
@@ -82,7 +95,7 @@ OTHERS = (
     Action("guidelines", "Guidelines", ("h",)),
     Action("keys", "List of keys", ("?",)),
 )
-ACTIONS = TWO_STEPS + STEPS + OTHERS
+ACTIONS = TWO_STEPS + STEPS + ORDERING + OTHERS
 # Actions of the room that the desk also has. "cannot-play" excludes a pair there.
 ON_DESK = (
     "undo",
@@ -104,6 +117,7 @@ DESK_ONLY = (
     Action("reopen", "Return the pair to the queue", ("t",)),
 )
 DESK_TEXTS = {"undo": "Undo your last ruling", "cannot-play": "Exclude the pair"}
+ORDERING_TEXTS = {"undo": "Undo: back to the last video"}
 
 Keys = dict[str, tuple[str, ...]]
 
@@ -134,7 +148,9 @@ def key_problem(key: str) -> KeyProblem | None:
     if key in RESERVED:
         return KeyProblem("Tab, Enter and Escape do the same on every page.")
     if key.isdigit():
-        return KeyProblem("Digits mark elements of captions and choose the steps of longer scales.")
+        return KeyProblem(
+            "Digits choose captions and steps of longer scales, and mark elements of captions."
+        )
     if len(key) != 1 or not unicodedata.category(key).startswith(PLAIN_CATEGORIES):
         text = "{key} is not a key. Enter one letter or sign, or one of these: {names}."
         return KeyProblem(text, key[:20], ", ".join(NAMED))
@@ -185,9 +201,19 @@ def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = Tru
         digits = zip(found.items(), DIGITS, strict=False)
         found = {name: (digit, *own) for (name, own), digit in digits}
     found |= {action.name: keys[action.name] for action in OTHERS}
-    if characters:
-        return found
-    return {name: tuple(key for key in own if key in NAMED) for name, own in found.items()}
+    return found if characters else _named(found)
+
+
+def ordering_keys(keys: Keys, *, characters: bool = True) -> Keys:
+    """Return the keys of all actions in the room of an ordering campaign.
+
+    The action that chooses the caption in a place is `choose-N`, from 1. `characters` is as for
+    `room_keys`. Enter confirms the order in any case.
+    """
+    found: Keys = {f"choose-{digit}": (digit,) for digit in DIGITS[:CAPTIONS]}
+    found |= {action.name: keys[action.name] for action in ORDERING + OTHERS}
+    found = found if characters else _named(found)
+    return {**found, "confirm": ("Enter", *found["confirm"])}
 
 
 def desk_keys(keys: Keys, *, steps: int, characters: bool = True) -> Keys:
@@ -220,6 +246,10 @@ def desk_texts() -> dict[str, str]:
 def bindings(keys: Keys) -> dict[str, str]:
     """Return the action of each key."""
     return {key: name for name, own in keys.items() for key in own}
+
+
+def _named(keys: Keys) -> Keys:
+    return {name: tuple(key for key in own if key in NAMED) for name, own in keys.items()}
 
 
 def _answers(steps: int) -> tuple[Action, ...]:

@@ -27,6 +27,10 @@ _ORDERS: Final = tuple(permutations(range(CAPTIONS)))
 _NUMBERS: Final = {order: number for number, order in enumerate(_ORDERS)}
 
 N_ORDERS: Final = len(_ORDERS)
+# Each order as the places on the screen, counted from 1, such as "3 1 2 5 4".
+ORDER_TEXTS: Final = {
+    number: " ".join(str(place + 1) for place in order) for number, order in enumerate(_ORDERS)
+}
 
 Int64Array = npt.NDArray[np.int64]
 

@@ -14,6 +14,7 @@ from annotation.core.keys import (
     ACTIONS,
     KEYS_EACH,
     NAMED,
+    ORDERING,
     OTHERS,
     STEPS,
     TWO_STEPS,
@@ -56,6 +57,7 @@ class KeysForm(forms.Form):
         parts = {
             gettext("Judging"): TWO_STEPS + OTHERS,
             gettext("Scales of more than two steps"): STEPS,
+            gettext("Ordering captions"): ORDERING,
         }
         return [
             (title, [(action_text(action), [*self._fields_of(action)]) for action in actions])

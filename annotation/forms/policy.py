@@ -136,13 +136,8 @@ class PolicyForm(forms.Form):
 
     def _annotator_fieldsets(self) -> list[Fieldset]:
         return [
-            Fieldset("Who judges", "", [self["joining"], self["ceiling_percent"]]),
-            Fieldset(
-                "Entry requirement",
-                "Annotators first train on items whose correct answers are shown.",
-                [self["gate_right"], self["gate_last"]],
-                is_collapsed=True,
-            ),
+            self._who_judges(),
+            self._entry_fieldset(),
             Fieldset(
                 "Control pairs",
                 "",
@@ -151,8 +146,41 @@ class PolicyForm(forms.Form):
             ),
         ]
 
+    def _who_judges(self) -> Fieldset:
+        return Fieldset("Who judges", "", [self["joining"], self["ceiling_percent"]])
+
+    def _entry_fieldset(self) -> Fieldset:
+        return Fieldset(
+            "Entry requirement",
+            "Annotators first train on items whose correct answers are shown.",
+            [self["gate_right"], self["gate_last"]],
+            is_collapsed=True,
+        )
+
     def _aid_fieldset(self) -> Fieldset:
         return Fieldset("Judging aids", "", [self["checklist"], self["contact_sheet"]])
+
+
+class StudyPolicyForm(PolicyForm):
+    """The parts of the policy of an ordering study, which has no control pairs and no checklist."""
+
+    gold_percent = bar_right = bar_last = checklist = None  # type: ignore[assignment]
+
+    def policy_fields(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        return {
+            "joining": data["joining"],
+            "ceiling": float(data["ceiling_percent"] / 100),
+            "gate_share": _share(data["gate_right"], data["gate_last"]),
+            "gate_last": data["gate_last"],
+            "contact_sheet": data["contact_sheet"],
+        }
+
+    def _annotator_fieldsets(self) -> list[Fieldset]:
+        return [self._who_judges(), self._entry_fieldset()]
+
+    def _aid_fieldset(self) -> Fieldset:
+        return Fieldset("Judging aids", "", [self["contact_sheet"]])
 
 
 def _share(part: int, whole: int) -> float:

@@ -18,9 +18,11 @@ from annotation.models.tasks import (
     IS_AT_DESK,
     SETTLED,
     SLOTS_MAX,
+    STUDY_HAS_BEGUN,
     Assignment,
     GoldItem,
     JudgmentTask,
+    OrderingCaption,
     has_begun,
 )
 
@@ -30,6 +32,7 @@ __all__ = [
     "IS_AT_DESK",
     "SETTLED",
     "SLOTS_MAX",
+    "STUDY_HAS_BEGUN",
     "Adjudication",
     "Annotator",
     "Assignment",
@@ -44,6 +47,7 @@ __all__ = [
     "JudgmentTask",
     "Membership",
     "MembershipChange",
+    "OrderingCaption",
     "ReviewComment",
     "Withdrawal",
     "has_begun",

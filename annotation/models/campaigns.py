@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.core.gold import Requirement
+from annotation.core.orderings import ORDER_TEXTS, Levels
 from annotation.enums import (
     LABELS,
     CampaignKind,
@@ -74,8 +75,9 @@ def is_share(field: str) -> Q:
 class Campaign(models.Model):
     """A round of judging under one policy.
 
-    A campaign contains the pairs of a pool, the items of a training queue, or the judgments of an
-    imported file. An imported campaign is closed from the start.
+    A campaign contains the pairs of a pool, the items of a training queue, the judgments of an
+    imported file, or the videos of an ordering study. An imported campaign is closed from the
+    start. An ordering study has no pool, and its proxy chose the captions.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="campaigns")
@@ -109,7 +111,13 @@ class Campaign(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="its values ordered the pairs",
+        help_text="its values ordered the pairs, or chose the captions of an ordering study",
+    )
+    levels = models.CharField(
+        max_length=8,
+        blank=True,
+        choices=[(level.value, level.value) for level in Levels],
+        help_text="of an ordering study: what was divided into quartiles",
     )
     # Annotators
     joining = models.CharField(max_length=9, choices=Joining, default=Joining.ALL)
@@ -174,7 +182,17 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(kind=CampaignKind.TRAINING, pool=None)
-                | Q(kind=CampaignKind.JUDGING, pool__isnull=False),
+                | Q(kind=CampaignKind.JUDGING, pool__isnull=False)
+                | Q(
+                    kind=CampaignKind.ORDERING,
+                    pool=None,
+                    proxy__isnull=False,
+                    levels__in=[level.value for level in Levels],
+                    gold_share=0,
+                    checklist=False,
+                    confirms=False,
+                    source_sha256="",
+                ),
                 name="campaign_has_pool_or_trains",
             ),
             # A benchmark has one training queue at a time, which the entry requirement refers to.
@@ -197,6 +215,10 @@ class Campaign(models.Model):
         return self.kind == CampaignKind.TRAINING
 
     @property
+    def is_ordering(self) -> bool:
+        return self.kind == CampaignKind.ORDERING
+
+    @property
     def has_entry_requirement(self) -> bool:
         return self.gate_last > 0
 
@@ -212,7 +234,9 @@ class Campaign(models.Model):
 
     @property
     def labels(self) -> dict[int, str]:
-        """The name of each label, from the lowest."""
+        """The name of each label, from the lowest. An ordering study has a label for each order."""
+        if self.is_ordering:
+            return ORDER_TEXTS
         return dict(enumerate(self.steps)) if self.steps else LABELS[self.scale]
 
     @property

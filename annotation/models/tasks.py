@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from annotation.core.orderings import CAPTIONS
 from annotation.enums import AssignmentState, GoldUse, TaskState
 from annotation.models.campaigns import Campaign
 from annotation.models.people import Annotator
@@ -19,6 +20,13 @@ SLOTS_MAX = 1000
 SETTLED = [TaskState.RESOLVED, TaskState.ADJUDICATED]
 # Only a lead can settle tasks in these states.
 AT_DESK = [TaskState.CONFLICTED, TaskState.ESCALATED, TaskState.UNPLAYABLE]
+# Orders are never in conflict, so no lead rules on them.
+STATES_OF_ORDERING = [
+    TaskState.OPEN,
+    TaskState.RESOLVED,
+    TaskState.ESCALATED,
+    TaskState.UNPLAYABLE,
+]
 # The states are written out, because SQLite uses a partial index only for the same condition.
 IS_AT_DESK = (
     Q(state=TaskState.CONFLICTED) | Q(state=TaskState.ESCALATED) | Q(state=TaskState.UNPLAYABLE)
@@ -26,7 +34,7 @@ IS_AT_DESK = (
 
 
 def has_begun(of: str = "") -> Q:
-    """Return the condition that a task, not of gold, has a label or has left the queue without one.
+    """Return the condition that the task of a pair has a label or has left the queue without one.
 
     Most tasks of a large campaign have not begun. With this condition, queries read only the tasks
     that have, by the index `task_begun`. SQLite uses the index only for exactly this condition.
@@ -37,6 +45,10 @@ def has_begun(of: str = "") -> Q:
 
 
 HAS_BEGUN = has_begun()
+# The same for the tasks of ordering studies, of which there are few.
+STUDY_HAS_BEGUN = Q(ordering_video__isnull=False) & (
+    Q(labels_live__gt=0) | ~Q(state=TaskState.OPEN)
+)
 
 
 class GoldItem(models.Model):
@@ -65,18 +77,27 @@ class GoldItem(models.Model):
 
 
 class JudgmentTask(models.Model):
-    """A pair to judge in a campaign, or a gold item.
+    """A pair to judge in a campaign, a gold item, or a video whose captions are to be ordered.
 
     `labels_planned` never changes. `labels_required` grows on disagreement. `seats_open` is the
     number of free slots. It is stored, not counted at each claim, so that one index finds the next
     task quickly. Gold has no slots and no counted labels. Each annotator gets it once, and it stays
-    open.
+    open. A task of an ordering study is resolved when it has its orders, and has no outcome.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks", db_index=False)
     pair = models.ForeignKey(Pair, models.PROTECT, null=True, blank=True)
     gold = models.ForeignKey(
         GoldItem, models.PROTECT, null=True, blank=True, related_name="tasks", db_index=False
+    )
+    ordering_video = models.ForeignKey(
+        Video,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="ordering_tasks",
+        db_index=False,
+        help_text="of an ordering study; `OrderingCaption` has its captions",
     )
     # The text pair as one number, `first_equal * n_videos + video number`. `first_equal` is the
     # number of the first caption with an equal text. The number of videos never changes.
@@ -107,10 +128,31 @@ class JudgmentTask(models.Model):
             models.UniqueConstraint(
                 fields=["gold", "campaign"], condition=Q(gold__isnull=False), name="task_gold_once"
             ),
+            models.UniqueConstraint(
+                fields=["ordering_video", "campaign"],
+                condition=Q(ordering_video__isnull=False),
+                name="task_ordering_video_once",
+            ),
             models.CheckConstraint(
-                condition=Q(pair__isnull=False, gold=None)
-                | Q(pair=None, gold__isnull=False, seats_open=0, labels_live=0, label=None),
-                name="task_is_pair_or_gold",
+                condition=Q(pair__isnull=False, gold=None, ordering_video=None)
+                | Q(
+                    pair=None,
+                    gold__isnull=False,
+                    ordering_video=None,
+                    seats_open=0,
+                    labels_live=0,
+                    label=None,
+                )
+                | Q(
+                    pair=None,
+                    gold=None,
+                    ordering_video__isnull=False,
+                    unit=None,
+                    carried=None,
+                    label=None,
+                    state__in=STATES_OF_ORDERING,
+                ),
+                name="task_is_pair_gold_or_ordering",
             ),
             models.CheckConstraint(
                 condition=Q(labels_live__lte=F("labels_required")), name="task_labels_bounded"
@@ -124,7 +166,8 @@ class JudgmentTask(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(state__in=SETTLED, label__isnull=False)
-                | (~Q(state__in=SETTLED) & Q(label=None)),
+                | (~Q(state__in=SETTLED) & Q(label=None))
+                | Q(ordering_video__isnull=False),
                 name="task_decided_has_label",
             ),
         ]
@@ -163,16 +206,48 @@ class JudgmentTask(models.Model):
 
     @property
     def query(self) -> Query:
+        """The caption of a pair or a gold item."""
         return self._shown.query
 
     @property
     def video(self) -> Video:
-        return self._shown.video
+        return self.ordering_video or self._shown.video
 
     @property
     def _shown(self) -> Pair | GoldItem:
-        # The constraint `task_is_pair_or_gold` requires one of the two.
+        # The constraint `task_is_pair_gold_or_ordering` requires one of the two, or a video.
         return self.gold or cast(Pair, self.pair)
+
+
+class OrderingCaption(models.Model):
+    """One of the five captions of a task of an ordering study.
+
+    place: on the screen. level: from 0, the most similar caption by the campaign's proxy, to 4, the
+    least similar one. value: of the proxy.
+    """
+
+    task = models.ForeignKey(
+        JudgmentTask, models.CASCADE, related_name="ordering_captions", db_index=False
+    )
+    query = models.ForeignKey(Query, models.PROTECT, related_name="ordering_captions")
+    place = models.PositiveSmallIntegerField()
+    level = models.PositiveSmallIntegerField()
+    value = models.FloatField()
+
+    class Meta:
+        ordering = ["task", "place"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "place"], name="ordering_caption_place"),
+            models.UniqueConstraint(fields=["task", "level"], name="ordering_caption_level"),
+            models.UniqueConstraint(fields=["task", "query"], name="ordering_caption_query"),
+            models.CheckConstraint(
+                condition=Q(place__lt=CAPTIONS, level__lt=CAPTIONS),
+                name="ordering_caption_bounded",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"caption {self.place} of task {self.task_id}"
 
 
 class Assignment(models.Model):

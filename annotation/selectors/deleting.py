@@ -26,6 +26,7 @@ from annotation.models import (
     JudgmentTask,
     Membership,
     MembershipChange,
+    OrderingCaption,
     Withdrawal,
 )
 from config.shared.deleting import Obstacle, Part, belongs_to
@@ -39,8 +40,13 @@ UNDO_FOR = timedelta(days=1)
 @belongs_to(Proxy)
 def rows_of_proxy(proxy: Proxy) -> Iterator[Part | Obstacle]:
     for campaign in Campaign.objects.filter(proxy=proxy):
+        use = (
+            "chose the captions of the ordering study"
+            if campaign.is_ordering
+            else "ordered the pairs of the campaign"
+        )
         yield Obstacle(
-            f"It ordered the pairs of the campaign {campaign.name}.",
+            f"It {use} {campaign.name}.",
             url=reverse("campaign", args=[campaign.pk]),
             link="To the campaign",
         )
@@ -112,6 +118,8 @@ def _rows(campaigns: QuerySet[Campaign]) -> Iterator[Part]:
     """Yield the rows of campaigns without judgments."""
     assignments = Assignment.objects.filter(task__campaign__in=campaigns)
     yield Part("assigned task", assignments)
+    captions = OrderingCaption.objects.filter(task__campaign__in=campaigns)
+    yield Part("caption to order", captions, "captions to order")
     yield Part("task", JudgmentTask.objects.filter(campaign__in=campaigns))
     changes = MembershipChange.objects.filter(membership__campaign__in=campaigns)
     yield Part("change of a member", changes, "changes of members")

@@ -55,9 +55,13 @@ class DeskEscalation:
 
 @dataclass(frozen=True, slots=True)
 class DeskCase:
-    """Everything that a lead sees of one task, each list in order of arrival."""
+    """Everything that a lead sees of one task, each list in order of arrival.
+
+    captions: the texts that annotators see, in the order of their places. A pair has one.
+    """
 
     task: JudgmentTask
+    captions: list[str]
     labels: list[DeskLabel]
     escalations: list[DeskEscalation]
 
@@ -100,7 +104,12 @@ def get_desk_case(pk: int) -> DeskCase:
     annotator across tasks. Raises `NotFound`.
     """
     tasks = JudgmentTask.objects.select_related(
-        "campaign", "pair__query", "pair__video", "gold__query", "gold__video"
+        "campaign",
+        "pair__query",
+        "pair__video",
+        "gold__query",
+        "gold__video",
+        "ordering_video",
     )
     task = tasks.filter(pk=pk).first()
     if task is None:
@@ -111,6 +120,7 @@ def get_desk_case(pk: int) -> DeskCase:
     texts = task.campaign.labels
     return DeskCase(
         task,
+        _captions(task),
         [
             DeskLabel(names[judgment.annotator_id], texts[judgment.label], judgment.state)
             for judgment in judgments
@@ -125,6 +135,12 @@ def get_desk_case(pk: int) -> DeskCase:
             for escalation in escalations
         ],
     )
+
+
+def _captions(task: JudgmentTask) -> list[str]:
+    if not task.campaign.is_ordering:
+        return [task.query.text]
+    return list(task.ordering_captions.order_by("place").values_list("query__text", flat=True))
 
 
 def _pseudonyms(events: Iterable[Judgment | Escalation]) -> dict[int, str]:

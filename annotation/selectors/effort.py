@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.core.plan import DOUBLE_SHARE
 from annotation.enums import CampaignKind
-from annotation.models import Campaign, Judgment
+from annotation.models import Campaign, Judgment, JudgmentTask
 from annotation.selectors.me import SECONDS_EACH
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -134,7 +134,10 @@ def _speed(seconds: Float64s, *, is_of_benchmark: bool) -> Speed:
 
 
 def _latest_seconds(benchmark: Benchmark | None) -> Float64s:
+    # Putting captions in order takes longer than judging a pair.
+    orderings = JudgmentTask.objects.filter(ordering_video__isnull=False).order_by().values("pk")
     answers = Judgment.objects.filter(seconds__gt=0, seconds__lte=SECONDS_EACH)
+    answers = answers.exclude(task__in=orderings)
     if benchmark is not None:
         answers = answers.filter(task__campaign__benchmark=benchmark)
     latest = answers.order_by("-pk").values_list("seconds", flat=True)[:ANSWERS_READ]

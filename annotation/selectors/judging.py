@@ -15,7 +15,8 @@ def judged_by(campaign: Campaign, annotator: Annotator) -> int:
 def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
     """Return the annotator's last answers, newest first.
 
-    Each has its label as `own_label` and the key of the answer as `own_key`.
+    Each has its label as `own_label` and the key of the answer as `own_key`. In an ordering study
+    the label is the number of the order.
     """
     judgments = list(
         Judgment.objects.filter(
@@ -27,8 +28,14 @@ def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[As
     assignments = Assignment.objects.filter(
         annotator=annotator, task__in=[judgment.task_id for judgment in judgments]
     ).select_related(
-        "task__pair__query", "task__pair__video", "task__gold__query", "task__gold__video"
+        "task__pair__query",
+        "task__pair__video",
+        "task__gold__query",
+        "task__gold__video",
+        "task__ordering_video",
     )
+    if campaign.is_ordering:
+        assignments = assignments.prefetch_related("task__ordering_captions__query")
     by_task = {assignment.task_id: assignment for assignment in assignments}
     answered = []
     for judgment in judgments:

@@ -21,6 +21,7 @@ from annotation.models import (
     JudgmentTask,
     Withdrawal,
 )
+from annotation.selectors.campaigns import campaigns_of
 from config.shared.bulk import read_columns
 from pooling.models import Benchmark
 
@@ -86,6 +87,8 @@ def _corrected(campaigns: list[int]) -> tuple[Int64Array, Int64Array, Int64Array
 class LabelsFingerprint:
     """A value that changes whenever the labels of a benchmark may have changed.
 
+    Answers and decisions in ordering studies do not change it, because orders are not labels.
+
     newest: primary key of the newest counted label, or 0. rulings: number of rulings; undone
     rulings count twice. withdrawn: number of withdrawn labels. escalations, exclusions,
     closed_campaigns: their numbers. An escalation can withdraw a label.
@@ -107,10 +110,11 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
     newest = newest_judgment(benchmark)
     of_benchmark = in_benchmark(benchmark)
     rulings = Adjudication.objects.filter(of_benchmark)
-    withdrawals = Withdrawal.objects.filter(campaign__benchmark=benchmark)
+    campaigns = campaigns_of(benchmark)
+    withdrawals = Withdrawal.objects.filter(campaign__in=campaigns)
     escalations = Escalation.objects.filter(of_benchmark)
     exclusions = Exclusion.objects.filter(of_benchmark)
-    closed = Campaign.objects.filter(benchmark=benchmark, state=CampaignState.CLOSED)
+    closed = campaigns.filter(state=CampaignState.CLOSED)
     return LabelsFingerprint(
         newest=newest.pk if newest else 0,
         # Undoing a ruling must change the fingerprint as well.
@@ -123,7 +127,7 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
 
 
 def newest_judgment(benchmark: Benchmark) -> Judgment | None:
-    """Return the newest counted label. Answers to gold are not labels."""
+    """Return the newest counted label. Answers to gold and orders are not labels."""
     labelled = JudgmentTask.objects.filter(
         HAS_BEGUN, campaign__benchmark=benchmark, labels_live__gt=0
     )
@@ -137,8 +141,10 @@ def newest_judgment(benchmark: Benchmark) -> Judgment | None:
 def in_benchmark(benchmark: Benchmark) -> Exists:
     """Return the condition that the task of a row, such as a ruling, is in the benchmark.
 
-    It looks up the task of each row. With a join, SQLite would read all tasks of the benchmark,
-    even if there are no rows.
+    Tasks of ordering studies are left out. The condition looks up the task of each row. With a
+    join, SQLite would read all tasks of the benchmark, even if there are no rows.
     """
-    tasks = JudgmentTask.objects.filter(pk=OuterRef("task"), campaign__benchmark=benchmark)
+    tasks = JudgmentTask.objects.filter(
+        pk=OuterRef("task"), campaign__benchmark=benchmark, ordering_video=None
+    )
     return Exists(tasks)

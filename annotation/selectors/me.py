@@ -10,6 +10,7 @@ from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Sum,
 from django.utils import timezone
 
 from annotation.enums import (
+    KINDS_WITH_RESULTS,
     AssignmentState,
     CampaignKind,
     CampaignState,
@@ -144,13 +145,15 @@ def own_campaigns(
 ) -> list[OwnCampaign]:
     """Return campaigns that are open to the annotator or that they judged in, open ones first.
 
+    Ordering studies are among them.
+
     trainings: the annotator's open training queues.
     """
-    judging = Campaign.objects.filter(kind=CampaignKind.JUDGING, source_sha256="")
+    here = Campaign.objects.filter(kind__in=KINDS_WITH_RESULTS, source_sha256="")
     for_all = scopes.limit(
-        judging.filter(state=CampaignState.OPEN, joining=Joining.ALL), "benchmark__key"
+        here.filter(state=CampaignState.OPEN, joining=Joining.ALL), "benchmark__key"
     )
-    joined = judging.filter(members__annotator=annotator)
+    joined = here.filter(members__annotator=annotator)
     campaigns = list((for_all | joined).select_related("benchmark").distinct())
     campaigns.sort(key=lambda campaign: campaign.state != CampaignState.OPEN)
     left = open_pairs(

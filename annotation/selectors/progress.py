@@ -12,7 +12,14 @@ from django.db.models import Count, QuerySet, Sum
 
 from annotation.core.consensus import NO_LABEL, OutcomeCounts, State, resolve
 from annotation.enums import STATES_FROM_LABELS, JudgmentState, TaskState
-from annotation.models import HAS_BEGUN, SETTLED, Campaign, Judgment, JudgmentTask
+from annotation.models import (
+    HAS_BEGUN,
+    SETTLED,
+    STUDY_HAS_BEGUN,
+    Campaign,
+    Judgment,
+    JudgmentTask,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +27,7 @@ class CampaignProgress:
     """Counts of one campaign.
 
     Numbers of pairs: `pairs`, `outcomes` and `relevant`; a task counts once for each equal caption.
+    A video of an ordering study counts as one pair, which is settled when it has its orders.
     Numbers of tasks: `tasks` and `unplayable`. `labels` is the number of counted judgments, and
     `labels_required` the number that the tasks need at present.
     """
@@ -83,12 +91,14 @@ def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
     Only tasks that have begun are read. The plan of a campaign contains the number of all tasks, so
     the difference is the number of the others.
     """
+    campaigns = list(campaigns)
     plans = {campaign.pk: campaign.plan for campaign in campaigns}
     found: dict[int, list[TaskGroup]] = {pk: [] for pk in plans}
     begun_tasks: Counter[tuple[int, int]] = Counter()
     begun_pairs: Counter[tuple[int, int]] = Counter()
     tasks = JudgmentTask.objects.filter(HAS_BEGUN, campaign__in=plans)
-    for row in grouped(tasks):
+    rows = [*grouped(tasks), *_grouped_studies(campaigns)]
+    for row in rows:
         pk = row.pop("campaign_id")
         group = TaskGroup(**row)
         found[pk].append(group)
@@ -120,6 +130,17 @@ def grouped(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask, dict[str, A
         tasks=Count("*"), pairs=Sum("n_pairs")
     )
     return found
+
+
+def _grouped_studies(campaigns: list[Campaign]) -> Iterable[dict[str, Any]]:
+    """Return the same for those campaigns that are ordering studies.
+
+    One query for both kinds would not use the index `task_begun`.
+    """
+    studies = [campaign for campaign in campaigns if campaign.is_ordering]
+    if not studies:
+        return ()
+    return grouped(JudgmentTask.objects.filter(STUDY_HAS_BEGUN, campaign__in=studies))
 
 
 def excluded_groups(tasks: QuerySet[JudgmentTask]) -> list[tuple[Campaign, TaskGroup]]:

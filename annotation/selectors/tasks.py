@@ -224,7 +224,8 @@ def _keys_of_new_counts(benchmarks: Iterable[Benchmark]) -> dict[Benchmark, str]
     """Return a cache key for each benchmark, which changes whenever its new tasks may change."""
     is_closed = Q(state=CampaignState.CLOSED)
     campaigns = (
-        Campaign.objects.order_by()
+        Campaign.objects.filter(kind=CampaignKind.JUDGING)
+        .order_by()
         .values_list("benchmark")
         .annotate(newest=Max("pk"), closed=Count("pk", filter=is_closed))
     )

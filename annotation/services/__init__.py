@@ -42,6 +42,12 @@ from annotation.services.members import (
     resume_member,
 )
 from annotation.services.opening import open_campaign
+from annotation.services.orderings import (
+    StudyOptions,
+    StudyPlan,
+    open_ordering_study,
+    plan_ordering_study,
+)
 from annotation.services.people import delete_personal_texts, free_leases_beyond_rights
 from annotation.services.policy import Policy
 from annotation.services.preferences import reset_keys, set_keys, set_working_habits
@@ -64,6 +70,8 @@ __all__ = [
     "ImportPlan",
     "ImportedJudgments",
     "Policy",
+    "StudyOptions",
+    "StudyPlan",
     "Submitted",
     "add_gold",
     "add_members",
@@ -88,10 +96,12 @@ __all__ = [
     "mark_comments_read",
     "open_campaign",
     "open_confirmation",
+    "open_ordering_study",
     "open_training",
     "pause_member",
     "pause_withdrawn_member",
     "plan_judgments",
+    "plan_ordering_study",
     "policy_of",
     "release_assignments",
     "reopen_task",

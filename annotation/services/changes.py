@@ -32,6 +32,13 @@ CHANGEABLE = (
     "checklist",
     "contact_sheet",
 )
+# An ordering study has neither control pairs nor a checklist.
+NOT_IN_STUDIES = {
+    "gold_share": "control pairs",
+    "gold_bar": "control pairs",
+    "gold_last": "control pairs",
+    "checklist": "checklist",
+}
 PLACES = Decimal("0.0001")
 
 
@@ -47,7 +54,8 @@ def change_policy(
     """Change fields of `CHANGEABLE`. Return the record of the change, or None if nothing changed.
 
     Shares are rounded to four places. `after` is the last change that the lead has seen, see
-    `last_policy_change`. Raises `InvalidInput` for a field of the plan or an invalid policy.
+    `last_policy_change`. Raises `InvalidInput` for a field of the plan, an invalid policy, or one
+    that an ordering study cannot have.
     Raises `Conflict` if the campaign is closed, is a training queue, or has a newer change.
     """
     check_can_lead(by, campaign.benchmark)
@@ -101,6 +109,9 @@ def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
     if not campaign.name:
         raise InvalidInput("A campaign needs a name.")
     check_length(Campaign, "name", campaign.name)
+    for name in changes:
+        if campaign.is_ordering and name in NOT_IN_STUDIES:
+            raise PolicyFault(name, f"An ordering study has no {NOT_IN_STUDIES[name]}.")
     policy_of(campaign).check_changeable()
     campaign.save(update_fields=list(changes))
     if "gold_share" in changes and campaign.gold_share and not add_gold_tasks(campaign):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, prefetch_related_objects
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -32,7 +32,7 @@ CLAIM_MAX = 20
 EXPIRE_PER_CLAIM = 50
 # During this time, a search for open tasks starts at the first task that the last search found.
 CURSOR_FOR = datetime.timedelta(minutes=10)
-SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video")
+SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video", "ordering_video")
 
 
 def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
@@ -59,7 +59,10 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
         with transaction.atomic():
             fresh = _lease_next(campaign, membership, 1, waits=True)
     CLAIMS.inc(len(fresh))
-    return (held + fresh)[:count]
+    found = (held + fresh)[:count]
+    if campaign.is_ordering:
+        prefetch_related_objects(found, "task__ordering_captions__query")
+    return found
 
 
 @transaction.atomic
@@ -156,7 +159,7 @@ def _open_tasks(
         tasks = unknown_pairs(tasks, annotator)
     if _skips_locked():
         tasks = tasks.select_for_update(skip_locked=skip_locked, of=("self",), no_key=True)
-    return tasks.select_related("pair__query", "pair__video").order_by("position")
+    return tasks.select_related("pair__query", "pair__video", "ordering_video").order_by("position")
 
 
 def _skips_locked() -> bool:

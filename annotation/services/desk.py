@@ -23,10 +23,12 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
     """Rule on a pair that is in conflict or escalated. Its labels stay.
 
     A closed campaign is allowed, because imported campaigns are closed and can have conflicts.
-    Raises `Conflict` if the pair is no longer at the desk, and `InvalidInput` if the label is not
-    on the scale.
+    Raises `Conflict` if the pair is no longer at the desk or is to be ordered, and `InvalidInput`
+    if the label is not on the scale.
     """
     check_can_rule(by, task.campaign.benchmark)
+    if task.campaign.is_ordering:
+        raise Conflict("A lead cannot order captions. Return the video to the queue.")
     task = _task_at_desk(task, TaskState.CONFLICTED, TaskState.ESCALATED)
     if label not in task.campaign.labels:
         raise InvalidInput(f"{label} is not on the scale of this campaign.")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from annotation.core.orderings import CAPTIONS, number_of_order
 from annotation.enums import (
     STATES_FROM_LABELS,
     AssignmentState,
@@ -58,7 +60,10 @@ _end_lease = Prepared(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An annotator's label for a pair, and how it was made.
+    """An annotator's label for a pair, or order of captions, and how it was made.
+
+    An answer has either a label or `places`, the places of the five captions on the screen, from
+    the most similar caption to the least similar one. The order is stored as its number.
 
     `viewing` contains the measurements of the browser, and `missing` the elements of the caption
     that are marked as missing in the video. A second answer to a pair counts only if it `corrects`.
@@ -67,14 +72,28 @@ class Answer:
     campaign's version at the time of storing counts.
     """
 
-    label: int
     client_key: uuid.UUID
+    label: int | None = None
+    places: Sequence[int] | None = None
     seconds: float | None = None
     viewing: dict[str, Any] | None = None
     missing: list[str] | None = None
     corrects: bool = True
     corrected_key: uuid.UUID | None = None
     guideline: int | None = None
+
+    @property
+    def value(self) -> int:
+        """The label that is stored. Raises `InvalidInput` if the answer is not in order."""
+        if (self.label is None) == (self.places is None):
+            raise InvalidInput(_("An answer needs either a label or places."))
+        if self.places is None:
+            return cast(int, self.label)
+        try:
+            return number_of_order(self.places)
+        except ValueError:
+            message = _("The places must contain each number from 0 to {last} once.")
+            raise InvalidInput(message.format(last=CAPTIONS - 1)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +129,7 @@ def _submit_once(assignment_id: int, annotator: Annotator, answer: Answer) -> Su
     except (IntegrityError, Conflict) as error:
         stored = Judgment.objects.filter(annotator=annotator, client_key=answer.client_key).first()
         if stored is not None:
-            return _repeated(stored, assignment_id, answer.label)
+            return _repeated(stored, assignment_id, answer.value)
         if isinstance(error, Conflict):
             raise
         # Another answer to the task was stored after this one was checked.
@@ -164,9 +183,7 @@ def escalate_task(
 def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
     task, slots, assignment = _locked_task_of(assignment_id, annotator)
     campaign = task.campaign
-    if answer.label not in campaign.labels:
-        message = _("{label} is not on the scale of this campaign.")
-        raise InvalidInput(message.format(label=answer.label))
+    _check_form(campaign, answer)
     if task.gold_id is not None:
         return _submit_gold(task, assignment, answer)
     _check_replaces(slots.live.get(annotator.pk), answer, is_final=False)
@@ -199,7 +216,7 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     if earlier is not None and not late:
         Judgment.objects.filter(pk=earlier.pk).update(state=JudgmentState.SUPERSEDED)
     gold = task.gold
-    is_right = gold is not None and campaign.is_relevant(answer.label) == gold.is_relevant
+    is_right = gold is not None and campaign.is_relevant(answer.value) == gold.is_relevant
     judgment = _stored(
         task,
         annotator,
@@ -214,6 +231,20 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     if first:
         count_answer(campaign, annotator, is_gold=True)
     return Submitted(judgment, created=True)
+
+
+def _check_form(campaign: Campaign, answer: Answer) -> None:
+    """Raise `InvalidInput` if the answer does not fit the campaign."""
+    if campaign.is_ordering != (answer.places is not None):
+        needed = (
+            _("This campaign needs an order of the captions: send places, not a label.")
+            if campaign.is_ordering
+            else _("This campaign needs a label, not places.")
+        )
+        raise InvalidInput(needed)
+    if answer.value not in campaign.labels:
+        message = _("{label} is not on the scale of this campaign.")
+        raise InvalidInput(message.format(label=answer.value))
 
 
 def _check_replaces(earlier: Judgment | None, answer: Answer, *, is_final: bool) -> None:
@@ -250,7 +281,7 @@ def _stored(task: JudgmentTask, annotator: Annotator, answer: Answer, **outcome:
     return Judgment.objects.create(
         task=task,
         annotator=annotator,
-        label=answer.label,
+        label=answer.value,
         seconds=answer.seconds,
         viewing=answer.viewing,
         missing=answer.missing,

@@ -19,7 +19,14 @@ from django.db.models import Case, QuerySet, Value, When
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 
-from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, resolve
+from annotation.core.consensus import (
+    NO_LABEL,
+    Outcomes,
+    State,
+    complete,
+    count_values,
+    resolve,
+)
 from annotation.enums import (
     STATES_FROM_LABELS,
     AssignmentState,
@@ -102,10 +109,13 @@ def outcomes_of(
     """Return the outcomes of tasks from their labels alone.
 
     In a closed campaign the existing labels of a task decide, because no further label will arrive.
+    A task of an ordering study has no label, and needs all its orders even then.
     A task without a label stays pending. counts: [n, n_labels], as in `resolve`; planned: [n].
     carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts like the other labels,
     but `required` and `n_labels` of the outcomes do not include it.
     """
+    if campaign.is_ordering:
+        return complete(counts, planned)
     if carried is not None and (carried != NO_LABEL).any():
         return _with_carried(campaign, counts, planned, carried)
     labels_max: Int64Array | int = campaign.labels_max
@@ -137,8 +147,9 @@ def _count_labels(campaign: Campaign, labels: Sequence[int]) -> Int64Array:
 class LockedTasks:
     """Many locked tasks of one campaign, ascending by key.
 
-    ids, pair_ids, planned, carried: int64 [n]. by_labels: bool [n], whether labels determine the
-    state. A lead determines the state of the others.
+    ids, pair_ids, planned, carried: int64 [n]. A task of an ordering study has the pair 0.
+    by_labels: bool [n], whether labels determine the state. A lead determines the state of the
+    others.
     """
 
     ids: Int64Array
@@ -154,11 +165,12 @@ def lock_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
     tasks = tasks.annotate(
         by_labels=Case(When(state__in=STATES_FROM_LABELS, then=1), default=0),
         carried_label=Coalesce("carried", Value(NO_LABEL)),
+        pair_or_zero=Coalesce("pair_id", Value(0)),
     )
     if connection.features.has_select_for_update:
         tasks = tasks.select_for_update()
     ids, pair_ids, planned, carried, by_labels = read_columns(
-        tasks, "pk", "pair_id", "labels_planned", "carried_label", "by_labels"
+        tasks, "pk", "pair_or_zero", "labels_planned", "carried_label", "by_labels"
     )
     return LockedTasks(ids, pair_ids, planned, carried, by_labels == 1)
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation import services
 from annotation.enums import CampaignState
 from annotation.forms.campaigns import CampaignForm, CampaignStateForm
-from annotation.forms.policy import PolicyForm
+from annotation.forms.policy import PolicyForm, StudyPolicyForm
 from annotation.models import Campaign
 from annotation.policies import can_lead_somewhere, check_can_lead
 from annotation.selectors.campaigns import get_campaign
@@ -78,7 +78,8 @@ def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_policy(request: HttpRequest, pk: int) -> HttpResponse:
     """Change the parts of the policy that can change while the campaign runs."""
     campaign = get_running_campaign(request, pk)
-    form = PolicyForm(**form_data(request), initial=PolicyForm.values_of(campaign))
+    form_class = StudyPolicyForm if campaign.is_ordering else PolicyForm
+    form = form_class(**form_data(request), initial=PolicyForm.values_of(campaign))
     if request.method == "POST" and form.is_valid() and _change_policy(request, campaign, form):
         return redirect("campaign", campaign.pk)
     context = {"benchmark": campaign.benchmark, "campaign": campaign, "form": form}
@@ -111,7 +112,7 @@ def get_running_campaign(request: HttpRequest, pk: int) -> Campaign:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     check_can_lead(request.user, campaign.benchmark)
     if campaign.state == CampaignState.CLOSED or campaign.is_training:
-        raise Conflict("Only a judging campaign that is not closed can be changed.")
+        raise Conflict("Only a campaign that is not closed can be changed, and no training queue.")
     return campaign
 
 

@@ -104,7 +104,7 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
             "total": len(queue),
             "earlier": queue[place - 1] if place else None,
             "later": queue[place + 1] if place + 1 < len(queue) else None,
-            "can_rule": case.task.state != TaskState.UNPLAYABLE,
+            "can_rule": case.task.state != TaskState.UNPLAYABLE and not campaign.is_ordering,
             "can_reopen": case.task.state != TaskState.CONFLICTED
             and campaign.state != CampaignState.CLOSED,
             "can_exclude": case.task.state == TaskState.UNPLAYABLE,
@@ -220,7 +220,7 @@ def _case_context(case: DeskCase) -> dict[str, Any]:
 
 
 def _take_ruling(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    form = DeskForm(request.POST, labels=campaign.labels)
+    form = DeskForm(request.POST, labels=_labels_to_rule(campaign))
     if not form.is_valid():
         raise InvalidInput("A ruling needs a pair at the desk and a label of the scale.")
     data = form.cleaned_data
@@ -246,16 +246,22 @@ def _desk_address(campaign: Campaign, **parameters: Any) -> str:
 
 def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudication | None, str]:
     """Carry out the decision of a form. Return the ruling, if it is one, and a message."""
+    noun = "video" if task.campaign.is_ordering else "pair"
     if data["ruling"] == REOPEN:
         services.reopen_task(task=task, by=by)
-        return None, "The last pair is back in the queue."
+        return None, f"The last {noun} is back in the queue."
     if data["ruling"] == EXCLUDE:
         services.exclude_task(task=task, by=by)
-        return None, "The last pair is excluded."
+        return None, f"The last {noun} is excluded."
     ruling = services.adjudicate_task(
         task=task, label=int(data["ruling"]), by=by, reason=data["reason"]
     )
     return ruling, f"Your ruling on the last pair: {task.campaign.labels[ruling.label]}."
+
+
+def _labels_to_rule(campaign: Campaign) -> dict[int, str]:
+    """Return the labels that a lead can rule. No lead rules on the order of captions."""
+    return {} if campaign.is_ordering else campaign.labels
 
 
 def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | None:
@@ -266,17 +272,18 @@ def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | N
 
 def _keys(request: HttpRequest, campaign: Campaign) -> KeysContext:
     """Return the keys of the desk. They follow the person's keys in the judging room."""
+    labels = _labels_to_rule(campaign)
     annotator = Annotator.objects.filter(user=cast(User, request.user)).first()
     preferences = annotator.preferences if annotator else {}
     found = desk_keys(
         keys_of(preferences.get("keys")),
-        steps=len(campaign.labels),
+        steps=len(labels),
         characters=preferences.get("character_keys", True),
     )
     shown = {name: [*map(shown_key, keys)] for name, keys in found.items()}
     answers = [
         AnswerButton(value, text.capitalize(), shown[f"answer-{value}"])
-        for value, text in campaign.labels.items()
+        for value, text in labels.items()
     ]
     return {
         "keys": {name.replace("-", "_"): own for name, own in shown.items()},

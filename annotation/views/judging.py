@@ -14,7 +14,17 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from annotation.core.keys import OTHERS, Action, bindings, keys_of, room_keys
+from annotation.core.keys import (
+    ORDERING,
+    OTHERS,
+    Action,
+    Keys,
+    bindings,
+    keys_of,
+    ordering_keys,
+    room_keys,
+)
+from annotation.core.orderings import CAPTIONS
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, scopes_known
 from annotation.selectors.campaigns import get_campaign
@@ -25,7 +35,7 @@ from annotation.selectors.members import accesses_for
 from annotation.selectors.training import find_training_queue
 from annotation.services import annotator_for
 from annotation.services.preferences import BREAK_MINUTES
-from annotation.texts import action_text, key_text, room_texts
+from annotation.texts import action_text, key_text, ordering_text, room_texts
 from config.accounts.models import User
 from config.accounts.selectors import needs_consent
 from config.shared.errors import Conflict
@@ -75,30 +85,40 @@ def room_guideline(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _room_keys(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
     """Return the annotator's keys for the buttons, for the list of keys, and for the script."""
-    labels, preferences = campaign.labels, annotator.preferences
-    keys = room_keys(
-        keys_of(preferences.get("keys")),
-        steps=len(labels),
-        checklist=campaign.checklist,
-        characters=preferences.get("character_keys", True),
-    )
-    shown = {name: [*map(key_text, own)] for name, own in keys.items()}
-    answers = [
-        {"value": value, "text": _capitalised(gettext(text)), "keys": shown[f"answer-{value}"]}
-        for value, text in labels.items()
-    ]
+    own = keys_of(annotator.preferences.get("keys"))
+    characters = annotator.preferences.get("character_keys", True)
+    others = [action for action in OTHERS if _is_in_room(action, campaign)]
+    if campaign.is_ordering:
+        keys = ordering_keys(own, characters=characters)
+        shown = _shown(keys)
+        answers: list[dict[str, Any]] = []
+        key_list = [(shown[action.name], ordering_text(action)) for action in (*ORDERING, *others)]
+    else:
+        keys = room_keys(
+            own,
+            steps=len(campaign.labels),
+            checklist=campaign.checklist,
+            characters=characters,
+        )
+        shown = _shown(keys)
+        answers = [
+            {"value": value, "text": _capitalised(gettext(text)), "keys": shown[f"answer-{value}"]}
+            for value, text in campaign.labels.items()
+        ]
+        key_list = [(answer["keys"], answer["text"]) for answer in answers]
+        key_list += [(shown[action.name], action_text(action)) for action in others]
     return {
         "answers": answers,
         "keys": {name.replace("-", "_"): own for name, own in shown.items()},
         "bindings": json.dumps(bindings(keys)),
         "space_key": key_text("Space"),
-        "key_list": [(answer["keys"], answer["text"]) for answer in answers]
-        + [
-            (shown[action.name], action_text(action))
-            for action in OTHERS
-            if _is_in_room(action, campaign)
-        ],
+        "last_place": CAPTIONS,
+        "key_list": key_list,
     }
+
+
+def _shown(keys: Keys) -> dict[str, list[str]]:
+    return {name: [*map(key_text, own)] for name, own in keys.items()}
 
 
 def _capitalised(text: str) -> str:

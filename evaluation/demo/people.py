@@ -18,6 +18,7 @@ from config.accounts.services import create_user, mark_demo_account
 from config.shared.errors import NotPermitted
 from config.shared.progress import Progress
 from evaluation.demo.annotators import SimulatedAnnotator
+from evaluation.demo.benchmark import DemoBenchmark
 
 PASSWORD = "moving-shapes"  # noqa: S105 - printed on purpose; the demo serves only this machine
 ACCOUNTS = {
@@ -190,3 +191,29 @@ def _comment(training: Campaign, worker: Annotator, lead: User) -> None:
     )
     for judgment, text in zip(wrong.order_by("pk"), COMMENTS, strict=False):
         services.comment_on_judgment(judgment=judgment, text=text, by=lead)
+
+
+def order_captions(
+    study: Campaign, demo: DemoBenchmark, people: Sequence[SimulatedAnnotator]
+) -> None:
+    """Let each annotator put the captions of the study's videos in order."""
+    for person in people:
+        worker = make_worker(person)
+        count = study.n_tasks - study.tasks.filter(judgments__annotator=worker).count()
+        _order(study, demo, person, worker, count)
+
+
+@transaction.atomic
+def _order(
+    study: Campaign,
+    demo: DemoBenchmark,
+    person: SimulatedAnnotator,
+    worker: Annotator,
+    count: int,
+) -> None:
+    for assignment in services.claim_assignments(campaign=study, annotator=worker, count=count):
+        shown = assignment.task.ordering_captions.select_related("query").order_by("place")
+        captions = [caption.query.number for caption in shown]
+        order, seconds = person.order(demo.met, captions, assignment.task.video.number)
+        answer = services.Answer(places=order, client_key=uuid.uuid4(), seconds=seconds)
+        services.submit_judgment(assignment_id=assignment.pk, annotator=worker, answer=answer)

@@ -23,6 +23,11 @@ urlpatterns = [
         name="analysis-table",
     ),
     path(
+        "benchmarks/<str:key>/analyses/<str:name>/tables/<str:part>/latex/",
+        analyses.analysis_latex,
+        name="analysis-latex",
+    ),
+    path(
         "benchmarks/<str:key>/analyses/<str:name>/charts/<str:part>/",
         analyses.analysis_chart,
         name="analysis-chart",

@@ -12,6 +12,7 @@ campaign_urls = [
     path("", campaigns.campaign, name="campaign"),
     path("progress/", campaigns.campaign_progress_part, name="campaign-progress"),
     path("csv/", campaigns.campaign_csv, name="campaign-csv"),
+    path("orders/csv/", campaigns.campaign_orders, name="campaign-orders"),
     path("compute/", campaigns.campaign_compute, name="campaign-compute"),
     path("people/", people.campaign_people, name="campaign-people"),
     path("people/csv/", people.campaign_people_csv, name="campaign-people-csv"),

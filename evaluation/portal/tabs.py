@@ -76,6 +76,7 @@ TABS = (
                 "pool-delete",
                 "campaign-delete",
                 "campaign-open",
+                "ordering-open",
                 "judgments-upload",
                 "judgments-plan",
                 "campaign",

@@ -144,10 +144,16 @@ class Element extends Target {
     this.parent = null;
   }
 
-  before(other) {
+  before(...others) {
     const { parent } = this;
-    parent.adopt([other]);
-    parent.children.splice(parent.children.indexOf(this), 0, other);
+    parent.adopt(others);
+    parent.children.splice(parent.children.indexOf(this), 0, ...others);
+  }
+
+  after(...others) {
+    const { parent } = this;
+    parent.adopt(others);
+    parent.children.splice(parent.children.indexOf(this) + 1, 0, ...others);
   }
 
   get nextElementSibling() {
@@ -242,12 +248,16 @@ class Element extends Target {
     this.fire("close");
   }
 
+  scrollIntoView() {}
+
+  setPointerCapture() {}
+
   hidePopover() {
     this.isPopoverOpen = false;
   }
 }
 
-for (const name of ["hidden", "label", "pressed", "sort"]) {
+for (const name of ["hidden", "label", "pressed", "selected", "sort"]) {
   Object.defineProperty(Element.prototype, `aria${name[0].toUpperCase()}${name.slice(1)}`, {
     get() {
       return this.getAttribute(`aria-${name}`);

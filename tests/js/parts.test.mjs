@@ -149,7 +149,7 @@ describe("history", () => {
       server: new Server("1", () => {}),
       list,
       url: "/history/",
-      textOf: (label) => ["No", "Yes"][label],
+      question: { captionOf: ({ caption }) => caption, textOf: ({ label }) => ["No", "Yes"][label] },
       onCorrect: ({ assignment }) => corrected.push(assignment),
       onChange: (empty) => { isEmpty = empty; },
     });

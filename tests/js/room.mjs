@@ -13,6 +13,23 @@ const BINDINGS = {
   x: "cannot-play",
   Space: "play",
 };
+const ORDER_BINDINGS = {
+  1: "choose-1",
+  2: "choose-2",
+  3: "choose-3",
+  4: "choose-4",
+  5: "choose-5",
+  ArrowUp: "above",
+  ArrowDown: "below",
+  o: "raise",
+  l: "lower",
+  Home: "top",
+  End: "bottom",
+  Enter: "confirm",
+  z: "undo",
+  u: "unsure",
+  x: "cannot-play",
+};
 const BUTTONS = [
   "retry", "undo", "unsure", "cannot-play", "play", "frame-back", "frame-on", "slower", "faster", "sound",
   "guideline-read", "guideline-close", "next", "judge-now", "judge-open",
@@ -28,7 +45,14 @@ const named = (tag, name, ...children) => h(tag, { "data-part": name }, ...child
 const answerButton = (label, text) => h("button", { "data-label": label, "data-text": text });
 const guideline = (version) => h("div", { "data-version": version });
 
-function buildRoom({ training }) {
+const captionOfPair = () => [named("p", "caption"), answerButton(0, "Not relevant"), answerButton(1, "Relevant")];
+const captionsToOrder = () => [
+  named("ol", "captions"),
+  named("p", "unmoved"),
+  ...["raise", "lower", "confirm"].map((name) => named("button", name)),
+];
+
+function buildRoom({ training, ordering }) {
   const gate = h(
     "p", { "data-requirement": "", "data-last": 2, "data-needed": 2, "data-name": "Round 1", "data-url": "/round-1/" },
     h("b", { "data-requirement-count": "" }),
@@ -49,13 +73,12 @@ function buildRoom({ training }) {
       "data-history-url": "/history/",
       "data-release-url": "/release/",
       "data-judged": "0",
-      "data-keys": JSON.stringify(BINDINGS),
+      "data-keys": JSON.stringify(ordering ? ORDER_BINDINGS : BINDINGS),
       "data-break-minutes": "0",
       ...(training ? { "data-training": "" } : {}),
+      ...(ordering ? { "data-ordering": "" } : {}),
     },
-    named("p", "caption"),
-    answerButton(0, "Not relevant"),
-    answerButton(1, "Relevant"),
+    ...(ordering ? captionsToOrder() : captionOfPair()),
     ...BUTTONS.map((name) => named("button", name)),
     ...PARTS.map((name) => named("div", name)),
     h("div", { popover: "" }, named("ul", "history")),
@@ -67,25 +90,31 @@ function buildRoom({ training }) {
   return room;
 }
 
+const captionOf = (number) => ({ caption: `caption ${number}` });
+// Five captions to be put in order: 1a to 1e, 2a to 2e, and so on.
+const captionsOf = (number) => ({
+  captions: [..."abcde"].map((letter, place) => ({ place, text: `${number}${letter}` })),
+});
+
 export class Room {
-  static async open({ training = false, pairs = 12, machine = undefined, server = null } = {}) {
+  static async open({ training = false, ordering = false, pairs = 12, machine = undefined, server = null } = {}) {
     const room = new Room();
     const browser = openBrowser({ machine, now: machine ? Date.now() : undefined });
     room.machine = browser.machine;
     room.server = browser.server;
-    room.element = buildRoom({ training });
+    room.element = buildRoom({ training, ordering });
     if (server) room.server.handlers = server.handlers;
-    else room.serve(pairs);
+    else room.serve(pairs, ordering ? captionsOf : captionOf);
     await load("judge");
     await settle();
     return room;
   }
 
   // Assign pairs 1 to `pairs`, and accept every answer.
-  serve(pairs) {
+  serve(pairs, contentOf = captionOf) {
     const items = Array.from({ length: pairs }, (_, place) => ({
       assignment: place + 1,
-      caption: `caption ${place + 1}`,
+      ...contentOf(place + 1),
       video: `/media/${place + 1}/`,
     }));
     this.server.on("/claim/", () => ({ body: { items: items.splice(0, 10), judged: 0 } }));
@@ -108,6 +137,11 @@ export class Room {
 
   get caption() {
     return this.part("caption").textContent;
+  }
+
+  // The captions to be put in order, as they are shown.
+  get captions() {
+    return this.part("captions").children.map((row) => row.textContent);
   }
 
   get video() {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -354,6 +355,7 @@ def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
 # not recorded.
 RECORDED = {
     "audit-log-csv": "log_downloaded",
+    "campaign-orders": "orders_downloaded",
     "campaign-people-csv": "people_downloaded",
     "desk-rulings-csv": "rulings_downloaded",
     "label-set-export": "labels_exported",
@@ -361,6 +363,7 @@ RECORDED = {
 NOT_RECORDED = {
     "analysis-chart",
     "analysis-json",
+    "analysis-latex",
     "analysis-table",
     "campaign-csv",
     "captions-csv",
@@ -377,10 +380,15 @@ NOT_RECORDED = {
 def test_downloads_of_data_about_people_are_recorded(
     places: dict[str, Any],
     visit: Callable[[str], Client],
+    tmp_path: Path,
 ) -> None:
     """A new download must be listed in one of the two tables."""
     client, downloads = visit("admin"), {}
-    for name, path in pages(places):
+    # The campaign in `places` is no ordering study.
+    other = factories.make_benchmark(tmp_path, captions=5, videos=1, key="other")
+    study = factories.make_study(tmp_path, benchmark=other)
+    orders = ("campaign-orders", f"/campaigns/{study.pk}/orders/csv/")
+    for name, path in [*pages(places), orders]:
         before = AuditEntry.objects.count()
         if "attachment" in client.head(path).get("Content-Disposition", ""):
             assert AuditEntry.objects.count() == before, f"HEAD {path} is recorded"

@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray, whole_numbers
 from evaluation.core.graded.calibration import Ends, share_of
-from evaluation.core.statistics.resampling import mean_interval
+from evaluation.core.statistics.resampling import difference_interval, mean_interval
 
 CAPTIONS: Final = 5
 
@@ -175,8 +175,7 @@ def agreement(
     """
     if values.shape != (len(orders.signs), CAPTIONS):
         raise ValueError(f"values of shape {values.shape} for {len(orders.signs)} videos")
-    wide = values.astype(np.float64)
-    signs = np.sign(wide[:, FIRST] - wide[:, SECOND])
+    signs = _signs(values)
     flags, is_alike = orders.is_consistent, signs * orders.signs > 0
     alike = flags & is_alike
     counts = flags.sum(axis=1)
@@ -192,6 +191,45 @@ def agreement(
         majority=_share(is_alike, orders.signs != 0, confidence),
         by_pair=tuple(zip(flags.sum(axis=0).tolist(), alike.sum(axis=0).tolist(), strict=True)),
     )
+
+
+def compare_agreement(
+    orders: Orders, values: npt.NDArray[Any], others: npt.NDArray[Any], *, confidence: float = 0.95
+) -> Ends:
+    """Return the share of consistent pairs that a proxy orders alike, minus that of another.
+
+    values, others: [n_videos, 5], the values of the two proxies for the captions of each video.
+    """
+    flags = orders.is_consistent
+    alike, other = ((_signs(of) * orders.signs > 0)[flags].astype(float) for of in (values, others))
+    interval = difference_interval(
+        alike,
+        other,
+        rng=np.random.default_rng(0),  # intervals of differences of shares draw nothing
+        confidence=confidence,
+        clusters=np.nonzero(flags)[0],
+    )
+    return Ends(float((alike - other).mean()) if len(alike) else None, interval)
+
+
+def tau_with_others(ranks: npt.ArrayLike, videos: npt.ArrayLike) -> FloatArray:
+    """Return for each order its mean tau with the other orders of its video, float64 [n].
+
+    ranks: [n, 5], as in `Orders.of`. videos: [n]. NaN for the only order of a video.
+    """
+    signs = -_signs(np.asarray(ranks).reshape(-1, CAPTIONS))
+    _, of = np.unique(videos, return_inverse=True)
+    totals = np.zeros((len(of), len(FIRST)))
+    np.add.at(totals, of, signs)
+    others = np.bincount(of, minlength=len(of))[of] - 1
+    products = (signs * (totals[of] - signs)).mean(axis=1)
+    return np.where(others > 0, products / np.maximum(others, 1), np.nan)
+
+
+def _signs(values: npt.NDArray[Any]) -> FloatArray:
+    """Return 1 if the first caption of a pair has the higher value, -1 or 0 [n_videos, 10]."""
+    wide = values.astype(np.float64)
+    return np.asarray(np.sign(wide[:, FIRST] - wide[:, SECOND]))
 
 
 def _share(part: BoolArray, of: BoolArray, confidence: float) -> Ends:

@@ -27,6 +27,7 @@ from evaluation.lab.analyses.proxy_correlation import PROXY_CORRELATION
 from evaluation.lab.analyses.proxy_examples import PROXIES
 from evaluation.lab.analyses.proxy_limits import PROXY_LIMITS
 from evaluation.lab.analyses.proxy_ndcg import PROXY_NDCG
+from evaluation.lab.analyses.proxy_orderings import PROXY_ORDERINGS
 from evaluation.lab.analyses.proxy_thresholds import PROXY_THRESHOLDS
 from evaluation.lab.analyses.ranks import RANKS
 from evaluation.lab.analyses.replay import REPLAY
@@ -51,6 +52,7 @@ SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
     ),
     "Proxies": (
         PROXY_CALIBRATION,
+        PROXY_ORDERINGS,
         PROXIES,
         PROXY_THRESHOLDS,
         PROXY_NDCG,

@@ -11,6 +11,7 @@ from config.shared.progress import Progress
 from evaluation.lab.analyses.charts import Chart
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.study_inputs import check_studies
 from evaluation.lab.analyses.tables import Table
 
 # Note of the analyses that cut ranked lists at a depth.
@@ -65,8 +66,15 @@ class Analysis(Generic[Options, Result]):
     # Whether the analysis starts from the original positives, so that the labels cannot be used
     # without them.
     needs_originals: bool = False
+    # Whether the analysis compares the orders of ordering studies.
+    needs_studies: bool = False
     # Whether the analysis reads single judgments in addition to the selected labels.
     reads_judgments: bool = False
+
+    @property
+    def changes_while_judging(self) -> bool:
+        """Whether each new answer of an annotator changes the result."""
+        return self.reads_judgments or self.needs_studies
 
     @property
     def direction_note(self) -> str:
@@ -90,6 +98,8 @@ class Analysis(Generic[Options, Result]):
                     "This analysis needs at least two proxies. Compute or import more."
                 )
             raise InvalidInput("This analysis needs a proxy. Compute or import one.")
+        if self.needs_studies:
+            check_studies(inputs.studies)
         if self.needs_labels and inputs.label_set is None:
             raise InvalidInput("This analysis needs labels. Publish a label set or create a draft.")
         if self.needs_originals and inputs.labels_only:

@@ -18,6 +18,7 @@ NUMBERS_MAX = 12
 
 
 SPLIT, UNIT, PROXIES, DIRECTION = "split", "unit", "proxies", "direction"
+STUDIES = "studies"
 
 
 SEED_MAX = 2**31 - 1
@@ -164,6 +165,21 @@ def proxies_field() -> forms.MultipleChoiceField:
         label="Proxies",
         required=False,
         help_text="If none is selected, all proxies are used.",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+
+def studies_field() -> forms.MultipleChoiceField:
+    """Return the field for one or several ordering studies.
+
+    Name it `STUDIES` in a form: the form then offers the studies of the benchmark, and
+    `question_from_form` replaces an empty selection by all of them. Values are primary keys of
+    campaigns, because two campaigns can have the same name.
+    """
+    return forms.MultipleChoiceField(
+        label="Ordering studies",
+        required=False,
+        help_text="If none is selected, all ordering studies are used.",
         widget=forms.CheckboxSelectMultiple,
     )
 

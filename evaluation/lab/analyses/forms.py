@@ -7,7 +7,13 @@ from typing import Any
 
 from django import forms
 
-from evaluation.lab.analyses.fields import DIRECTION, PROXIES, SPLIT, direction_field
+from evaluation.lab.analyses.fields import (
+    DIRECTION,
+    PROXIES,
+    SPLIT,
+    STUDIES,
+    direction_field,
+)
 from evaluation.models import DRAFT, Draft
 from evaluation.release.forms import LabelsField
 from evaluation.release.selectors import LATEST, ORIGINAL
@@ -48,13 +54,15 @@ class AnalysisForm(forms.Form):
         runs: Sequence[str],
         splits: Sequence[str] = (),
         proxies: Sequence[str] = (),
+        studies: Sequence[tuple[str, str]] = (),
         directions: Collection[str] = (),
         draft: Draft | None = None,
     ) -> None:
         """Fill the form.
 
         data: texts, or lists of texts, by the names of fields. versions, splits: newest first.
-        directions: those of the runs. If there is only one, the page does not ask for it.
+        studies: primary keys and names. directions: those of the runs. If there is only one, the
+        page does not ask for it.
         """
         super().__init__()
         if DIRECTION in self.fields and len(directions) < 2 and not data.get(DIRECTION):
@@ -66,6 +74,7 @@ class AnalysisForm(forms.Form):
         self._offer("labels", offered)
         self._offer("runs", [(name, name) for name in runs])
         self._offer(PROXIES, [(name, name) for name in proxies])
+        self._offer(STUDIES, list(studies))
         if SPLIT in self.fields:
             self._offer(SPLIT, [(name, name) for name in splits])
             self.fields[SPLIT].initial = next(iter(splits), None)

@@ -9,8 +9,10 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
+from annotation.models import Campaign
 from annotation.selectors.judgments import JudgmentArrays, Rulings, judgment_arrays
 from annotation.selectors.labels import labels_fingerprint
+from annotation.selectors.orderings import orders_of
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from config.shared.version import code_version
@@ -19,6 +21,7 @@ from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import undefined_reason
+from evaluation.lab.analyses.study_inputs import LoadedStudy
 from evaluation.models import LabelSource
 from evaluation.release.selectors import ORIGINAL, label_set_judged, original_judged
 from evaluation.release.selectors.labels import for_equal_captions
@@ -35,7 +38,8 @@ class Provenance(TypedDict):
 
     chosen: the options. direction: that all runs have; else the key is missing. runs, proxies:
     SHA-256 by name; without proxies, the key is missing. moment: the fingerprint of the judgments,
-    if the result reads them.
+    if the result reads them. studies: SHA-256 of the orders by the primary key of the study;
+    without studies, the key is missing.
     """
 
     benchmark: str
@@ -49,6 +53,7 @@ class Provenance(TypedDict):
     chosen: Mapping[str, Any]
     code_version: str
     moment: NotRequired[list[int]]
+    studies: NotRequired[dict[str, str]]
 
 
 CAPTIONS, VIDEOS, AUTO = "captions", "videos", "auto"
@@ -56,7 +61,7 @@ CAPTIONS, VIDEOS, AUTO = "captions", "videos", "auto"
 
 @dataclass(frozen=True)
 class Inputs:
-    """The labels, runs, captions and proxies that an analysis reads.
+    """The labels, runs, captions, proxies and ordering studies that an analysis reads.
 
     Each is loaded at its first use. `proxy_inputs` loads the values of proxies.
 
@@ -73,6 +78,7 @@ class Inputs:
     proxies: Sequence[Proxy] = ()
     direction: Direction = Direction.TEXT_TO_VIDEO
     mixes_directions: bool = False
+    campaigns: Sequence[Campaign] = ()
 
     @property
     def space(self) -> PairSpace:
@@ -95,6 +101,8 @@ class Inputs:
             found["direction"] = self.direction.value
         if self.proxies:
             found["proxies"] = {proxy.name: proxy.sha256 for proxy in self.proxies}
+        if self.studies:
+            found["studies"] = {str(study.campaign.pk): study.sha256 for study in self.studies}
         return found
 
     def runs_of_direction(self) -> list[Run]:
@@ -117,6 +125,11 @@ class Inputs:
             vars(self).pop("fingerprint", None)
             _ = self.fingerprint
             return judgment_arrays(self.benchmark)
+
+    @cached_property
+    def studies(self) -> list[LoadedStudy]:
+        """The ordering studies with their orders."""
+        return [LoadedStudy(campaign, orders_of(campaign)) for campaign in self.campaigns]
 
     @cached_property
     def judgments_by_caption(self) -> JudgmentArrays:

@@ -12,11 +12,13 @@ from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
 
+from annotation.models import Campaign
+from annotation.selectors.orderings import ordering_studies
 from config.jobs.models import UNFINISHED, Job, JobState
 from config.shared.errors import InvalidInput
 from config.shared.pages import check_form
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.fields import DIRECTION, PROXIES, UNIT
+from evaluation.lab.analyses.fields import DIRECTION, PROXIES, STUDIES, UNIT
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import AUTO, Inputs, Provenance
 from evaluation.lab.enums import ANALYSIS_JOB
@@ -30,7 +32,7 @@ from pooling.selectors.runs import find_runs
 
 COMMON_FIELDS = ("labels", "only", "runs")
 # Keys of the provenance that change while annotators judge.
-CHANGING_KEYS = ("labels_sha256", "moment")
+CHANGING_KEYS = ("labels_sha256", "moment", "studies")
 
 
 class ResultProvenance(Provenance):
@@ -160,8 +162,16 @@ def build_form(
         directions=directions,
         splits=list(splits),
         proxies=[proxy.name for proxy in find_proxies(benchmark)],
+        studies=_offered_studies(form, benchmark),
         draft=latest_draft(benchmark),
     )
+
+
+def _offered_studies(form: type[AnalysisForm], benchmark: Benchmark) -> list[tuple[str, str]]:
+    """Return the keys and names of the ordering studies, if the form has a field for them."""
+    if STUDIES not in form.base_fields:
+        return []
+    return [(str(study.pk), study.name) for study in ordering_studies(benchmark)]
 
 
 def _check_text_to_video(runs: Sequence[Run], data: Mapping[str, Any]) -> None:
@@ -213,15 +223,24 @@ def question_from_form(
         label_set=label_set,
         labels_only=only and label_set is not None,
         proxies=find_proxies(benchmark, options[PROXIES]) if PROXIES in options else (),
+        campaigns=_find_studies(benchmark, options[STUDIES]) if STUDIES in options else (),
     )
     analysis.check(inputs)
     if PROXIES in options:
         # Results name the proxies, also if none was selected.
         options[PROXIES] = [proxy.name for proxy in inputs.proxies]
+    if STUDIES in options:
+        options[STUDIES] = [str(campaign.pk) for campaign in inputs.campaigns]
     if UNIT in options:
         # Results name the resampling unit that was used, not the choice “automatic”.
         options[UNIT] = inputs.resampling_unit(options[UNIT])
     return Question(analysis, inputs, analysis.fill_defaults(inputs, options))
+
+
+def _find_studies(benchmark: Benchmark, keys: Sequence[str]) -> list[Campaign]:
+    """Return the ordering studies with these primary keys, or all."""
+    found = ordering_studies(benchmark)
+    return [study for study in found if not keys or str(study.pk) in keys]
 
 
 def _direction(benchmark: Benchmark, choice: str | None, names: Sequence[str]) -> Direction:

@@ -8,7 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from config.shared import tables
+from config.shared.numbers import MINUS
 from config.shared.tables import csv_text
+from evaluation.core.files import latex
 from evaluation.lab.analyses.results import Row
 
 # With more rows a page takes long to load.
@@ -93,6 +95,26 @@ class Table:
             for row in self.rows
         )
         return csv_text([*heads, *source], ([*row, *source.values()] for row in rows))
+
+    def latex(self, label: str, source: Mapping[str, Any]) -> str:
+        """Return the table in LaTeX, with the numbers as on the page.
+
+        label: what `\\ref` refers to. source: what the result was computed from, as comments.
+        """
+        content = latex.Table(
+            f"tab:{label}",
+            latex.escape(f"{self.title}. {self.note}".strip()),
+            [latex.escape(column.title) for column in self.columns],
+            [[_as_latex(row[column.key], column) for column in self.columns] for row in self.rows],
+        )
+        inputs = (f"% {name}: {' '.join(str(value).split())}\n" for name, value in source.items())
+        return "".join(["% Needs \\usepackage{booktabs}.\n", *inputs, latex.table(content)])
+
+
+def _as_latex(value: Any, column: Column) -> str:
+    """Return a cell as a page shows it, in LaTeX."""
+    text = latex.UNDEFINED if value is None else latex.escape(column.format(value))
+    return text.replace(latex.escape(MINUS), "$-$")
 
 
 def _cell(column: Column, row: Row) -> Cell:

@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Sum
 
 from annotation.enums import JudgmentState
 from annotation.models import Judgment
+from annotation.selectors.campaigns import campaigns_of
 from config.shared.bulk import WholeThousandths, read_columns
 from config.shared.caches import process_cache as cache
 from evaluation.core.people.pace import answer_times
@@ -45,7 +46,9 @@ def measured_rates(benchmark: Benchmark) -> dict[str, float]:
 def _median_seconds(benchmark: Benchmark) -> float:
     """Return the median of the newest answers whose time is known; 0 if there are none."""
     timed = Judgment.objects.filter(
-        task__campaign__benchmark=benchmark, state=JudgmentState.LIVE, seconds__isnull=False
+        task__campaign__in=campaigns_of(benchmark),
+        state=JudgmentState.LIVE,
+        seconds__isnull=False,
     )
     newest = timed.annotate(ms=WholeThousandths("seconds")).order_by("-pk")[:NEWEST]
     quantiles = answer_times(read_columns(newest, "ms")[0])["quantiles"]

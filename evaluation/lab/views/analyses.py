@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from config.accounts.models import User
 from config.jobs.models import JobState
 from config.jobs.views import in_place_context, show_job
-from config.shared.downloads import download_csv, download_json
+from config.shared.downloads import download, download_csv, download_json
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.lab.analyses import ANALYSES, SECTIONS, Analysis
@@ -105,6 +105,16 @@ def analysis_table(request: HttpRequest, key: str, name: str, part: str) -> Http
 
 @only_for(can_see_scores)
 @require_safe
+def analysis_latex(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
+    """Download a table in LaTeX."""
+    stored = _get_result(request, key, name)
+    table = _part(ANALYSES[name].tables(stored.result), part)
+    body = table.latex(f"{name}-{part}", _source(stored))
+    return download(body, f"{_file_stem(stored)}-{part}.tex", "application/x-tex; charset=utf-8")
+
+
+@only_for(can_see_scores)
+@require_safe
 def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
     """Download the Vega-Lite specification of a chart, with its data and their inputs."""
     stored = _get_result(request, key, name)
@@ -142,7 +152,7 @@ def _pending_context(
         **({} if job is None else in_place_context(request, job)),
         # While annotators judge, a label arrives every second or two. The analysis is not computed
         # again for each of them.
-        "rests": is_new and question.analysis.reads_judgments,
+        "rests": is_new and question.analysis.changes_while_judging,
         # A failed job is not begun again automatically, because it would fail again.
         "failed": question.job(JobState.FAILED, JobState.CANCELLED),
         "hidden": [(name, text) for name, value in data.items() for text in _texts(value)],
@@ -201,7 +211,7 @@ def _source(stored: AnalysisResult) -> dict[str, Any]:
     inputs = stored.inputs
     named = {
         f"{noun}_sha256": "; ".join(f"{name} {sha256}" for name, sha256 in inputs[noun].items())
-        for noun in ("runs", "proxies")
+        for noun in ("runs", "proxies", "studies")
         if noun in inputs
     }
     return {

@@ -16,8 +16,17 @@ from annotation.enums import GoldUse
 from annotation.models import Campaign
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.guidelines import latest_guideline
+from annotation.selectors.orderings import ordering_studies
 from annotation.selectors.training import find_training_queue
-from annotation.services import Policy, import_gold, open_campaign, open_training, write_guideline
+from annotation.services import (
+    Policy,
+    StudyOptions,
+    import_gold,
+    open_campaign,
+    open_ordering_study,
+    open_training,
+    write_guideline,
+)
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.jobs.models import JobState
@@ -39,6 +48,7 @@ from evaluation.demo.people import (
     careless_annotator,
     judge_pairs,
     make_accounts,
+    order_captions,
     train_annotators,
     withdraw_careless,
 )
@@ -84,6 +94,8 @@ POLICY = Policy(
     gold_bar=0.8,
     gold_last=5,
 )
+# The ordering study: the number of its videos, and of the people who order each.
+STUDY_VIDEOS, STUDY_PEOPLE = 20, 3
 JOB_SECONDS = 120
 WITHOUT_WORDNET = "PoS instead of SYN, because WordNet is not installed"
 COLUMNS = ("C@1", "C@5", "C@10", "AP")
@@ -206,6 +218,7 @@ def build(progress: Progress) -> None:
         name="Moving shapes, round 1",
     )
     judge(demo, campaign, progress)
+    order(demo, benchmark)
 
 
 def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:
@@ -250,6 +263,23 @@ def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
     judge_pairs(campaign, all_annotators, up_to=goal // 2, progress=progress)
     withdraw_careless(campaign, people)
     judge_pairs(campaign, people, up_to=goal, progress=progress)
+
+
+def order(demo: DemoBenchmark, benchmark: Benchmark) -> None:
+    """Let three simulated annotators order the captions of a study that BoW chose."""
+    studies = ordering_studies(benchmark)
+    study = (
+        studies[0]
+        if studies
+        else open_ordering_study(
+            benchmark=benchmark,
+            by=OPERATOR,
+            proxy=find_proxies(benchmark)[0].name,
+            options=StudyOptions(videos=STUDY_VIDEOS, labels_each=STUDY_PEOPLE, seed=demo.seed),
+            name="Moving shapes, ordering",
+        )
+    )
+    order_captions(study, demo, make_annotators(demo)[-STUDY_PEOPLE:])
 
 
 def wait_for_job(kind: str, title: str, progress: Progress, **params: Any) -> None:

@@ -13,7 +13,7 @@ from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.utils import timezone
 
 from annotation.core.first_labels import PLANNED_IN_FILES
-from annotation.enums import JudgmentState, TaskState
+from annotation.enums import CampaignKind, JudgmentState, TaskState
 from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Membership, has_begun
 from annotation.selectors.labels import are_first_labels
 from annotation.selectors.progress import progress_of, task_groups
@@ -104,13 +104,17 @@ def count_answers(campaign: Campaign) -> int:
 
 
 def campaigns_to_measure() -> list[Campaign]:
-    """Return the large campaigns whose stored figures are missing or outdated."""
+    """Return the large campaigns whose stored figures are missing or outdated.
+
+    An ordering study has no such figures.
+    """
     sums = Sum(F("judged") + F("gold_judged"))
     answers = dict(Membership.objects.values_list("campaign").annotate(n=sums))
     reports = CampaignReport.objects.filter(code_version=code_version())
     measured = dict(reports.values_list("campaign", "answers"))
     many = [campaign for campaign, n_answers in answers.items() if n_answers > SMALL]
     large = Campaign.objects.filter(Q(n_tasks__gt=SMALL) | Q(pk__in=many))
+    large = large.exclude(kind=CampaignKind.ORDERING)
     return [
         campaign for campaign in large if measured.get(campaign.pk) != answers.get(campaign.pk, 0)
     ]

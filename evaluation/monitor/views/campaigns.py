@@ -8,18 +8,19 @@ from typing import Any, TypedDict
 
 from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.enums import CampaignState, TaskState
+from annotation.enums import AnnotationAct, CampaignState, TaskState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import can_judge, can_lead
 from annotation.selectors.desk import tasks_at_desk
 from annotation.selectors.progress import CampaignProgress, campaign_progress
 from annotation.selectors.training import find_training_queue, training_items
 from config.accounts.roles import Role, scopes_of
+from config.audit.downloads import download_recorded_csv
 from config.jobs.views import start_job
 from config.shared.caches import process_cache as cache
 from config.shared.downloads import download_csv
@@ -51,7 +52,9 @@ from evaluation.monitor.selectors import (
     get_figures,
     is_small,
 )
+from evaluation.monitor.selectors.orderings import orders_csv
 from evaluation.monitor.selectors.people import members_of
+from evaluation.monitor.views.orderings import study_page
 from evaluation.release.policies import can_evaluate, can_see_scores
 
 # All viewers of a campaign share one count of its tasks.
@@ -72,6 +75,8 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_campaign(request, pk)
     if found.is_training:
         return redirect("training", found.benchmark.key)
+    if found.is_ordering:
+        return study_page(request, found)
     leads = can_lead(request.user, found.benchmark)
     stored, desk = get_figures(found), _count_at_desk(found)
     progress = _progress_context(found, stored, may_wait=False)
@@ -96,7 +101,7 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the progress, which htmx requests repeatedly while the campaign is open."""
-    found = _get_campaign(request, pk)
+    found = _get_campaign_with_labels(request, pk)
     current = _progress_context(found, None, may_wait=True)
     shown = _without_excluded(current, _count_at_desk(found))
     percent = shown["progress"].percent if shown["progress"] else None
@@ -112,17 +117,33 @@ def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_csv(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the answers over time as a CSV file."""
-    found = _get_campaign(request, pk)
+    found = _get_campaign_with_labels(request, pk)
     stored = get_figures(found)
     body = periods_csv(stored.figures if stored else None)
     return download_csv(body, f"{found.benchmark.key}-campaign-{found.pk}-over-time")
+
+
+@only_for(can_see_scores)
+@require_safe
+def campaign_orders(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return the orders of an ordering study as a CSV file."""
+    found = _get_campaign(request, pk)
+    if not found.is_ordering:
+        raise Http404
+    return download_recorded_csv(
+        request,
+        orders_csv(found),
+        f"{found.benchmark.key}-campaign-{found.pk}-orders",
+        act=AnnotationAct.ORDERS_DOWNLOADED,
+        on=found,
+    )
 
 
 @only_for(can_evaluate)
 @require_POST
 def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
     """Recompute the stored figures. Figures of a small campaign are at most one minute old."""
-    found = _get_campaign(request, pk)
+    found = _get_campaign_with_labels(request, pk)
     stored = get_figures(found)
     if stored is not None and not stored.is_report:
         messages.info(request, "The figures are less than one minute old.")
@@ -141,6 +162,14 @@ def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
     seen = scopes_of(request.user, Role.RESEARCHER)
     campaigns = Campaign.objects.select_related("benchmark", "guideline")
     return get_object_or_404(seen.limit(campaigns, "benchmark__key"), pk=pk)
+
+
+def _get_campaign_with_labels(request: HttpRequest, pk: int) -> Campaign:
+    """Return a campaign, or 404 if it is an ordering study, which has other figures."""
+    found = _get_campaign(request, pk)
+    if found.is_ordering:
+        raise Http404
+    return found
 
 
 def _last_changes(found: Campaign) -> list[CampaignChange]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from annotation.enums import AnnotationAct, CampaignState, Joining, JudgmentState
@@ -76,6 +76,9 @@ FILTER_TITLES = {
 @require_safe
 def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    if campaign.is_ordering:
+        # The page of a study has its people. The figures here are of labels.
+        return redirect("campaign", campaign.pk)
     stored = get_figures(campaign)
     figures = stored.figures if stored else None
     order = Order.requested(request.GET.get("sort", ""), COLUMNS, "-flags")
@@ -100,6 +103,8 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    if campaign.is_ordering:
+        return redirect("campaign", campaign.pk)
     stored = get_figures(campaign)
     rows = person_rows(campaign, stored.figures if stored else None)
     return download_recorded_csv(
@@ -115,6 +120,8 @@ def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    if campaign.is_ordering:
+        return redirect("campaign", campaign.pk)
     person = get_campaign_person(campaign, pseudonym)
     show = request.GET.get("show", "")
     if show not in FILTER_TITLES:

@@ -16,6 +16,7 @@ from annotation.policies import benchmarks_led_by, can_judge, can_lead
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.gold import gold_counts
 from annotation.selectors.guidelines import latest_guideline
+from annotation.selectors.orderings import ordering_studies
 from annotation.selectors.people import judged_pairs
 from annotation.selectors.progress import CampaignProgress, progress_of, task_groups
 from annotation.selectors.tasks import count_new_tasks
@@ -29,6 +30,7 @@ from config.shared.pages import only_for
 from config.shared.tables import page_of
 from evaluation.models import AgreementReport, LabelSet
 from evaluation.monitor.figures import agreement_note, agreement_rows
+from evaluation.monitor.selectors.orderings import StudyProgress, progress_of_studies
 from evaluation.portal.cards import JOBS_MAX
 from evaluation.portal.originals import find_originals
 from evaluation.portal.selectors import (
@@ -201,13 +203,21 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
         "can_lead": leads,
         "may_change": can_change_benchmark(request.user, benchmark),
         "has_runs": benchmark.runs.listed().exists(),
+        "has_proxies": benchmark.proxies.exists(),
         "pools": list(
             benchmark.pools.select_related("created_by", "proxy").prefetch_related("runs")
         ),
         "new_pairs": count_new_tasks(benchmark).pairs if leads else 0,
         "campaigns": _campaign_rows(request.user, benchmark),
+        "studies": _study_rows(benchmark),
     }
     return render(request, "evaluation/portal/campaigns.html", context)
+
+
+def _study_rows(benchmark: Benchmark) -> list[tuple[Campaign, StudyProgress]]:
+    studies = ordering_studies(benchmark)
+    progress = progress_of_studies(studies)
+    return [(study, progress[study.pk]) for study in studies]
 
 
 def _campaign_rows(user: Any, benchmark: Benchmark) -> list[CampaignRow]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from annotation.core.consensus import NO_LABEL, count_values, resolve
 from annotation.models import Campaign
+from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.judgments import (
     JudgmentArrays,
     Rulings,
@@ -294,5 +295,5 @@ def _labels_of(source: LabelSource, sha256: str) -> Labels:
 
 def highest_grade(benchmark: Benchmark) -> int:
     """Return the highest label on the scales of the benchmark's campaigns, or 1 without any."""
-    campaigns = Campaign.objects.filter(benchmark=benchmark)
-    return max((max(campaign.labels) for campaign in campaigns), default=1)
+    scales = (campaign.labels for campaign in campaigns_of(benchmark))
+    return max(map(max, scales), default=1)

@@ -49,6 +49,36 @@ def test_a_file_has_intervals_in_two_columns_and_no_formulas() -> None:
     ]
 
 
+def test_a_table_in_latex_has_the_numbers_of_the_page() -> None:
+    columns = [
+        Column("run", "Run"),
+        Column("score", "Score, %", "percent"),
+        Column("interval", "95 % interval", "points"),
+    ]
+    rows = [
+        {"run": "a_b", "score": 0.5, "interval": [-0.25, 0.5]},
+        {"run": "c", "score": None, "interval": None},
+    ]
+    table = Table("scores", "Scores", columns, rows, note="Of all captions.")
+    assert table.latex("scores", {"label_set": "1.0.0"}).splitlines() == [
+        r"% Needs \usepackage{booktabs}.",
+        "% label_set: 1.0.0",
+        r"\begin{table}",
+        r"\centering",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"Run & Score, \% & 95 \% interval \\",
+        r"\midrule",
+        r"a\_b & 50.0 & $-$ 25.0 to + 50.0 \\",
+        r"c & -- & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\caption{Scores. Of all captions.}",
+        r"\label{tab:scores}",
+        r"\end{table}",
+    ]
+
+
 def test_a_page_states_how_many_rows_are_only_in_the_file() -> None:
     rows = [{"rank": number} for number in range(ROWS_MAX + 3)]
     table = Table("ranks", "Ranks", [Column("rank", "Rank", "count")], rows)

@@ -5,10 +5,11 @@ import { countSwipe } from "./notices.js";
 import { answers, dialogs, isTraining, part, room } from "./room.js";
 import { onSwipe } from "./swipe.js";
 
-const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet"];
+const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet", "raise", "lower"];
 const VIDEO_BUTTONS = ["frame-back", "frame-on", "slower", "faster", "sound"];
 
-// `actions`: functions by the names in key bindings and buttons. `answer(label)` submits an answer.
+// `actions`: functions by the names in key bindings and buttons. `answer(label)` submits an answer, and
+// `answer()` the order of the captions.
 export function connect({ bindings, actions, answer }) {
   const all = {
     ...actions,
@@ -18,6 +19,7 @@ export function connect({ bindings, actions, answer }) {
   answers.forEach(({ dataset }) => {
     all[`answer-${dataset.label}`] = () => answer(Number(dataset.label));
   });
+  all.confirm = () => answer();
   listenToKeys({
     // Enter presses “Next” wherever the focus is. It cannot be chosen for another action.
     bindings: isTraining ? { ...bindings, Enter: "next" } : bindings,
@@ -38,6 +40,9 @@ function connectAnswers(answer) {
       // The second click of a double click is not meant for the pair that the first one showed.
       if (event.detail < 2) answer(Number(button.dataset.label));
     });
+  });
+  part("confirm")?.addEventListener("click", (event) => {
+    if (event.detail < 2) answer();
   });
   if (answers.length !== 2) return;
   const [low, high] = answers.map((button) => Number(button.dataset.label));

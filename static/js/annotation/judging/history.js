@@ -5,9 +5,10 @@ import { translate } from "./texts.js";
 const ITEMS_MAX = 10;
 
 export class History {
-  // `onChange(isEmpty)` is called when the list changes. Each item contains its `label`.
-  constructor({ server, list, url, textOf, onCorrect, onChange }) {
-    Object.assign(this, { server, list, url, textOf, onCorrect, onChange });
+  // `onChange(isEmpty)` is called when the list changes. Each item contains its answer, and the
+  // `question` returns the texts of both.
+  constructor({ server, list, url, question, onCorrect, onChange }) {
+    Object.assign(this, { server, list, url, question, onCorrect, onChange });
     this.items = [];
     this.box = list.closest("[popover]");
     this.box.addEventListener("toggle", () => this.draw());
@@ -60,10 +61,10 @@ export class History {
     const caption = document.createElement("span");
     caption.dir = "auto";
     caption.className = "judge-past-caption";
-    caption.textContent = item.caption;
+    caption.textContent = this.question.captionOf(item);
     const label = document.createElement("span");
     label.className = "judge-past-label";
-    label.textContent = this.textOf(item.label);
+    label.textContent = this.question.textOf(item);
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn btn-sm btn-outline-secondary";

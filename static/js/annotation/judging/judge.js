@@ -1,28 +1,29 @@
 // The judging room shows a pair, accepts an answer and shows the next pair. No key press waits for the
 // server: pairs and videos are loaded ahead (queue, stage), and answers are sent later (outbox). In
-// training, annotators wait for the feedback on their answer.
+// training, annotators wait for the feedback on their answer. In ordering campaigns, a video with five
+// captions takes the place of a pair, and their order that of a label (question).
 
-import { Checklist } from "./checklist.js";
 import { UNREACHABLE } from "./clip.js";
 import { connect } from "./controls.js";
 import { Guidelines } from "./guidelines.js";
 import { History } from "./history.js";
+import { LabelQuestion } from "./label-question.js";
 import * as notices from "./notices.js";
+import { OrderQuestion } from "./order-question.js";
 import { Outbox } from "./outbox.js";
 import { Queue } from "./queue.js";
 import {
   dialogs,
   isIn,
+  isOrdering,
   isSeen,
   isSettled,
   isTraining,
-  markEarlierAnswer,
   part,
   room,
   announce,
   setSeen,
   setState,
-  textOf,
 } from "./room.js";
 import { Server } from "./server.js";
 import { Sheet } from "./sheet.js";
@@ -45,10 +46,9 @@ const showConnection = () => notices.showConnection(server, outbox, queue);
 const server = new Server(owner, showConnection);
 const viewing = new Viewing({ onSeen });
 const guidelines = new Guidelines({ server, onRead: onGuidelinesRead });
-const checklist = new Checklist(part("checklist"), {
-  caption: part("caption"),
-  keys: new Set(Object.keys(bindings)),
-});
+const question = isOrdering
+  ? new OrderQuestion()
+  : new LabelQuestion({ keys: new Set(Object.keys(bindings)) });
 const sheet = new Sheet(part("sheet-box"), part("sheet"), { onSeen });
 const stage = new Stage(part("stage"), {
   onBroken: (problem) => notices.showVideoProblem(problem, isCutOff(problem)),
@@ -99,14 +99,14 @@ const tabs = new Tabs(owner, {
   // Wait until the server has released the other tab's pairs.
   onLeft: () => setTimeout(() => queue.renew(), RELEASED_MS),
 });
-const training = isTraining ? new Training({ part, textOf, onNext: goOn }) : null;
+const training = isTraining ? new Training({ part, question, onNext: goOn }) : null;
 const history = isTraining
   ? null
   : new History({
       server,
       list: part("history"),
       url: room.dataset.historyUrl,
-      textOf,
+      question,
       onCorrect: goBackTo,
       onChange: (isEmpty) => {
         part("undo").disabled = isEmpty;
@@ -148,19 +148,14 @@ function show(item) {
   timeline.follow(stage.video);
   viewing.begin(stage.video);
   sheet.show(item);
-  part("caption").textContent = item ? item.caption : "";
-  checklist.show(item);
-  markEarlierAnswer(item?.corrects ? item.label : null);
+  question.show(item);
   setState(item ? "ready" : "empty");
-  if (item) part("caption").focus({ preventScroll: true });
+  if (item) question.focus();
   else notices.showEmpty(queue.refusal);
 }
 
 function noteOn(item) {
-  if (item?.corrects) {
-    return translate("Your earlier answer: {label}", { label: textOf(item.label) });
-  }
-  return escalated;
+  return item?.corrects ? question.textOfEarlier(item) : escalated;
 }
 
 // The pair's video or sheet is on the screen.
@@ -181,10 +176,12 @@ function answer(label) {
     announce(part("unseen").textContent);
     return;
   }
+  const fields = question.answer(label);
+  if (!fields) return;
   escalated = "";
-  const item = { ...current, missing: checklist.missing, label };
+  const item = { ...current, ...fields };
   const countsIn = isTraining || item.corrects ? null : campaign;
-  const sent = outbox.add(room.dataset.submitUrl, bodyOf(item), {
+  const sent = outbox.add(room.dataset.submitUrl, bodyOf(item, fields), {
     item: isTraining ? item : null,
     countsIn,
     campaign,
@@ -196,17 +193,16 @@ function answer(label) {
   }
   if (countsIn) tally.add(1);
   history.add({ ...item, client_key: sent.client_key });
-  announce(translate("{label}. Next pair.", { label: textOf(label) }));
+  announce(question.textOfAnswered(item));
   advance();
 }
 
-function bodyOf({ assignment, corrects = false, client_key, missing, label }) {
+function bodyOf({ assignment, corrects = false, client_key }, fields) {
   return {
     assignment,
-    label,
+    ...fields,
     corrects,
     corrected_key: corrects ? client_key : null,
-    missing,
     guideline: guidelines.version,
     seconds: viewing.seconds,
     viewing: { ...viewing.record(), place: workSession.count(), sheet: sheet.wasSeen },
@@ -254,7 +250,7 @@ async function waitForFeedback(sent) {
   }
   tally.add(1);
   setState("feedback");
-  announce(training.showFeedback(body.feedback, sent.body.label));
+  announce(training.showFeedback(body.feedback, sent.body));
 }
 
 // Go from the feedback to the next pair.
@@ -269,7 +265,7 @@ function escalate(kind, reason) {
   outbox.add(room.dataset.escalateUrl, { assignment: current.assignment, kind, reason });
   leave(current.assignment);
   escalated = kind === "unsure" ? SENT : REPORTED;
-  announce(`${escalated} ${translate("Next pair.")}`);
+  announce(`${escalated} ${question.next}`);
   advance();
 }
 
@@ -308,7 +304,7 @@ function onAnswered({ assignment, countsIn }) {
   queue.leave(assignment);
   if (countsIn === campaign) tally.add(1);
   if (current?.assignment !== assignment || !isIn("ready")) return;
-  announce(translate("You have answered this pair in another tab. Next pair."));
+  announce(question.answeredElsewhere);
   advance();
 }
 
@@ -361,7 +357,7 @@ connect({
     faster: () => setSpeed(1),
     sheet: toggleSheet,
     next: goOn,
-    ...checklist.actions,
+    ...question.actions,
   },
 });
 part("unsure-form").addEventListener("submit", () => escalate("unsure", part("reason").value));

@@ -7,8 +7,10 @@ const IGNORE_KEYS_MS = 250;
 
 export const room = document.getElementById("room");
 export const isTraining = "training" in room.dataset;
+export const isOrdering = "ordering" in room.dataset;
 export const part = (name) => room.querySelector(`[data-part="${name}"]`);
 export const answers = [...room.querySelectorAll("[data-label]")];
+const submits = [...answers, part("confirm")].filter(Boolean);
 export const dialogs = Object.fromEntries(
   [...room.querySelectorAll("dialog")].map((dialog) => [dialog.id, dialog]),
 );
@@ -20,7 +22,7 @@ export function setState(state) {
   room.dataset.accepts = false;
   clearTimeout(settling);
   settling = setTimeout(() => { room.dataset.accepts = true; }, IGNORE_KEYS_MS);
-  [...answers, part("unsure"), part("cannot-play")].forEach((button) => {
+  [...submits, part("unsure"), part("cannot-play")].forEach((button) => {
     button.disabled = state !== "ready";
   });
 }
@@ -28,7 +30,7 @@ export function setState(state) {
 // Set whether the annotator has seen the pair's video or sheet. Before that, no answer is accepted.
 export function setSeen(seen) {
   room.dataset.seen = seen;
-  answers.forEach((button) => {
+  submits.forEach((button) => {
     button.ariaDisabled = !seen;
   });
 }
@@ -51,11 +53,6 @@ export function isIn(...states) {
 // Return whether the room has been in the state for long enough that a key press is meant for it.
 export function isSettled(state) {
   return isIn(state) && room.dataset.accepts === "true";
-}
-
-// Return the text on the label's button.
-export function textOf(label) {
-  return answers.find((button) => button.dataset.label === String(label)).dataset.text;
 }
 
 // Make screen readers read a text aloud. Use it sparingly.

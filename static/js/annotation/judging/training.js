@@ -17,8 +17,8 @@ function isMarkedMet(requirement) {
 }
 
 export class Training {
-  constructor({ part, textOf, onNext }) {
-    Object.assign(this, { part, textOf });
+  constructor({ part, question, onNext }) {
+    Object.assign(this, { part, question });
     this.requirements = [...part("requirements").querySelectorAll("[data-requirement]")];
     // Whether the annotator's last answers were correct, newest first.
     this.right = [...part("requirements").dataset.right].map(Number);
@@ -27,12 +27,12 @@ export class Training {
   }
 
   // Show the feedback on an answer. Returns it as one text.
-  showFeedback({ is_right, relevant, explanation }, label) {
+  showFeedback({ is_right, relevant, explanation }, answer) {
     const verdict = VERDICTS[`${is_right}-${relevant}`];
     this.part("verdict").textContent = verdict;
     this.part("own-answer").textContent = is_right
       ? ""
-      : translate("Your answer: {label}", { label: this.textOf(label) });
+      : translate("Your answer: {label}", { label: this.question.textOf(answer) });
     this.part("explanation").textContent = explanation;
     this.part("feedback").dataset.right = is_right;
     this.right.unshift(Number(is_right));

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.graded.orderings import FIRST, SECOND, Orders, agreement, consistency
+from evaluation.core.graded.orderings import (
+    FIRST,
+    SECOND,
+    Orders,
+    agreement,
+    compare_agreement,
+    consistency,
+    tau_with_others,
+)
 from evaluation.core.statistics.resampling import NO_QUERIES
 
 # Video 0: all three agree. Video 1: the first two captions are swapped once, the last two are
@@ -71,6 +79,31 @@ def test_a_proxy_is_compared_with_people() -> None:
     interval = found.share.interval
     assert interval.method == "wilson"
     assert interval.low < 23 / 25 < interval.high
+
+
+def test_two_proxies_are_compared_on_the_same_pairs() -> None:
+    orders, _ = Orders.of(RANKS, VIDEOS, 5)
+    good = np.tile([0.9, 0.7, 0.5, 0.3, 0.1], (3, 1))
+    # Wrong for the pair of the last two captions, which is consistent in videos 0 and 2.
+    swapped = np.tile([0.9, 0.7, 0.5, 0.1, 0.3], (3, 1))
+    found = compare_agreement(orders, swapped, good)
+    assert found.value == pytest.approx(-2 / 25)
+    assert found.interval.method == "paired"
+    # Of three videos, no difference is clear.
+    assert found.interval.low < -2 / 25 < 0 < found.interval.high
+    # In each of 40 videos, the other proxy is wrong for three of ten pairs.
+    many, _ = Orders.of([[0, 1, 2, 3, 4]] * 120, np.repeat(np.arange(40), 3), 40)
+    best, worse = np.tile(good[0], (40, 1)), np.tile([0.5, 0.7, 0.9, 0.3, 0.1], (40, 1))
+    behind, ahead = compare_agreement(many, worse, best), compare_agreement(many, best, worse)
+    assert behind.value == pytest.approx(-0.3)
+    assert behind.interval.high < 0
+    assert ahead.interval.ends == pytest.approx([-behind.interval.high, -behind.interval.low])
+
+
+def test_each_order_is_compared_with_the_others_of_its_video() -> None:
+    ranks = [[0, 1, 2, 3, 4], [1, 0, 2, 3, 4], [0, 1, 2, 4, 3], [4, 3, 2, 1, 0]]
+    found = tau_with_others(ranks, [7, 7, 7, 9])
+    assert found == pytest.approx([0.8, 0.7, 0.7, np.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize("people", [3, 4, 5])

@@ -1,0 +1,97 @@
+"""Open an ordering study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.core.orderings import Levels
+from annotation.services import StudyOptions, open_ordering_study, plan_ordering_study
+from config.accounts.actors import OPERATOR
+from config.shared.commands import HearthCommand
+from pooling.selectors.benchmarks import get_benchmark
+
+
+class Command(HearthCommand):
+    help = "Open a campaign in which people put five captions of each video in order."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        default = StudyOptions()
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument(
+            "--proxy", required=True, metavar="NAME", help="proxy that chooses the captions"
+        )
+        parser.add_argument(
+            "--videos",
+            type=int,
+            default=default.videos,
+            metavar="N",
+            help=f"maximum number of videos; default: {default.videos}",
+        )
+        parser.add_argument(
+            "--levels",
+            choices=[level.value for level in Levels],
+            default=default.levels.value,
+            help="take the quartiles of the captions or of the different values of the proxy; "
+            f"default: {default.levels}",
+        )
+        parser.add_argument(
+            "--labels",
+            type=int,
+            default=default.labels_each,
+            metavar="N",
+            help=f"orders per video, by different people; default: {default.labels_each}",
+        )
+        parser.add_argument(
+            "--seed",
+            type=int,
+            default=default.seed,
+            help="seed of the videos, equal values and places on the screen; "
+            f"default: {default.seed}",
+        )
+        parser.add_argument("--name", default="")
+        parser.add_argument(
+            "--plan", action="store_true", help="print what the study would have; store nothing"
+        )
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        benchmark, proxy = get_benchmark(options["key"]), options["proxy"]
+        chosen = StudyOptions(
+            videos=options["videos"],
+            levels=Levels(options["levels"]),
+            labels_each=options["labels"],
+            seed=options["seed"],
+        )
+        if options["plan"]:
+            return {**plan_ordering_study(benchmark, proxy=proxy, options=chosen).report()}
+        study = open_ordering_study(
+            benchmark=benchmark, by=OPERATOR, proxy=proxy, options=chosen, name=options["name"]
+        )
+        return {
+            "campaign": study.pk,
+            "name": study.name,
+            "videos": study.n_tasks,
+            "requested": chosen.videos,
+            "labels": study.n_tasks * study.labels_each,
+        }
+
+    def report(self, result: dict[str, Any]) -> None:
+        if "campaign" in result:
+            self.stdout.write("campaign {campaign} ({name}):".format(**result))
+        self.stdout.write(
+            "{videos:,} of {requested:,} requested videos, {labels:,} orders to collect".format(
+                **result
+            )
+        )
+        if "campaign" not in result:
+            self._report_plan(result)
+
+    def _report_plan(self, result: dict[str, Any]) -> None:
+        if result["with_ties"]:
+            self.stdout.write(f"videos with equal values of two captions: {result['with_ties']:,}")
+        if result["unplayable"]:
+            self.stdout.write(f"left out, cannot play: {result['unplayable']:,}")
+        for reason, number in result["refused"].items():
+            self.stdout.write(f"left out, {reason}: {number:,}")
+        self.stdout.write("nothing was stored")

@@ -1,0 +1,70 @@
+"""Ordering studies and the orders that people made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.core.orderings import CAPTIONS, ranks_in_orders
+from annotation.enums import CampaignKind, JudgmentState
+from annotation.models import Campaign, Judgment, JudgmentTask, OrderingCaption
+from config.shared.bulk import read_columns
+from pooling.models import Benchmark
+
+Int64Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyOrders:
+    """The tasks of an ordering study, in the order in which annotators get them, and the orders.
+
+    videos: int64 [n_tasks], video numbers. captions: int64 [n_tasks, 5], caption numbers, from the
+    most similar caption by the proxy of the study to the least similar one. values: float64
+    [n_tasks, 5], the values of that proxy. places: int64 [n_tasks, 5], places on the screen.
+
+    Of each counted order: `task`, int64 [n], the index of the task; `annotator`, int64 [n], primary
+    keys; `ranks`, int64 [n, 5], the rank that the annotator gave to each caption of the task, 0 for
+    the most similar one; `judgment`, int64 [n], primary keys, ascending.
+    """
+
+    videos: Int64Array
+    captions: Int64Array
+    values: npt.NDArray[np.float64]
+    places: Int64Array
+    task: Int64Array
+    annotator: Int64Array
+    ranks: Int64Array
+    judgment: Int64Array
+
+
+def ordering_studies(benchmark: Benchmark) -> list[Campaign]:
+    """Return the ordering studies of a benchmark, newest first."""
+    found = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.ORDERING)
+    return list(found.select_related("benchmark", "proxy").order_by("-pk"))
+
+
+def orders_of(campaign: Campaign) -> StudyOrders:
+    """Return the tasks of an ordering study, and its counted orders."""
+    tasks = JudgmentTask.objects.filter(campaign=campaign, ordering_video__isnull=False)
+    ids, videos = read_columns(tasks.order_by("position"), "pk", "ordering_video__number")
+    shown = OrderingCaption.objects.filter(task__campaign=campaign)
+    shown = shown.order_by("task__position", "level")
+    captions, places = read_columns(shown, "query__number", "place")
+    places = places.reshape(-1, CAPTIONS)
+    counted = Judgment.objects.filter(task__campaign=campaign, state=JudgmentState.LIVE)
+    columns = read_columns(counted.order_by("pk"), "pk", "task_id", "annotator_id", "label")
+    judgment, of_task, annotator, numbers = columns
+    by_id = np.argsort(ids)
+    task = by_id[np.searchsorted(ids, of_task, sorter=by_id)]
+    return StudyOrders(
+        videos=videos,
+        captions=captions.reshape(-1, CAPTIONS),
+        values=np.array(shown.values_list("value", flat=True), np.float64).reshape(-1, CAPTIONS),
+        places=places,
+        task=task,
+        annotator=annotator,
+        ranks=ranks_in_orders(numbers.tolist(), places[task]),
+        judgment=judgment,
+    )

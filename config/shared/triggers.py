@@ -1,0 +1,52 @@
+"""Migrations of tables that have triggers, or that triggers read.
+
+To alter a table, Django copies it on SQLite. The copy has no triggers, and SQLite refuses to rename
+it while a trigger of another table refers to its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.db.migrations.operations import SeparateDatabaseAndState
+from django.db.migrations.operations.base import Operation
+
+
+class KeepTriggers(SeparateDatabaseAndState):
+    """Run operations, in both directions, without the triggers of SQLite, and create them again."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        super().__init__(database_operations=operations, state_operations=operations)
+
+    def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
+        return type(self).__name__, [], {"operations": self.state_operations}
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        with _without_triggers(schema_editor):
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        with _without_triggers(schema_editor):
+            super().database_backwards(app_label, schema_editor, from_state, to_state)
+
+
+@contextmanager
+def _without_triggers(schema_editor: Any) -> Iterator[None]:
+    """Drop all triggers on SQLite, and create them again at the end."""
+    if schema_editor.connection.vendor != "sqlite":
+        yield
+        return
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
+        triggers = cursor.fetchall()
+    for name, _ in triggers:
+        schema_editor.execute(f'DROP TRIGGER "{name}"')
+    yield
+    for _, statement in triggers:
+        schema_editor.execute(statement)

@@ -1,0 +1,95 @@
+// Dragging the rows of a list: with a mouse anywhere on a row, and with a finger or a pen by its
+// handle, because elsewhere a finger scrolls the page.
+
+import { placeOfDragged } from "./order.js";
+
+// A shorter movement of the pointer is a click.
+const DRAG_PIXELS = 4;
+// The page scrolls while a row is dragged this near to the edge of the window.
+const EDGE_PIXELS = 90;
+const SCROLL_PIXELS = 8;
+
+export class Drag {
+  // `onStart(place)` is called when a drag of a row starts, and `onPass(from, to)` when the row passes
+  // others, which moves those in the page. `onEnd(place)` is called at the end with the new place. If
+  // the browser cancels the drag, the row passes back instead.
+  constructor(list, { onStart, onPass, onEnd }) {
+    Object.assign(this, { list, onStart, onPass, onEnd });
+    list.addEventListener("pointerdown", (event) => this.press(event));
+    list.addEventListener("pointermove", (event) => this.follow(event));
+    list.addEventListener("pointerup", (event) => this.release(event));
+    list.addEventListener("pointercancel", (event) => this.release(event));
+  }
+
+  get rows() {
+    return [...this.list.children];
+  }
+
+  press({ target, pointerType, pointerId, isPrimary, button, clientY }) {
+    const row = target.closest("li");
+    const isGrip = pointerType === "mouse" || target.closest("[data-handle]");
+    if (this.row || !row || !isGrip || !isPrimary || button !== 0) return;
+    const grip = clientY - row.getBoundingClientRect().top;
+    Object.assign(this, { row, pointerId, grip, startY: clientY, start: this.rows.indexOf(row) });
+    this.isMoving = false;
+  }
+
+  follow({ pointerId, buttons, clientY }) {
+    if (!this.row || pointerId !== this.pointerId) return;
+    this.y = clientY;
+    // Before the drag starts, the button may be released outside the list.
+    if (!this.isMoving && buttons === 0) this.row = null;
+    else if (this.isMoving) this.place();
+    else if (Math.abs(clientY - this.startY) >= DRAG_PIXELS) this.startMoving();
+  }
+
+  startMoving() {
+    this.isMoving = true;
+    this.list.setPointerCapture(this.pointerId);
+    this.row.dataset.dragged = "";
+    this.onStart(this.start);
+    this.place();
+    this.scroll();
+  }
+
+  // Move the row to the pointer, and past other rows.
+  place() {
+    const { row, rows } = this;
+    // The list shows other rows by now, for example because the order was confirmed by a key.
+    if (!rows.includes(row)) this.row = null;
+    if (!this.row) return;
+    row.style.translate = "none";
+    const { height } = row.getBoundingClientRect();
+    const top = this.y - this.grip;
+    const from = rows.indexOf(row);
+    const to = placeOfDragged(from, { top, bottom: top + height }, rows.map(middleOf));
+    if (to !== from) this.onPass(from, to);
+    row.style.translate = `0 ${top - row.getBoundingClientRect().top}px`;
+  }
+
+  scroll() {
+    if (!this.row) return;
+    if (this.y < EDGE_PIXELS) window.scrollBy(0, -SCROLL_PIXELS);
+    if (this.y > window.innerHeight - EDGE_PIXELS) window.scrollBy(0, SCROLL_PIXELS);
+    this.place();
+    requestAnimationFrame(() => this.scroll());
+  }
+
+  release({ type, pointerId }) {
+    if (!this.row || pointerId !== this.pointerId) return;
+    const { row, start, isMoving } = this;
+    this.row = null;
+    if (!isMoving || !this.rows.includes(row)) return;
+    delete row.dataset.dragged;
+    row.style.translate = "none";
+    const end = this.rows.indexOf(row);
+    if (end === start) return;
+    if (type === "pointercancel") this.onPass(end, start);
+    else this.onEnd(end);
+  }
+}
+
+function middleOf(row) {
+  const { top, bottom } = row.getBoundingClientRect();
+  return (top + bottom) / 2;
+}

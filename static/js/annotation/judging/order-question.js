@@ -1,0 +1,151 @@
+// The question of ordering campaigns: in which order the captions fit the video. They are a list, which
+// the annotator puts in order by keys, by buttons or by dragging, and then confirms.
+
+import { Drag } from "./drag.js";
+import { inOrder, moved, nearest } from "./order.js";
+import { announce, isIn, part } from "./room.js";
+import { translate } from "./texts.js";
+
+const CAPTIONS = 5;
+
+export class OrderQuestion {
+  constructor() {
+    this.list = part("captions");
+    this.captions = [];
+    this.chosen = 0;
+    this.next = translate("Next video.");
+    this.answeredElsewhere = translate("You have answered this video in another tab. Next video.");
+    this.list.addEventListener("click", ({ target }) => {
+      const row = target.closest("li");
+      if (row) this.choose(this.rows.indexOf(row));
+    });
+    this.drag = new Drag(this.list, {
+      onStart: (place) => this.mark(place),
+      onPass: (from, to) => this.move(from, to),
+      onEnd: (place) => this.announceMove(place),
+    });
+  }
+
+  get rows() {
+    return [...this.list.children];
+  }
+
+  // --- Showing ------------------------------------------------------------------------------
+
+  show(item) {
+    this.item = item;
+    this.captions = item ? inOrder(item.captions, item.places) : [];
+    this.list.replaceChildren(...this.captions.map(({ text }) => rowOf(text)));
+    this.isReminded = false;
+    part("unmoved").hidden = true;
+    if (item) this.mark(0);
+  }
+
+  focus() {
+    this.rows[this.chosen].focus({ preventScroll: true });
+  }
+
+  // --- Choosing and moving captions ---------------------------------------------------------
+
+  // The actions by the names in the key bindings.
+  get actions() {
+    const last = CAPTIONS - 1;
+    const all = {
+      above: () => this.choose(this.chosen - 1),
+      below: () => this.choose(this.chosen + 1),
+      raise: () => this.moveChosen(this.chosen - 1),
+      lower: () => this.moveChosen(this.chosen + 1),
+      top: () => this.moveChosen(0),
+      bottom: () => this.moveChosen(last),
+    };
+    for (let place = 0; place < CAPTIONS; place += 1) all[`choose-${place + 1}`] = () => this.choose(place);
+    return all;
+  }
+
+  choose(place) {
+    if (!isIn("ready")) return;
+    this.mark(nearest(place, this.rows.length));
+    this.rows[this.chosen].focus();
+  }
+
+  mark(place) {
+    this.chosen = place;
+    this.rows.forEach((row, number) => {
+      row.tabIndex = number === place ? 0 : -1;
+      row.ariaSelected = number === place;
+    });
+  }
+
+  moveChosen(place) {
+    if (!isIn("ready")) return;
+    const from = this.chosen;
+    const to = nearest(place, this.rows.length);
+    if (to !== from) this.move(from, to);
+    this.rows[to].scrollIntoView({ block: "nearest" });
+    this.announceMove(to);
+  }
+
+  // The other rows move around this one, which keeps the focus and the pointer. The item keeps the
+  // order, for when it is shown again before it is confirmed.
+  move(from, to) {
+    const { rows } = this;
+    if (to > from) rows[from].before(...rows.slice(from + 1, to + 1));
+    else rows[from].after(...rows.slice(to, from));
+    this.captions = moved(this.captions, from, to);
+    this.item.places = this.captions.map(({ place }) => place);
+    this.mark(to);
+    part("unmoved").hidden = true;
+  }
+
+  announceMove(place) {
+    const { text } = this.captions[place];
+    const values = { place: place + 1, total: this.captions.length, caption: text };
+    announce(translate("Place {place} of {total}: {caption}", values));
+  }
+
+  // --- Answers ------------------------------------------------------------------------------
+
+  // Return the fields of an answer, or null if it must not be sent yet: an order in which nothing was
+  // moved must be confirmed twice.
+  answer() {
+    if (!this.item.places && !this.isReminded) {
+      this.isReminded = true;
+      part("unmoved").hidden = false;
+      announce(part("unmoved").textContent);
+      return null;
+    }
+    return { places: this.captions.map(({ place }) => place) };
+  }
+
+  textOf() {
+    return translate("in first place");
+  }
+
+  // Return what the list of the last answers shows of an item.
+  captionOf({ captions, places }) {
+    return inOrder(captions, places)[0].text;
+  }
+
+  textOfEarlier() {
+    return translate("Your earlier order. Change it and confirm it again.");
+  }
+
+  textOfAnswered() {
+    return translate("Order confirmed. Next video.");
+  }
+}
+
+function rowOf(text) {
+  const row = document.createElement("li");
+  row.className = "judge-row";
+  row.setAttribute("role", "option");
+  const caption = document.createElement("span");
+  caption.className = "judge-row-caption";
+  caption.dir = "auto";
+  caption.textContent = text;
+  const handle = document.createElement("span");
+  handle.className = "judge-handle";
+  handle.dataset.handle = "";
+  row.append(caption, handle);
+  return row;
+}

@@ -1,0 +1,145 @@
+"""The analysis of ordering studies, worked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from annotation.models import Annotator, Campaign
+from annotation.services import claim_assignments
+from config.accounts.roles import Role
+from config.shared.errors import InvalidInput
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import analyse
+from pooling.models import Benchmark
+from tests.factories import (
+    add_proxy,
+    make_annotator,
+    make_benchmark,
+    make_study,
+    make_user,
+    submit_order,
+)
+
+pytestmark = pytest.mark.django_db
+
+BEST_FIRST = (0, 1, 2, 3, 4)
+# The order of levels that each of three people gives to every video.
+ORDERS = (BEST_FIRST, (1, 0, 2, 3, 4), BEST_FIRST)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Campaign:
+    """Six captions and three videos; `overlap` gives later captions higher values, `tied` none."""
+    benchmark = make_benchmark(tmp_path, captions=6, videos=3)
+    add_proxy(tmp_path, benchmark, np.full((6, 3), 0.5), "tied")
+    return make_study(tmp_path, benchmark=benchmark, name="Study 1")
+
+
+def order_all(study: Campaign, orders: Sequence[Sequence[int]] = ORDERS, videos: int = 3) -> None:
+    for number, levels in enumerate(orders):
+        name = f"person{number}"
+        known = Annotator.objects.filter(user__username=name).first()
+        annotator = known or make_annotator(name)
+        for assignment in claim_assignments(campaign=study, annotator=annotator, count=videos):
+            submit_order(assignment, levels)
+
+
+def result_of(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
+    question = build_question(get_analysis("proxy-orderings"), benchmark, options)
+    result: dict[str, Any] = analyse(question=question).result
+    return result
+
+
+def test_proxies_are_compared_with_people_by_hand(study: Campaign) -> None:
+    order_all(study)
+    result = result_of(study.benchmark)
+    (people,) = result["studies"]
+    # In each video, all agree on 9 of 10 pairs: one person swaps the two most similar captions.
+    keys = ("name", "chosen_by", "people", "orders", "complete", "incomplete", "pairs")
+    assert [people[key] for key in keys] == ["Study 1", "overlap", 3, 9, 3, 0, 30]
+    assert (people["consistent"], people["share"], people["expected"]) == (27, 0.9, 0.25)
+    # The taus of two people are 1, 0.8 and 0.8.
+    assert (people["tau"], people["cycles"]) == (pytest.approx(2.6 / 3), 0)
+    overlap, tied = result["rows"]
+    keys = ("proxy", "is_chooser", "consistent", "alike", "ties", "share", "by_video", "majority")
+    assert [overlap[key] for key in keys] == ["overlap", True, 27, 27, 0, 1, 1, 1]
+    assert [tied[key] for key in keys] == ["tied", False, 27, 0, 27, 0, 0, 0]
+    assert (overlap["difference"], overlap["difference_interval"]) == (0, None)
+    assert tied["difference"] == -1
+    first = result["pairs"][0]
+    assert first["levels"] == [0, 1]
+    assert (first["pairs"], first["consistent"], first["alike"]) == (3, 0, 0)
+    assert sum(row["alike"] for row in result["pairs"] if row["proxy"] == "overlap") == 27
+
+
+def test_findings_come_first(study: Campaign) -> None:
+    order_all(study)
+    result, analysis = result_of(study.benchmark), get_analysis("proxy-orderings")
+    people, best, others = analysis.findings(result)
+    assert people.startswith("People order 90.0 % (")
+    assert people.endswith(
+        "of the 30 pairs alike; with random orders it would be 25.0 %. The mean tau of two people "
+        "is 0.867."
+    )
+    assert best.startswith("The proxy that agrees best with people is overlap: it orders 100.0 % (")
+    assert others.endswith("equal values, which count as wrong: tied for 100.0 %.")
+    few, guessing = analysis.warnings(result)
+    assert few.startswith("Only 3 videos can be resampled.")
+    assert guessing.endswith("the interval contains 50 % or is below it: overlap, tied.")
+
+
+def test_videos_without_all_orders_are_left_out(study: Campaign) -> None:
+    benchmark = study.benchmark
+    message = r"^No video has all its orders yet: 0 orders so far, and each video needs 3\."
+    with pytest.raises(InvalidInput, match=message):
+        result_of(benchmark)
+    order_all(study, videos=1)
+    (people,) = result_of(benchmark)["studies"]
+    assert (people["complete"], people["incomplete"], people["pairs"]) == (1, 2, 10)
+
+
+def test_a_new_order_changes_the_result_but_not_the_question(study: Campaign) -> None:
+    order_all(study, videos=2)
+    analysis = get_analysis("proxy-orderings")
+    before = build_question(analysis, study.benchmark, {})
+    analyse(question=before)
+    order_all(study)
+    after = build_question(analysis, study.benchmark, {})
+    assert (after.key != before.key, after.stable_key) == (True, before.stable_key)
+    outdated = after.latest_outdated_result()
+    assert outdated is not None
+    assert list(outdated.inputs["studies"]) == [str(study.pk)]
+
+
+def test_what_is_missing_is_named(tmp_path: Path, client: Client) -> None:
+    benchmark = make_benchmark(tmp_path, captions=6, videos=3)
+    add_proxy(tmp_path, benchmark, np.zeros((6, 3)), "zero")
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    page = client.get(f"/benchmarks/{benchmark.key}/analyses/proxy-orderings/")
+    assert "This analysis needs an ordering study. Open one on the page" in page.content.decode()
+
+
+def test_the_page_has_all_parts(study: Campaign, client: Client) -> None:
+    order_all(study)
+    analysis, key = get_analysis("proxy-orderings"), study.benchmark.key
+    stored = analyse(question=build_question(analysis, study.benchmark, {}))
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    address = f"/benchmarks/{key}/analyses/proxy-orderings/"
+    page = client.get(address).content.decode()
+    assert stored.inputs["studies"][str(study.pk)] in page
+    for table in analysis.tables(stored.result):
+        assert f'id="table-{table.name}"' in page
+        csv = client.get(f"{address}tables/{table.name}/").content.decode()
+        assert csv.count("\n") == len(table.rows) + 1
+        latex = client.get(f"{address}tables/{table.name}/latex/").content.decode()
+        assert latex.count(r" \\") == len(table.rows) + 1
+    for chart in analysis.charts(stored.result):
+        spec = client.get(f"{address}charts/{chart.name}/").json()
+        assert spec["usermeta"]["inputs"] == stored.inputs
