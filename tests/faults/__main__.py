@@ -61,8 +61,11 @@ DRILLS = {
 def run(drill: Drill, postgres: PrivatePostgres | None, rounds: int) -> tuple[Row, float]:
     """Run a drill on a new site. Return its row and its duration in seconds."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="hearth-faults-") as folder:
-        return drill.run(Site(Path(folder), postgres), rounds), time.monotonic() - began
+    with (
+        tempfile.TemporaryDirectory(prefix="hearth-faults-") as folder,
+        Site(Path(folder), postgres) as site,
+    ):
+        return drill.run(site, rounds), time.monotonic() - began
 
 
 def report(rows: list[tuple[Row, float]], form: str) -> str:

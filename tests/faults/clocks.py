@@ -25,16 +25,16 @@ def shift_clocks(site: Site, rounds: int) -> Row:
     wrong: list[str] = []
     acknowledged: dict[str, int] = {}
     jobs = []
-    with site.sweeper():
-        for number, shift in enumerate(SHIFTS * rounds):
-            site.variables["CLOCK_SHIFT"] = str(shift)
-            anna, ben, expired = (site.person(session) for session in prepared["sessions"])
-            with site.server(application="tests.faults.shifted"):
-                wrong += leases(site, anna, ben, prepared["campaign"], acknowledged)
-                wrong += sessions(site, expired, prepared["sessions"][2])
-            jobs.append(start_import(site, f"run-{number}"))
-            with site.worker("tests.faults.shifted"):
-                wait_until(site, jobs[-1], ENDED)
+    site.world("sweep")
+    for number, shift in enumerate(SHIFTS * rounds):
+        site.variables["CLOCK_SHIFT"] = str(shift)
+        anna, ben, expired = (site.person(session) for session in prepared["sessions"])
+        with site.server(application="tests.faults.shifted"):
+            wrong += leases(site, anna, ben, prepared["campaign"], acknowledged)
+            wrong += sessions(site, expired, prepared["sessions"][2])
+        jobs.append(start_import(site, f"run-{number}"))
+        with site.worker("tests.faults.shifted"):
+            wait_until(site, jobs[-1], ENDED)
     attempts = site.rows("SELECT attempts FROM jobs_job WHERE kind = 'import_run'")
     wrong += [f"{made} attempts" for (made,) in attempts if made != 1]
     found = imported(site, jobs)

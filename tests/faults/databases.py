@@ -12,7 +12,9 @@ from tests.faults.writers import row_of, writers
 
 # A restart by an administrator, an aborted server, and a killed one.
 WAYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
-AWAY_SECONDS = 2.0
+AWAY_SECONDS = 1.0
+# Enough for each of the six people to judge, before the first stop and after each.
+ANSWERS_BETWEEN = 20
 
 
 def stop_under_writers(site: Site, rounds: int) -> Row:
@@ -20,11 +22,11 @@ def stop_under_writers(site: Site, rounds: int) -> Row:
     assert site.postgres is not None
     with site.server(), writers(site, rounds) as group:
         for how in WAYS * rounds:
-            group.wait_for_more(50)
+            group.wait_for_more(ANSWERS_BETWEEN)
             site.postgres.stop(how)
             time.sleep(AWAY_SECONDS)
             site.postgres.start()
-        group.wait_for_more(50)
+        group.wait_for_more(ANSWERS_BETWEEN)
     unexpected = sorted(set(group.wrong))
     return row_of(
         "Stop and kill PostgreSQL while six people judge",
@@ -40,15 +42,15 @@ def stop_during_imports(site: Site, rounds: int) -> Row:
     assert site.postgres is not None
     site.world("benchmark")
     jobs = []
-    with site.sweeper():
+    site.world("sweep")
+    with site.worker():
         for number in range(rounds):
             jobs.append(start_import(site, f"run-{number}"))
-            with site.worker():
-                wait_until(site, jobs[-1], RUN_IS_READ)
-                site.postgres.stop(WAYS[number % len(WAYS)])
-                time.sleep(AWAY_SECONDS)
-                site.postgres.start()
-                wait_until(site, jobs[-1], ENDED)
+            wait_until(site, jobs[-1], RUN_IS_READ)
+            site.postgres.stop(WAYS[number % len(WAYS)])
+            time.sleep(AWAY_SECONDS)
+            site.postgres.start()
+            wait_until(site, jobs[-1], ENDED)
     found = imported(site, jobs)
     return Row(
         "Stop and kill PostgreSQL during imports",

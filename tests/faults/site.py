@@ -5,12 +5,13 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +23,25 @@ from tests.services import free_port
 from tests.waiting import wait_for
 
 CSRF = "0" * 32
+# Celery waits ten seconds for a result of a child process that has died.
+LOST_WAIT_SECONDS = 0.5
 OK = range(200, 300)
 # Statuses after which a client repeats the request: too many requests, database unavailable.
 LATER = (429, 503)
 
 
 class Site:
-    """A migrated site in a folder. Without `postgres`, its database is an SQLite file."""
+    """A migrated site in a folder. Without `postgres`, its database is an SQLite file.
+
+    It is a context manager, which ends the process of `world`.
+    """
 
     def __init__(self, folder: Path, postgres: PrivatePostgres | None, **variables: str) -> None:
         self.folder = folder
         self.postgres = postgres
         self.port = free_port()
         self.variables = variables
+        self.filler: subprocess.Popen[str] | None = None
         if postgres is None:
             self.migrate()
         else:
@@ -60,20 +67,42 @@ class Site:
     def migrate(self) -> None:
         migrate(self.environment)
 
-    def run(self, *arguments: str) -> bytes:
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=ROOT,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            check=True,
-        )
-        return done.stdout
+    def world(self, *command: str) -> dict[str, Any]:
+        """Send a command to `tests.faults.world` and return its JSON object.
 
-    def world(self, *arguments: str) -> dict[str, Any]:
-        """Run `tests.faults.world` and return its JSON object."""
-        result: dict[str, Any] = json.loads(self.run("-m", "tests.faults.world", *arguments))
+        All commands share one process, because starting Django takes two seconds.
+        """
+        if self.filler is None:
+            self.filler = self._start_filler()
+        assert self.filler.stdin is not None
+        assert self.filler.stdout is not None
+        self.filler.stdin.write(" ".join(command) + "\n")
+        self.filler.stdin.flush()
+        line = self.filler.stdout.readline()
+        assert line, self.log("world")[-4000:]
+        result: dict[str, Any] = json.loads(line)
         return result
+
+    def _start_filler(self) -> subprocess.Popen[str]:
+        with (self.folder / "world.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "tests.faults.world"],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> Site:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.filler is not None:
+            self.filler.kill()
+            self.filler.communicate()
 
     def rows(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         """Run one statement on the database, and commit it. Return its rows."""
@@ -89,36 +118,42 @@ class Site:
 
     @contextmanager
     def server(
-        self, *options: str, application: str = "config.wsgi"
+        self, *options: str, application: str = "config.wsgi", preload: bool = True
     ) -> Iterator[subprocess.Popen[bytes]]:
+        """Run gunicorn with two processes.
+
+        preload: the processes do not load the site again, so that they start at once. In
+        production, each of them loads it.
+        """
         words = f"gunicorn {application} --config config/deploy/gunicorn.conf.py"
         words += f" --chdir {ROOT} --bind 127.0.0.1:{self.port} --workers 2 --threads 4"
-        arguments = [*words.split(), *options]
+        arguments = [*words.split(), *options, *(["--preload"] if preload else [])]
         with child(arguments, log=self.folder / "web.log", **self.environment) as process:
             assert wait_for(lambda: self.person("").get("/accounts/login/") == 200), self.log("web")
             yield process
 
     @contextmanager
     def worker(self, application: str = "config.celery") -> Iterator[subprocess.Popen[bytes]]:
-        """Run a worker with one child process."""
+        """Run a worker with one child process, whose death it notices at once.
+
+        At the end, the worker is killed, because a warm shutdown takes five seconds.
+        """
         words = f"celery -A {application} worker --loglevel=INFO --concurrency=1".split()
+        words += ["--", f".lost_wait={LOST_WAIT_SECONDS}"]
         before = self.log("worker").count(" ready.")
         with child(words, log=self.folder / "worker.log", **self.environment) as process:
             assert wait_for(lambda: self.log("worker").count(" ready.") > before)
-            yield process
+            try:
+                yield process
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
 
     @contextmanager
     def scheduler(self) -> Iterator[subprocess.Popen[bytes]]:
         words = "celery -A config.celery beat --loglevel=INFO".split()
         with child(words, log=self.folder / "scheduler.log", **self.environment) as process:
             yield process
-
-    @contextmanager
-    def sweeper(self) -> Iterator[None]:
-        """Sweep jobs every half second, as the scheduler does every twenty seconds."""
-        words = ["tests.faults.world", "sweep"]
-        with child(words, log=self.folder / "sweeper.log", **self.environment):
-            yield
 
     def log(self, name: str) -> str:
         path = self.folder / f"{name}.log"

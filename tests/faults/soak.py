@@ -116,7 +116,7 @@ def soak(site: Site, people: int, think: float, seconds: float) -> Soak:
     samples: dict[str, list[float]] = defaultdict(list)
     jobs: list[str] = []
     with ExitStack() as stack:
-        web = stack.enter_context(site.server("--max-requests", "0"))
+        web = stack.enter_context(site.server("--max-requests", "0", preload=False))
         worker = stack.enter_context(site.worker())
         scheduler = stack.enter_context(site.scheduler())
         pids = {"gunicorn": web.pid, "worker": worker.pid, "scheduler": scheduler.pid}
@@ -278,8 +278,8 @@ def main() -> int:
     with (
         PrivatePostgres() as postgres,
         tempfile.TemporaryDirectory(prefix="hearth-soak-") as folder,
+        Site(Path(folder), postgres, REDIS_URL=ensure_redis(own=True), **logs) as site,
     ):
-        site = Site(Path(folder), postgres, REDIS_URL=ensure_redis(own=True), **logs)
         result = soak(site, options.people, options.think, options.seconds)
     text = report(result, time.strftime("%d %B %Y"))
     print(json.dumps(asdict(result)) if options.json else text)

@@ -57,8 +57,8 @@ def kill_under_writers(site: Site, rounds: int) -> Row:
     """Kill one of the web processes `rounds` times at a random moment while people judge."""
     rng = random.Random(rounds)
     with site.server() as server, writers(site, rounds, people=PEOPLE) as group:
-        for _ in range(rounds):
-            group.wait_for_more(ANSWERS_PER_KILL)
+        for number in range(rounds):
+            group.wait_for_more(ANSWERS_PER_KILL if number else PEOPLE)
             time.sleep(rng.uniform(0, LONGEST_DELAY_SECONDS))
             os.kill(rng.choice(children_of(server.pid)), signal.SIGKILL)
         group.wait_for_more(PEOPLE)

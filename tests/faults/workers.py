@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from tests.faults.jobs import (
@@ -46,25 +47,26 @@ def kill_during_imports(site: Site, rounds: int) -> Row:
     """Kill `rounds` times in each way. Then kill one job three times, which must fail it."""
     site.world("benchmark")
     jobs = []
-    with site.sweeper():
+    site.world("sweep")
+    with ExitStack() as workers:
+        worker = workers.enter_context(site.worker())
         for number, kill in enumerate(WAYS * rounds):
             jobs.append(start_import(site, f"run-{number}"))
-            with site.worker() as worker:
-                wait_until(site, jobs[-1], RUN_IS_READ)
-                kill(worker)
+            wait_until(site, jobs[-1], RUN_IS_READ)
+            kill(worker)
+            if kill != kill_child:
+                workers.close()
+                worker = workers.enter_context(site.worker())
             expire_leases(site)
-            with site.worker():
-                wait_until(site, jobs[-1], ENDED)
+            wait_until(site, jobs[-1], ENDED)
         last = start_import(site, "killed")
         for death in range(1, DEATHS + 1):
-            with site.worker() as worker:
-                wait_until(site, last, f"state = 'running' AND attempts = {death}")
-                kill_group(worker)
+            wait_until(site, last, f"state = 'running' AND attempts = {death}")
+            kill_child(worker)
             expire_leases(site)
         wait_until(site, last, ENDED)
     found = imported(site, jobs)
     ends = site.rows("SELECT state, error FROM jobs_job WHERE id = ?", last)
-    uploads = sum(path.is_file() for path in (site.folder / "uploads").iterdir())
     return Row(
         "Kill a worker during imports",
         site.database,
@@ -72,7 +74,7 @@ def kill_during_imports(site: Site, rounds: int) -> Row:
         acknowledged=len(jobs),
         stored=found.whole,
         lost=len(jobs) - found.whole + (ends != [("failed", REASON)]),
-        doubled=found.doubled + uploads,
+        doubled=found.doubled + left_uploads(site),
         note=found.note,
     )
 
@@ -84,29 +86,29 @@ def kill_during_scoring(site: Site, rounds: int) -> Row:
     """
     site.world("benchmark")
     scored = []
-    with site.sweeper():
+    site.world("sweep")
+    with ExitStack() as workers:
+        worker = workers.enter_context(site.worker())
         for number in range(rounds):
             made = site.world("score", f"run-{number}")
             scored.append(made["upload"])
-            with site.worker() as worker:
-                wait_until(site, made["job"], (RUN_IS_READ, RUN_IS_SCORED)[number % 2])
-                kill_group(worker)
+            wait_until(site, made["job"], (RUN_IS_READ, RUN_IS_SCORED)[number % 2])
+            kill_group(worker)
+            workers.close()
+            worker = workers.enter_context(site.worker())
             expire_leases(site)
-            with site.worker():
-                wait_until(site, made["job"], ENDED)
+            wait_until(site, made["job"], ENDED)
         last = site.world("score", "killed")
         for death in range(1, DEATHS + 1):
-            with site.worker() as worker:
-                reading = f"{RUN_IS_READ} AND attempts - interruptions = {death}"
-                wait_until(site, last["job"], reading)
-                kill_group(worker)
+            reading = f"{RUN_IS_READ} AND attempts - interruptions = {death}"
+            wait_until(site, last["job"], reading)
+            kill_child(worker)
             expire_leases(site)
         refused = wait_for(lambda: upload_of(site, last["upload"]) == ("refused", True, 0))
     ends = [upload_of(site, one) for one in scored]
     # A run whose lists or scores are stored twice would violate constraints, so runs are counted.
     (runs,) = site.rows("SELECT COUNT(*) FROM pooling_run")
     whole = sum(end == ("scored", False, 1) for end in ends)
-    files = sum(path.is_file() for path in (site.folder / "uploads").iterdir())
     return Row(
         "Kill a worker during scoring",
         site.database,
@@ -114,7 +116,7 @@ def kill_during_scoring(site: Site, rounds: int) -> Row:
         acknowledged=rounds + 1,
         stored=whole + refused,
         lost=rounds - whole + (not refused),
-        doubled=runs[0] - whole + files,
+        doubled=runs[0] - whole + left_uploads(site),
         note="" if refused and whole == rounds else f"{ends} {upload_of(site, last['upload'])}",
     )
 
@@ -128,6 +130,16 @@ def upload_of(site: Site, upload: str) -> tuple[Any, ...]:
         upload,
     )
     return found
+
+
+def left_uploads(site: Site) -> int:
+    """Return the number of files that are left. They are deleted shortly after their jobs end."""
+
+    def files() -> int:
+        return sum(path.is_file() for path in (site.folder / "uploads").iterdir())
+
+    wait_for(lambda: files() == 0, seconds=30)
+    return files()
 
 
 def expire_leases(site: Site) -> None:

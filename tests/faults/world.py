@@ -1,13 +1,15 @@
 """Fill the database of a drill, start jobs, and sweep them. This runs in its own process.
 
-    python -m tests.faults.world campaign PEOPLE PAIRS    a campaign, and sessions of annotators
-    python -m tests.faults.world benchmark                a benchmark for imports
-    python -m tests.faults.world soak PEOPLE PAIRS        both, and the session of a lead
-    python -m tests.faults.world upload NAME              an import of a run of that name
-    python -m tests.faults.world score NAME               an upload of a run for scoring
-    python -m tests.faults.world sweep                    sweep jobs until it is stopped
+    python -m tests.faults.world
 
-Each command except the last prints one JSON object.
+The process reads one command per line, and answers each with one line, a JSON object:
+
+    campaign PEOPLE PAIRS    a campaign, and sessions of annotators
+    benchmark                a benchmark for imports
+    soak PEOPLE PAIRS        both, and the session of a lead
+    upload NAME              an import of a run of that name
+    score NAME               an upload of a run for scoring
+    sweep                    sweep jobs from now on
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import json
 import os
 import sys
 import tempfile
+import threading
 import time
 import zlib
 from pathlib import Path
@@ -48,6 +51,7 @@ from tests.benchmarks.judging_world import log_in, prepare  # noqa: E402
 from tests.long_run import CAPTIONS, VIDEOS, long_run  # noqa: E402
 
 KEY = "drill"
+SWEEP_SECONDS = 0.2
 
 
 def make_benchmark() -> dict[str, Any]:
@@ -98,23 +102,30 @@ def sweep() -> None:
             settle_run_uploads()
         except DATABASE_AWAY:
             connection.close()
-        time.sleep(0.5)
+        time.sleep(SWEEP_SECONDS)
+
+
+def answer(*command: str) -> dict[str, Any]:
+    match command:
+        case ["campaign", people, pairs]:
+            return prepare(int(people), int(pairs), 0.1)
+        case ["benchmark"]:
+            return make_benchmark()
+        case ["soak", people, pairs]:
+            prepared = prepare(int(people), int(pairs), 0.1) | make_benchmark()
+            return {**prepared, "lead": log_in("lead", Role.LEAD)}
+        case ["upload", name]:
+            return upload(name)
+        case ["score", name]:
+            return score(name)
+        case ["sweep"]:
+            threading.Thread(target=sweep, daemon=True).start()
+            return {}
+        case _:
+            raise ValueError(f"unknown command: {command}")
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["campaign", people, pairs]:
-            print(json.dumps(prepare(int(people), int(pairs), 0.1)))
-        case ["benchmark"]:
-            print(json.dumps(make_benchmark()))
-        case ["soak", people, pairs]:
-            prepared = prepare(int(people), int(pairs), 0.1) | make_benchmark()
-            print(json.dumps({**prepared, "lead": log_in("lead", Role.LEAD)}))
-        case ["upload", name]:
-            print(json.dumps(upload(name)))
-        case ["score", name]:
-            print(json.dumps(score(name)))
-        case ["sweep"]:
-            sweep()
-        case _:
-            sys.exit(__doc__)
+    for line in sys.stdin:
+        connection.close()  # the drill may have stopped the server
+        print(json.dumps(answer(*line.split())), flush=True)
