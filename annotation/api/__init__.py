@@ -192,8 +192,8 @@ class Release(APIView):
 class Judgments(APIView):
     """Store one answer. The status is 201 the first time, and 200 if the same answer is sent again.
 
-    An answer has a `label`, or in an ordering study `places`. The status is 400 for the other one,
-    for both, and for none.
+    An answer has a `label`, or `places` in an ordering study. The status is 400 if it has the wrong
+    one, both or none.
 
     In training, the response contains whether the answer was correct, and why (`feedback`).
 

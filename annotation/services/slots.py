@@ -106,7 +106,7 @@ def outcomes_of(
     planned: Int64Array,
     carried: Int64Array | None = None,
 ) -> Outcomes:
-    """Return the outcomes of tasks from their labels alone.
+    """Return the outcomes of tasks, computed only from their labels.
 
     In a closed campaign the existing labels of a task decide, because no further label will arrive.
     A task of an ordering study has no label, and needs all its orders even then.
