@@ -45,7 +45,7 @@ def score_listed_run(run: Run, **_: Any) -> Job:
 
 @receiver(captions_changing)
 def refuse_change_of_published_captions(benchmark: Benchmark, **_: Any) -> None:
-    """Refuse to change the captions on which a published label set rests."""
+    """Refuse to change the captions that a published label set depends on."""
     newest = LabelSet.objects.filter(benchmark=benchmark).first()
     if newest is not None:
         raise Conflict(

@@ -329,19 +329,21 @@ class JudgmentsUploadSerializer(serializers.Serializer[dict[str, Any]]):
     scale = serializers.ChoiceField(choices=Scale.choices, default=Scale.BINARY)
     pool_equal = serializers.BooleanField(
         default=False,
-        help_text="Share labels among captions with equal texts; always so for FIRE JSON.",
+        help_text="Share labels among captions with equal texts. Labels of FIRE JSON are always "
+        "shared.",
     )
     data_set = serializers.CharField(
         default="",
         allow_blank=True,
         max_length=100,
-        help_text="The data set to import from a FIRE file with several.",
+        help_text="The data set to import from a FIRE file with several data sets.",
     )
     licence = serializers.CharField(
         default="",
         allow_blank=True,
         max_length=300,
-        help_text="Licence that is stated outside the file. Those in the file are stored, too.",
+        help_text="A licence that is stated outside the file. The licences in the file are "
+        "stored, too.",
     )
     plan_only = serializers.BooleanField(
         default=False, help_text="Only check the file and return what would be stored."
