@@ -80,7 +80,7 @@ def cancel_at(step: int) -> Progress:
 
 
 def reports_of(way: Callable[..., object]) -> int:
-    """Return how often this work reports progress. What it stores is taken back."""
+    """Return the number of progress reports of this work. Its writes are rolled back."""
     steps: list[int] = []
     with transaction.atomic():
         way(progress=lambda done, total, phase="": steps.append(done))
