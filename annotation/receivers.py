@@ -34,7 +34,7 @@ def release_tasks(person: User, **_: Any) -> None:
 
 @receiver(person_erased)
 def delete_free_text(person: User, **_: Any) -> None:
-    """Delete what the person wrote and what was written about them."""
+    """Delete the texts by the person and about the person."""
     services.delete_personal_texts(person=person)
 
 

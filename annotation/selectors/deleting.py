@@ -1,4 +1,5 @@
-"""What belongs to a campaign, what annotation adds to pools and benchmarks, and what keeps them."""
+"""The rows that belong to campaigns, pools, proxies and benchmarks, and the obstacles to
+deletion."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ from config.shared.deleting import Obstacle, Part, belongs_to
 from config.shared.words import counted
 from pooling.models import Benchmark, Pool, Proxy
 
-# How long an import of judgments can be undone.
+# An import of judgments can be undone for this time.
 UNDO_FOR = timedelta(days=1)
 
 

@@ -99,7 +99,7 @@ def pairs_per_unit(
 ) -> Int64Array:
     """Return the number of pairs that share a label of each text pair, int64 [n].
 
-    There is one pair for each caption with the text, except for captions with a task of their own.
+    There is one pair for each caption with the text, except for captions that have their own task.
 
     units: int64 [n], as `text_pair_codes` returns them. captions: all captions with these texts, or
     None for all captions of the benchmark.

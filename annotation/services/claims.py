@@ -132,7 +132,7 @@ def _next_tasks(
 ) -> list[JudgmentTask]:
     """Lock and return open tasks for this member, except those that another claim has locked.
 
-    With `waits`, wait for the lock of the first open task, and return that task alone.
+    With `waits`, wait for the lock of the first open task, and return only that task.
     """
     if waits:
         return list(_open_tasks(campaign, membership.annotator, skip_locked=False)[:1])

@@ -35,7 +35,7 @@ def percent(share: Any) -> str:
 
 
 def _source_rows(source: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what is stored about an imported file. Older imports stored nothing."""
+    """Return the stored facts about an imported file. Older imports have none."""
     if not source:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Work that waits for the leads of some benchmarks, with links to where it is done."""
+"""Work that waits for the leads of some benchmarks, with links to the pages for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of one's own work: only one's own figures and keys."""
+"""The page My work: only the person's own figures and keys."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ RUNS = {
     "A": {"c0": ["v0", "v1", "v2"], "c1": ["v0", "v1", "v3"], "c2": ["v3", "v2", "v0"]},
     "B": {"c0": ["v1", "v3", "v0"], "c1": ["v1", "v2", "v0"], "c2": ["v3", "v1", "v2"]},
 }
-# Of the original positives, c1's was judged not relevant; it counts all the same.
+# The original positive of c1 was judged not relevant, but still counts.
 LABELS = {
     "c0": {"v0": 1, "v1": 1, "v2": 0, "v3": 0},
     "c1": {"v0": 1, "v1": 0, "v2": 1, "v3": 0},

@@ -80,7 +80,7 @@ def cancel_at(step: int) -> Progress:
 
 
 def reports_of(way: Callable[..., object]) -> int:
-    """Return how often this work reports progress. What it stores is taken back."""
+    """Return the number of progress reports of this work. Its writes are rolled back."""
     steps: list[int] = []
     with transaction.atomic():
         way(progress=lambda done, total, phase="": steps.append(done))
@@ -121,7 +121,7 @@ def test_a_proxy_of_changed_captions_is_not_stored(benchmark: Benchmark) -> None
     def change(done: int, total: int | None, phase: str = "") -> None:
         Benchmark.objects.update(captions_sha256="f" * 64)
 
-    with pytest.raises(Outdated, match=r"^The captions have changed meanwhile\."):
+    with pytest.raises(Outdated, match=r"^The captions have changed in the meantime\."):
         compute_proxy(benchmark=benchmark, options=PLAIN, by=OPERATOR, progress=change)
     assert Proxy.objects.count() == 0
 

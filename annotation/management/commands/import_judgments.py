@@ -28,15 +28,18 @@ class Command(HearthCommand):
         parser.add_argument(
             "--pool-equal",
             action="store_true",
-            help="share labels among captions with equal texts; always so for FIRE JSON",
+            help="share labels among captions with equal texts; labels of FIRE JSON are always "
+            "shared",
         )
         parser.add_argument(
-            "--data-set", default="", help="data set to import from a FIRE file with several"
+            "--data-set",
+            default="",
+            help="data set to import from a FIRE file with several data sets",
         )
         parser.add_argument(
             "--licence",
             default="",
-            help="licence that is stated outside the file; those in the file are stored, too",
+            help="licence that is stated outside the file; licences in the file are stored, too",
         )
         parser.add_argument("--plan", action="store_true", help="only show what would be stored")
 

@@ -71,7 +71,7 @@ def _count_benchmarks(signed_in: Hearth) -> int:
 
 
 def logout(options: Namespace) -> Json:
-    deleted = credentials.forget()
+    deleted = credentials.delete()
     text = "The token is deleted here. Revoke it on the site, too."
     note(text if deleted else "No token is stored.")
     return {"deleted": deleted}

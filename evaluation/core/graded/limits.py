@@ -1,8 +1,8 @@
 """Recall of the own items, and its limits if similar items are equivalent.
 
-Figure 5 of Wray et al. 2021: items whose relevance for a query is above a threshold could as well
-have been the query's own item. The best and the worst rank among them and the own items give an
-upper and a lower limit of recall.
+Figure 5 of Wray et al. 2021: items whose relevance for a query is above a threshold could also have
+been the query's own item. The best and the worst rank among them and the own items give an upper
+and a lower limit of recall.
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ class BySimilarity:
 class ByLists:
     """Ranked lists of limited depth.
 
-    ranked: integers [n_queries, depth], best first, padded with NO_ITEM. n_items: of the benchmark.
+    ranked: integers [n_queries, depth], best first, padded with NO_ITEM. n_items: the number of
+    items of the benchmark.
     """
 
     ranked: npt.NDArray[np.integer[Any]]
@@ -105,7 +106,7 @@ def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
 
 
 def values_in_order(values: FloatArray, items: IntArray) -> FloatArray:
-    """Return the values [queries, depth] of the items, and 0 where a list has none."""
+    """Return the values of the items, [queries, depth], and 0 if a list has no item."""
     found = np.take_along_axis(values, np.maximum(items, 0), axis=1)
     found[items == NO_ITEM] = 0
     return found

@@ -89,7 +89,7 @@ class BothDirections:
     columns: DirectionScores
 
     def ndcg(self, gain: Gain) -> Score:
-        """Return the mean of the two means, also if the numbers of queries differ."""
+        """Return the mean of the two means, even if the numbers of queries differ."""
         return mean_of_directions(self.rows.ndcg[gain].mean(), self.columns.ndcg[gain].mean())
 
     def random(self, gain: Gain) -> Score:

@@ -1,4 +1,4 @@
-"""nDCG of runs with proxies as relevance, in both directions, beside a random order."""
+"""nDCG of runs with proxies as relevance, in both directions, next to a random order."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _both_row(
 PROXY_NDCG: Analysis[Any, Any] = Analysis(
     name="proxy-ndcg",
     title="nDCG by proxies",
-    question="How good is each run if a proxy says how relevant each caption is?",
+    question="How good is each run if a proxy determines the relevance of each pair?",
     source="Wray et al. 2021, figure 7 and table 3",
     form=ProxyNdcgForm,
     compute=_compute,
@@ -137,15 +137,14 @@ PROXY_NDCG: Analysis[Any, Any] = Analysis(
     warnings=layout.warnings,
     proxies_needed=1,
     notes=(
-        "A proxy is computed by a machine and stands in for relevance. No person has judged these "
-        "values.",
+        "A machine computed the proxy to estimate relevance. No person has judged these values.",
         "nDCG counts the first k ranks, where k is the number of items with a relevance above 0. "
         "A caption or video without any such item is left out and counted. “Random” is the exact "
         "mean of nDCG over all orders. It depends on the proxy and the gain, so compare runs by "
         "the part above random, (nDCG − random) / (1 − random).",
         "The mean of both directions is the plain mean of the two means. It is shown for runs from "
         "the same matrix, and for a system with one run of each direction.",
-        "“mAP (EPIC code)” is what the published code computes: its hits are items with the "
+        "“mAP (EPIC code)” is the measure of the published code. Its hits are items with the "
         "relevance 1, but it adds up the relevance of all items before them. It is larger than "
         "average precision, which is “AP at R = 1”.",
         DEPTH_NOTE,

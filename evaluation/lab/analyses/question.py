@@ -227,7 +227,7 @@ def question_from_form(
     )
     analysis.check(inputs)
     if PROXIES in options:
-        # Results name the proxies, also if none was selected.
+        # Results name the proxies, even if none was selected.
         options[PROXIES] = [proxy.name for proxy in inputs.proxies]
     if STUDIES in options:
         options[STUDIES] = [str(campaign.pk) for campaign in inputs.campaigns]

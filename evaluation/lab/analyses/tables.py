@@ -70,7 +70,7 @@ class Table:
     def csv(self, source: Mapping[str, Any]) -> str:
         """Return the table as CSV. An interval takes two columns, and each row ends with `source`.
 
-        source: what the result was computed from, by column name.
+        source: the inputs of the result, by column name.
         """
         intervals = {
             column.key
@@ -99,7 +99,7 @@ class Table:
     def latex(self, label: str, source: Mapping[str, Any]) -> str:
         """Return the table in LaTeX, with the numbers as on the page.
 
-        label: what `\\ref` refers to. source: what the result was computed from, as comments.
+        label: the label for `\\ref`. source: the inputs of the result, as comments.
         """
         content = latex.Table(
             f"tab:{label}",

@@ -13,7 +13,7 @@ from evaluation.lab.analyses.forms import AnalysisForm
 # Lists are side by side and scroll. With more, the page takes long to load.
 RUNS_MAX = 24
 CUTOFF_MAX = 1000
-# More than any caption has.
+# More words than any caption has.
 MAX_WORDS = 10**6
 BY_LABELS, BY_ORIGINAL = "labelled", "original"
 

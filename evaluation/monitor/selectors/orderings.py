@@ -61,7 +61,7 @@ def progress_of_studies(studies: Iterable[Campaign]) -> dict[int, StudyProgress]
 
 @dataclass(frozen=True, slots=True)
 class StudyPerson:
-    """An annotator of a study. tau: with the other people of the same videos, None if alone."""
+    """An annotator of a study. tau: the mean with the other people of the same videos, or None."""
 
     annotator: Annotator
     orders: int

@@ -153,7 +153,7 @@ def _desk_work(benchmark: Benchmark) -> tuple[int, str]:
 
 
 def _newly_settled(outcomes: BenchmarkOutcomes, newest: LabelSet | None) -> int:
-    """Return how many more pairs are settled than in the newest label set."""
+    """Return the increase in settled pairs since the newest label set."""
     if newest is None:
         return 0
     published = newest.n_pairs - newest.n_conflicted - newest.n_pending
@@ -299,7 +299,7 @@ def people(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_safe
 def settings(request: HttpRequest, key: str) -> HttpResponse:
-    """Show what is fixed for the whole benchmark, with links to the pages that change it."""
+    """Show the settings of the whole benchmark, with links to the pages that change them."""
     benchmark = _get_benchmark(request, key)
     leads = can_lead(request.user, benchmark)
     context: dict[str, Any] = {

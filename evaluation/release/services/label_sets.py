@@ -110,7 +110,7 @@ def publish_label_set(
     progress(1, 3, "writing the label set")
     with ThreadPoolExecutor() as threads:
         text = render_labels(current.labels, current.query_keys, current.video_keys)
-        # These use arrays and bytes, not the database, so they run beside the next steps.
+        # These use arrays and bytes, not the database, so they run during the next steps.
         packed = {"labels": threads.submit(compress, text)}
         summary = threads.submit(summary_of, current, text)
         single, details = _judgment_texts(benchmark, current)

@@ -1,5 +1,5 @@
 """The file of a proxy: a `.npy` matrix of float16 with a row for each caption and a column for each
-video. It is mapped into memory, so that only the parts that are read need memory."""
+video. The file is mapped into memory, so only the parts that are read need memory."""
 
 from __future__ import annotations
 

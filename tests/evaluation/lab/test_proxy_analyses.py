@@ -82,8 +82,8 @@ def test_calibration_by_hand(benchmark: Benchmark) -> None:
 def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     options = {"measures": "C@1", "threshold": "0.75", "proxies": ["near"]}
     result = result_of(benchmark, "proxy-calibration", **options)
-    # At rank 1, A has v0 for c0 and c1, and v3 for c2; B has v1 for c0 and c1, and v3 for c2.
-    # Near calls only c2 v3 relevant, beside the original positives. People judged all relevant.
+    # At rank 1, A has v0 for c0 and c1, and v3 for c2; B has v1 for c0 and c1, and v3 for c2. Near
+    # calls only c2 v3 relevant, in addition to the original positives. People judged all relevant.
     keys = ("run", "original", "by_proxy", "by_people", "difference")
     third = pytest.approx(1 / 3)
     assert [[row[key] for key in keys] for row in result["scores"]] == [
@@ -91,7 +91,7 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
         ["B", third, pytest.approx(2 / 3), 1, pytest.approx(-1 / 3)],
     ]
     assert result["orders"][0]["tau"] is None
-    # Near and people differ on 3 of 9 pairs, and call 5 of 18 relevant, however it is cross-fitted.
+    # Near and people differ on 3 of 9 pairs, and call 5 of 18 relevant, with any cross-fitting.
     assert result["rows"][0]["fitted_alpha"] == pytest.approx(1 - 17 * 3 / (5 * 13))
     labels_only = result_of(benchmark, "proxy-calibration", **options, only="on")
     # All twelve judged pairs are compared. Near has 1 for the own video of c1, and people say no.
@@ -105,9 +105,9 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     ("alpha", "people", "verdict"),
     [
         ((0.7, [0.6, 0.8]), None, "The proxy that agrees best with people is near at 0.25: alpha"),
-        ((0.6, [0.5, 0.7]), 0.8, "No proxy stands in for people, because the alpha of each is be"),
+        ((0.6, [0.5, 0.7]), 0.8, "No proxy can replace people, because the alpha of each is below"),
         ((0.6, [0.5, 0.7]), 0.5, "The proxy that agrees best with people is near at 0.25: alpha"),
-        ((0.7, [0, 0.9]), 0.8, "No proxy stands in for people, because none clearly agrees with"),
+        ((0.7, [0, 0.9]), 0.8, "No proxy can replace people, because none clearly agrees with"),
         ((0.7, None), 0.8, "The proxy with the highest agreement is near at 0.25, without an int"),
     ],
 )

@@ -55,7 +55,7 @@ class RankingFigures(TypedDict):
 
 
 class ProxyRow(SharesAt, RankingFigures):
-    """A proxy. threshold: the one with the highest alpha, or the given one.
+    """A proxy. threshold: the one with the highest alpha, or the entered one.
 
     fitted_alpha, agreement: with thresholds chosen on other videos; `agreement` is the share of the
     pairs with the same outcome. difference: of the highest alpha to that of the best proxy.
@@ -206,7 +206,7 @@ def _best(result: CalibrationResult, row: ProxyRow) -> str:
         reason = f"because the alpha of each is below {coefficient(limit)}"
     else:
         return f"The proxy that agrees best with people is {name}: {alpha}."
-    return f"No proxy stands in for people, {reason}. The best is {name}: {alpha}."
+    return f"No proxy can replace people, {reason}. The best is {name}: {alpha}."
 
 
 def _labels(result: CalibrationResult, row: ProxyRow) -> str:

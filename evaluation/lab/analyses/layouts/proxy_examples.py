@@ -23,7 +23,7 @@ LENGTH_MAX = 28
 
 
 class LabelOfPair(TypedDict):
-    """What people say about a pair. label: null if the state is not `JUDGED`."""
+    """The label of a pair. label: null if the state is not `JUDGED`."""
 
     label: int | None
     state: str
@@ -83,7 +83,8 @@ def tables(result: ProxiesResult) -> list[Table]:
                 "The most similar captions of some videos",
                 [*video, caption, *values, Column("people", "People")],
                 [_cells(row) for row in result["videos"]],
-                note="The captions that each proxy calls most similar, except the own ones.",
+                note="The captions with the highest values by each proxy, without the own "
+                "captions.",
             )
         )
     return found
@@ -112,7 +113,7 @@ def charts(result: ProxiesResult) -> list[Chart]:
             "examples",
             GROUPS[group],
             "For each caption and video, a dot for the value of each proxy. The name of the pair "
-            "ends with what people say.",
+            "ends with people’s label.",
             {
                 **spec(
                     rows,
