@@ -40,7 +40,7 @@ from evaluation.portal.selectors import (
     people_of,
 )
 from evaluation.portal.steps import Progress, next_step, steps_of
-from evaluation.release.exports import FORMATS
+from evaluation.release.exports import formats_for
 from evaluation.release.selectors import (
     BenchmarkOutcomes,
     draft_state,
@@ -248,7 +248,7 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
         "has_campaigns": judging.exists(),
         "label_sets": label_sets,
         "latest": label_sets[0] if label_sets else None,
-        "export_formats": FORMATS,
+        "export_formats": formats_for(request.user, benchmark),
         "outcomes": outcomes,
         "has_labels": outcomes.has_labels,
         "drafted": draft_state(benchmark),
