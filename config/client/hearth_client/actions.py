@@ -135,6 +135,9 @@ def _score(options: Namespace, benchmark: Benchmark) -> Json:
 def uploads(options: Namespace) -> Json:
     rows = list(site().uploads())
     _show(options, UPLOAD_HEADS, [_upload_row(row) for row in rows])
+    for row in rows:
+        if row["reason"] and not options.json:
+            note(f"{row['id']}: {row['reason']}")
     return {"uploads": rows}
 
 
