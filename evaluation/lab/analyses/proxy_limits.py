@@ -146,9 +146,9 @@ PROXY_LIMITS: Analysis[Any, Any] = Analysis(
     notes=(
         "Recall counts only the original positives. If another item is as relevant by a proxy, it "
         "could as well have been the original one. The upper limit takes the best rank among the "
-        "original and the equivalent items, and the lower limit the worst rank. If a video has "
-        "several captions of its own, all of them count for the limits, so its lower limit is "
-        "far below.",
+        "original and the equivalent items, and the lower limit the worst rank. A video with "
+        "several captions of its own has the best rank of these, and the limits add only captions "
+        "of other videos.",
         "The value of a run is the geometric mean of its recalls at all cutoffs, which is 0 if one "
         "of them is 0. A caption or video without an original positive is left out and counted.",
         DEPTH_NOTE,
