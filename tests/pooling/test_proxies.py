@@ -162,11 +162,11 @@ def test_an_imported_proxy(benchmark: Benchmark, tmp_path: Path) -> None:
         (np.zeros((3, 2)), "the matrix is 3 x 2, but the benchmark has 3 x 3 (captions x videos)"),
         (
             np.full((3, 3), 1.01),
-            "a value is not from 0 to 1: 1.01 in row 0, column 0, from 0",
+            "a value is not from 0 to 1: 1.01 (row 0, column 0, counted from 0)",
         ),
         (
             np.full((3, 3), np.nan),
-            "a value is not from 0 to 1: nan in row 0, column 0, from 0",
+            "a value is not from 0 to 1: nan (row 0, column 0, counted from 0)",
         ),
         (
             np.zeros((3, 3), np.int64),

@@ -147,8 +147,8 @@ PROXY_LIMITS: Analysis[Any, Any] = Analysis(
         "Recall counts only the original positives. An item that is equally relevant by a proxy "
         "could also have been the original one. The upper limit takes the best rank among the "
         "original and the equivalent items, and the lower limit the worst rank. If a video has "
-        "several own captions, the lower limit takes the worst rank of all of them, so it is much "
-        "lower.",
+        "several own captions, its rank is the best of these, and the limits add only captions of "
+        "other videos.",
         "The value of a run is the geometric mean of its recalls at all cutoffs, which is 0 if one "
         "of them is 0. A caption or video without an original positive is left out and counted.",
         DEPTH_NOTE,

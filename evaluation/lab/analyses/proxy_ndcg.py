@@ -6,14 +6,14 @@ from typing import Any
 
 from django import forms
 
-from config.shared.progress import Progress
+from config.shared.progress import Progress, progress_of_part
 from evaluation.core.graded.scoring import (
     EPIC_MAP,
     FULL_AP,
     BothDirections,
     DirectionScores,
     Gain,
-    score_ranking,
+    score_rankings,
 )
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import proxies_field
@@ -34,6 +34,7 @@ from evaluation.lab.analyses.proxy_runs import (
     ranking_of,
     relevance_of,
 )
+from pooling.core.direction import Direction
 from pooling.models import Run
 
 
@@ -58,14 +59,21 @@ class ProxyNdcgOptions(ProxyOptions):
 
 def _compute(inputs: Inputs, options: ProxyNdcgOptions, progress: Progress) -> ProxyNdcgResult:
     proxies = load_proxies(inputs)
+    rankings = {run.pk: ranking_of(run) for run in inputs.runs}
     scores: dict[tuple[int, str], DirectionScores] = {}
-    steps = len(inputs.runs) * len(proxies)
-    for run in inputs.runs:
-        ranking = ranking_of(run)
-        for proxy in proxies:
-            progress(len(scores), steps, f"scoring {run.name} by {proxy.name}")
-            relevance = relevance_of(proxy, run.facing)
-            scores[run.pk, proxy.name] = score_ranking(relevance, ranking)
+    parts = [
+        (proxy, direction, runs)
+        for proxy in proxies
+        for direction in Direction
+        if (runs := [run for run in inputs.runs if run.facing is direction])
+    ]
+    for number, (proxy, direction, runs) in enumerate(parts):
+        found = score_rankings(
+            relevance_of(proxy, direction),
+            [rankings[run.pk] for run in runs],
+            progress_of_part(progress, number, len(parts), f"scoring {direction} by {proxy.name}"),
+        )
+        scores |= {(run.pk, proxy.name): value for run, value in zip(runs, found, strict=True)}
     return {
         "gain": options["gain"],
         "rows": [
