@@ -14,6 +14,8 @@ from tests.factories import (
     add_train_captions,
     import_benchmark,
     make_run,
+    make_study,
+    order_all,
     write_captions,
 )
 
@@ -45,6 +47,10 @@ PROXIES = {
     "words": [[1, 0, 0, 0], [0.5, 1, 0.5, 0], [0, 0, 1, 0]],
 }
 
+# The orders of levels that three people give to the captions of every video.
+BEST_FIRST = (0, 1, 2, 3, 4)
+ORDERS = (BEST_FIRST, (1, 0, 2, 3, 4), BEST_FIRST)
+
 
 def make_worked_benchmark(folder: Path) -> Benchmark:
     """Three captions and four videos; v3 is the original positive of none."""
@@ -66,3 +72,10 @@ def make_worked_benchmark(folder: Path) -> Benchmark:
     for name, values in PROXIES.items():
         add_proxy(folder, benchmark, values, name)
     return benchmark
+
+
+def make_ordered_benchmark(folder: Path) -> Benchmark:
+    """Six captions and three videos, with an ordering study in which all orders are made."""
+    study = make_study(folder, key="ordered", name="Study 1")
+    order_all(study, ORDERS)
+    return study.benchmark
