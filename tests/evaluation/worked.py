@@ -16,6 +16,7 @@ from tests.factories import (
     make_run,
     write_captions,
 )
+from tests.replay import replayed
 
 CAPTIONS = [
     ("c0", "a dog", "v0"),
@@ -46,6 +47,7 @@ PROXIES = {
 }
 
 
+@replayed
 def make_worked_benchmark(folder: Path) -> Benchmark:
     """Three captions and four videos; v3 is the original positive of none."""
     videos = folder / "videos.csv"
