@@ -109,7 +109,7 @@ def drop_template(folder: Path) -> None:
     made = folder / TEMPLATE
     if made.exists():
         server = os.environ.get(SERVER) or os.environ["DATABASE_URL"]
-        execute(server, f"DROP DATABASE IF EXISTS {made.read_text()}")
+        execute(server, f"DROP DATABASE IF EXISTS {made.read_text()} WITH (FORCE)")
 
 
 def is_on_the_server(url: str) -> bool:
