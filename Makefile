@@ -141,7 +141,7 @@ coverage: install-dev  ## Run all tests on SQLite and show the lines that no tes
 
 # Runs the programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
 BENCHMARKS ?= scoring commands sqlite-commands exports sqlite-exports memory sqlite-memory lists resampling label_noise proxies replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
-takes = $(shell grep -l '"--$(2)"' tests/benchmarks/$(1).py)
+takes = $(shell grep -l -e '\[--$(2)' tests/benchmarks/$(1).py)
 options = $(if $(and $(DATA),$(call takes,$(1),data)),--data "$(DATA)") $(if $(and $(PAIRS),$(call takes,$(1),pairs)),--pairs $(PAIRS))
 
 # The program `scale` takes up to an hour, so it runs only if it is named: BENCHMARKS=scale PAIRS=50000000.

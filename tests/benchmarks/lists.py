@@ -12,12 +12,10 @@ note. The program uses no Django, no database and one thread.
 
 from __future__ import annotations
 
-import argparse
 import gzip
-import json
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,13 +31,12 @@ from evaluation.core.pools.overlap import compare_all_runs, compare_runs
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
+from tests.benchmarks.report import Report, run_program
 from tests.benchmarks.scoring import (
     N_QUERIES,
     N_VIDEOS,
     TINY_QUERIES,
-    Report,
     judged_of,
-    print_table,
     read_data,
     read_rows,
     repeat_benchmark,
@@ -350,25 +347,5 @@ def measure_all(folder: Path | None, *, tiny: bool = False) -> Report:
     return report
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description="Times of the functions that compare lists and label sets."
-    )
-    parser.add_argument(
-        "--data", type=Path, help="folder with the MSVD files; by default, input is drawn"
-    )
-    parser.add_argument(
-        "--tiny", action="store_true", help="use a small input, to check that it runs"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    arguments = parser.parse_args()
-    report = measure_all(arguments.data, tiny=arguments.tiny)
-    if arguments.json:
-        print(json.dumps(asdict(report)))
-    else:
-        print_table(report)
-    return 1 if report.failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_program("Times of the functions that compare lists and label sets.", measure_all))

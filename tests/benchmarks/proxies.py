@@ -33,7 +33,7 @@ from pooling.core.proxies.parsing import ParsedCaption, Word, parse_captions
 from pooling.core.proxies.senses import Lesk, StatedClasses
 from pooling.core.proxies.stop_words import spacy_stop_words
 from pooling.core.proxies.wordnet import DEBIAN, WordNet
-from tests.benchmarks.scoring import Report, print_table
+from tests.benchmarks.report import Report, print_table
 from tests.pooling.core.proxies.made_wordnet import SYNSETS, make_wordnet
 
 MEMORY_MB = 1024

@@ -10,12 +10,10 @@ of two test captions. The program uses no Django, no database and one thread.
 
 from __future__ import annotations
 
-import argparse
 import gzip
-import json
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -33,14 +31,13 @@ from evaluation.core.texts.similarity import (
     overlap_with_train,
     score_matches,
 )
+from tests.benchmarks.report import Report, print_table, run_program
 from tests.benchmarks.scoring import (
     N_QUERIES,
     N_VIDEOS,
     TINY_QUERIES,
     Ranked,
-    Report,
     judged_of,
-    print_table,
     read_data,
     read_rows,
 )
@@ -269,26 +266,10 @@ def print_figures(report: ReplayReport) -> None:
         )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description="Times of replaying pools and of comparing captions."
-    )
-    parser.add_argument(
-        "--data", type=Path, help="folder with the MSVD files; by default, input is drawn"
-    )
-    parser.add_argument(
-        "--tiny", action="store_true", help="use a small input, to check that it runs"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    arguments = parser.parse_args()
-    report = measure_all(arguments.data, tiny=arguments.tiny)
-    if arguments.json:
-        print(json.dumps(asdict(report)))
-    else:
-        print_figures(report)
-        print_table(report)
-    return 1 if report.failures else 0
+def show(report: ReplayReport) -> None:
+    print_figures(report)
+    print_table(report)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_program("Times of replaying pools and of comparing captions.", measure_all, show))

@@ -30,7 +30,8 @@ from evaluation.core.statistics.resampling import draw_sub_samples, mean_interva
 from evaluation.core.statistics.significance import compare_systems, measure_difference
 from evaluation.core.statistics.slices import cut_by_quantiles, slice_means
 from evaluation.core.statistics.sub_samples import draw_cluster_sub_samples
-from tests.benchmarks.scoring import N_QUERIES, TINY_QUERIES, Report, print_table
+from tests.benchmarks.report import Report, print_table
+from tests.benchmarks.scoring import N_QUERIES, TINY_QUERIES
 
 Values = npt.NDArray[np.float64]
 

@@ -12,18 +12,13 @@ code. The program uses no Django, no database and one thread.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
-import importlib
-import json
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -34,6 +29,7 @@ from evaluation.core.people.alpha import Interval, alpha_interval, krippendorff_
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
+from tests.benchmarks.report import Report, run_program
 
 Ranked = npt.NDArray[np.int32]
 IntArray = npt.NDArray[np.int64]
@@ -69,78 +65,6 @@ class Labels:
         pair = (self.pair + np.arange(times)[:, None] * self.n_pairs).reshape(-1)
         annotator, value = np.tile(self.annotator, times), np.tile(self.value, times)
         return Labels(pair, annotator, value, self.n_pairs * times)
-
-
-# Ten times the captions may take at most this many times as long.
-GROWTH_LIMIT = 11.0
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One time. ratio: relative to the first row of the group. limit: in milliseconds, or None."""
-
-    group: str
-    name: str
-    ms: float
-    ratio: float
-    limit: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """The factor by which the time grows with ten times the captions."""
-
-    group: str
-    name: str
-    ratio: float
-
-
-@dataclass(slots=True)
-class Report:
-    rows: list[Row] = field(default_factory=list)
-    growth: list[Growth] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-
-    def time(
-        self,
-        group: str,
-        name: str,
-        work: Callable[[], Any],
-        repeats: int,
-        limit: float | None = None,
-    ) -> Any:
-        """Add a row with the median milliseconds of `work`, and return the last result."""
-        print(f"{group}: {name} …", file=sys.stderr)
-        seconds = []
-        for _ in range(repeats):
-            start = perf_counter()
-            result = work()
-            seconds.append(perf_counter() - start)
-        ms = 1000 * median(seconds)
-        first = next((row.ms for row in self.rows if row.group == group), ms)
-        self.rows.append(Row(group, name, ms, ms / first, limit))
-        return result
-
-    def grow(self, size: str, larger: str) -> None:
-        """Compare the rows of Hearth in groups of this size with those of ten times the size."""
-        times = {(row.group, row.name): row.ms for row in self.rows}
-        for (group, name), ms in times.items():
-            more = times.get((group.replace(size, larger), name))
-            if size in group and more is not None and name.startswith("Hearth"):
-                self.growth.append(Growth(group, name, more / ms))
-
-    def check(self, name: str, value: float | None, expected: float, tolerance: float) -> None:
-        if value is None or abs(value - expected) > tolerance:
-            self.failures.append(f"{name}: {value}, expected {expected}")
-
-    def load(self, package: str) -> Any:
-        """Return the package. If it is not installed, add a note and return None."""
-        try:
-            return importlib.import_module(package)
-        except ImportError:
-            self.notes.append(f"{package} is not installed and was skipped")
-            return None
 
 
 # --- input ----------------------------------------------------------------------------------------
@@ -467,53 +391,5 @@ def measure_all(data: Path | None, *, tiny: bool = False) -> Report:
     return report
 
 
-def print_table(report: Report) -> None:
-    width = max(len(row.name) for row in report.rows)
-    for place, row in enumerate(report.rows):
-        if place == 0 or report.rows[place - 1].group != row.group:
-            print(f"\n{row.group:<{width}}  {'ms':>10}  {'ratio':>8}  {'limit':>8}")
-        print(f"{row.name:<{width}}  {row.ms:>10,.1f}  {row.ratio:>8,.1f}{limit_cell(row)}")
-    print_growth(report)
-    print()
-    for line in (*report.notes, *(f"DIFFERS: {failure}" for failure in report.failures)):
-        print(line)
-
-
-def limit_cell(row: Row) -> str:
-    if row.limit is None:
-        return ""
-    return f"  {row.limit:>8,.0f}" + ("" if row.ms < row.limit else "  MISSED")
-
-
-def print_growth(report: Report) -> None:
-    """Print the factors by which times grow with ten times the captions."""
-    if report.growth:
-        print(f"\n{'ten times the captions':<82}  {'times':>8}  {'limit':>8}")
-    for growth in report.growth:
-        mark = "" if growth.ratio <= GROWTH_LIMIT else "  MISSED"
-        name = f"{growth.group}: {growth.name}"
-        print(f"{name:<82}  {growth.ratio:>8.1f}  {GROWTH_LIMIT:>8.0f}{mark}")
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description="Times of scoring and agreement, and of alternatives."
-    )
-    parser.add_argument(
-        "--data", type=Path, help="folder with the MSVD files; by default, input is drawn"
-    )
-    parser.add_argument(
-        "--tiny", action="store_true", help="use a small input, to check that it runs"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    arguments = parser.parse_args()
-    report = measure_all(arguments.data, tiny=arguments.tiny)
-    if arguments.json:
-        print(json.dumps(asdict(report)))
-    else:
-        print_table(report)
-    return 1 if report.failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_program("Times of scoring and agreement, and of alternatives.", measure_all))

@@ -40,7 +40,7 @@ WRONG = ("failures", "differences", "errors", "judged_twice")
 
 def test_every_program_has_tiny_options() -> None:
     others = {path for path in FOLDER.glob("*.py") if path != Path(__file__)}
-    programs = {path.stem for path in others if "def main(" in path.read_text()}
+    programs = {path.stem for path in others if '__name__ == "__main__"' in path.read_text()}
     assert programs == set(TINY) | NEEDS_A_CHECKOUT
 
 

@@ -339,6 +339,22 @@ def test_a_job_whose_worker_died_is_queued_again_up_to_three_times() -> None:
     assert sweep_jobs() == (0, 0)
 
 
+def test_a_last_attempt_whose_lease_expires_during_a_sweep_is_not_queued_again() -> None:
+    job = left_running(3, SOON)
+
+    def expire_after(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        found = execute(sql, params, many, context)
+        if sql.startswith("SELECT"):
+            with connection.cursor() as cursor:
+                cursor.execute("UPDATE jobs_job SET lease_expires_at = %s", [timezone.now() + PAST])
+        return found
+
+    with connection.execute_wrapper(expire_after):
+        sweep_jobs()
+    assert now(job).state == JobState.RUNNING
+    assert sweep_jobs() == (0, 1)
+
+
 def test_a_message_that_was_lost_is_sent_again_after_a_while(benchmark: Benchmark) -> None:
     job = import_job(benchmark)
     assert sent_ids() == [

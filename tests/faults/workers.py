@@ -75,7 +75,7 @@ def kill_during_imports(site: Site, rounds: int) -> Row:
         stored=found.whole,
         lost=len(jobs) - found.whole + (ends != [("failed", REASON)]),
         doubled=found.doubled + left_uploads(site),
-        note=found.note,
+        note=found.note if ends == [("failed", REASON)] else f"{found.note} {ends}",
     )
 
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.audit.models import AuditEntry
-from config.shared.errors import Conflict, InvalidInput, NotPermitted, Outdated
+from config.shared.errors import Cancelled, Conflict, InvalidInput, NotPermitted, Outdated
+from config.shared.progress import Progress
 from pooling.core.proxies.options import Method, ProxyOptions
+from pooling.core.proxies.request import SentFile
 from pooling.core.proxies.stop_words import NO_STOP_WORDS
 from pooling.models import Benchmark, Proxy
 from pooling.selectors.proxies import get_proxy, values_of_proxy
@@ -24,6 +30,7 @@ from pooling.services import (
     compute_proxy,
     delete_benchmark,
     delete_proxy,
+    import_embeddings,
     import_proxy,
 )
 from tests.factories import import_benchmark, make_user, row_counts, write_captions, write_videos
@@ -55,6 +62,30 @@ def matrix_file(folder: Path, values: Any, name: str = "model.npy") -> Path:
 
 def values(proxy: Proxy) -> list[list[float]]:
     return values_of_proxy(proxy).astype(float).round(3).tolist()
+
+
+def stored_files() -> set[Path]:
+    return {path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()}
+
+
+def cancel_at(step: int) -> Progress:
+    """Return a progress function that cancels when it is called for the nth time, from 0."""
+    steps = count()
+
+    def report(done: int, total: int | None, phase: str = "") -> None:
+        if next(steps) == step:
+            raise Cancelled
+
+    return report
+
+
+def reports_of(way: Callable[..., object]) -> int:
+    """Return how often this work reports progress. What it stores is taken back."""
+    steps: list[int] = []
+    with transaction.atomic():
+        way(progress=lambda done, total, phase="": steps.append(done))
+        transaction.set_rollback(True)
+    return len(steps)
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -93,6 +124,24 @@ def test_a_proxy_of_changed_captions_is_not_stored(benchmark: Benchmark) -> None
     with pytest.raises(Outdated, match=r"^The captions have changed meanwhile\."):
         compute_proxy(benchmark=benchmark, options=PLAIN, by=OPERATOR, progress=change)
     assert Proxy.objects.count() == 0
+
+
+def test_cancelling_at_any_step_stores_nothing(benchmark: Benchmark, tmp_path: Path) -> None:
+    common: Any = {"benchmark": benchmark, "by": OPERATOR}
+    embeddings = SentFile(matrix_file(tmp_path, np.eye(3)), "model.npy")
+    ways: list[Callable[..., object]] = [
+        partial(compute_proxy, options=PLAIN, **common),
+        partial(import_proxy, path=embeddings.path, **common),
+        partial(import_embeddings, captions=embeddings, videos=None, **common),
+    ]
+    reports = [(way, reports_of(way)) for way in ways]
+    before = row_counts(), stored_files()
+    for way, number in reports:
+        assert number > 1
+        for step in range(number):
+            with pytest.raises(Cancelled):
+                way(progress=cancel_at(step))
+    assert (row_counts(), stored_files()) == before
 
 
 def test_an_imported_proxy(benchmark: Benchmark, tmp_path: Path) -> None:

@@ -24,12 +24,13 @@ def sweep_jobs() -> tuple[int, int]:
     and the number of jobs failed.
     """
     died = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
-    failed = 0
     # An attempt that the database interrupted does not count as a death of the worker.
-    last = Job.objects.filter(died, attempts__gte=ATTEMPTS + F("interruptions"))
-    for job in last:
+    is_last = Q(attempts__gte=ATTEMPTS + F("interruptions"))
+    failed = 0
+    for job in Job.objects.filter(died, is_last):
         failed += _fail(job, died)
-    Job.objects.filter(died).update(state=JobState.QUEUED, sent_at=None)
+    # A last attempt whose lease has expired since that query is left to the next sweep.
+    Job.objects.filter(died, ~is_last).update(state=JobState.QUEUED, sent_at=None)
     sent = 0
     for job_id in [*_unsent(), *_lost()]:
         send_job(job_id)
