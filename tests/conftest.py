@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 
-from tests.databases import drop_template, migrated_file, migrated_template
+from tests.databases import migrated_file, migrated_template, share
 from tests.secrets_in_logs import SecretsInLogs
 from tests.services import REDIS_MARK, ensure_chromium, ensure_redis
 from tests.waiting import SECONDS, wait_for
@@ -42,9 +42,10 @@ if not XDIST_WORKER:
     os.environ["HEARTH_TEST_FOLDER"] = tempfile.mkdtemp(prefix="hearth-tests-")
     atexit.register(shutil.rmtree, os.environ["HEARTH_TEST_FOLDER"], ignore_errors=True)
 FOLDER = Path(os.environ["HEARTH_TEST_FOLDER"])
-MIGRATED = FOLDER / "migrated"
 if not XDIST_WORKER:
-    atexit.register(drop_template, MIGRATED)
+    until_the_end = ExitStack()
+    until_the_end.enter_context(share())
+    atexit.register(until_the_end.close)
 
 # Each test selects its broker, see the fixture `broker`.
 if "REDIS_URL" in os.environ:
@@ -79,6 +80,34 @@ def pytest_xdist_setupnodes() -> None:
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
+# Folders and files whose tests run once, on SQLite: of pages, forms, texts, the shape of answers
+# and journeys. They read and write by services and selectors, which other tests run on both
+# databases. What has its own SQL, lock, constraint or trigger is not listed. A test of these files
+# with the mark `both` runs on PostgreSQL, too.
+ONCE = (
+    "accounts/test_people_pages.py",
+    "accounts/test_second_factor.py",
+    "accounts/test_single_sign_on.py",
+    "annotation/campaigns/test_pages.py",
+    "annotation/gold/test_pages.py",
+    "annotation/training/test_pages.py",
+    "config/client/",
+    "config/requests/test_files.py",
+    "config/requests/test_server.py",
+    "config/test_job_pages.py",
+    "config/test_webhooks_tls.py",
+    "evaluation/lab/test_compare.py",
+    "evaluation/lab/test_paper.py",
+    "evaluation/lab/test_presentation.py",
+    "evaluation/portal/",
+    "evaluation/public/test_pages.py",
+    "operations/test_deploy.py",
+    "pooling/test_proxy_pages.py",
+    "pooling/test_views.py",
+    "security/",
+    "test_pages.py",
+    "test_translation.py",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -96,10 +125,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def depends_on_database(item: pytest.Item) -> bool:
-    """Return whether the test uses the database, and is not one of two that differ in the broker.
+    """Return whether the test depends on the kind of database.
 
     Of a test that runs with both brokers, the one with Redis is enough for the other database.
     """
+    if place_of(item).startswith(ONCE) and item.get_closest_marker("both") is None:
+        return False
     fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
     uses_database = bool(fixtures) or item.get_closest_marker("django_db") is not None
     return uses_database and not is_repeated_with_redis(item)
@@ -140,9 +171,13 @@ def longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
 
 
 def rank_of(item: pytest.Item) -> int:
-    place = item.path.relative_to(ROOT / "tests").as_posix()
-    found = (rank for rank, prefix in enumerate(LONG) if place.startswith(prefix))
+    found = (rank for rank, prefix in enumerate(LONG) if place_of(item).startswith(prefix))
     return next(found, len(LONG))
+
+
+def place_of(item: pytest.Item) -> str:
+    """Return the path of the test's file below the folder of all tests."""
+    return item.path.relative_to(ROOT / "tests").as_posix()
 
 
 FAILED = pytest.StashKey[bool]()
@@ -169,9 +204,9 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
     if connection.vendor == "sqlite":
         name = connection.creation._get_test_db_name()  # type: ignore[attr-defined]
-        shutil.copyfile(migrated_file(MIGRATED), name)
+        shutil.copyfile(migrated_file(), name)
     else:
-        template = migrated_template(os.environ["DATABASE_URL"], MIGRATED)
+        template = migrated_template(os.environ["DATABASE_URL"])
         connection.settings_dict["TEST"]["TEMPLATE"] = template
 
 

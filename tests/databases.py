@@ -1,8 +1,8 @@
 """Migrated databases for the tests and for the programs that tests start.
 
 A migration takes ten seconds of processor time, most of which Django spends on the states of the
-models between migrations. All processes of one run of pytest therefore copy one migrated database,
-and so do the programs that its tests start.
+models between migrations. All processes of `make test`, or of one run of pytest, therefore copy one
+migrated database of each kind, and so do the programs that their tests start.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -27,26 +28,57 @@ FILE = "hearth.sqlite3"
 TEMPLATE = "template"  # the file with the name of the database on PostgreSQL
 # The URL of the server of the tests, which tests.services sets. Tests on SQLite know it, too.
 SERVER = "HEARTH_TEST_POSTGRES"
+# The folder of the migrated databases. `share` sets it.
+FOLDER = "HEARTH_TEST_MIGRATED"
 
 
 def migrate(environment: Mapping[str, str], root: Path = ROOT) -> None:
     """Migrate the empty database of these variables, or copy the migrated database of this run."""
     url = environment.get("DATABASE_URL") or f"{SQLITE}{environment['HEARTH_HOME']}/{FILE}"
-    shared = os.environ.get("HEARTH_TEST_FOLDER")  # set by tests/conftest.py
+    shared = os.environ.get(FOLDER)
     if shared and root == ROOT and url.startswith(SQLITE):
         file = Path(url.removeprefix(SQLITE))
         file.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(migrated_file(Path(shared) / "migrated"), file)
+        shutil.copyfile(migrated_file(), file)
     elif shared and root == ROOT and is_on_the_server(url):
-        name, template = database_name(url), migrated_template(url, Path(shared) / "migrated")
+        name, template = database_name(url), migrated_template(url)
         execute(url, f"DROP DATABASE {name}", f"CREATE DATABASE {name} TEMPLATE {template}")
+    elif shared and root == ROOT and os.environ.get(SERVER):
+        copy_to_another_server(url)
     else:
         run_migrations(environment, root)
 
 
-def migrated_file(folder: Path) -> Path:
-    """Return the migrated file in a folder. The first process makes it, and others wait for it."""
-    with locked(folder):
+def copy_to_another_server(url: str) -> None:
+    """Write the schema and the rows of the migrated database of this run into an empty one."""
+    server = os.environ[SERVER]
+    source = database_url(server, migrated_template(server))
+    dump = ["pg_dump", "--no-owner", source]
+    load = ["psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", url]
+    with subprocess.Popen(dump, stdout=subprocess.PIPE) as dumping:
+        subprocess.run(load, stdin=dumping.stdout, stdout=subprocess.DEVNULL, check=True)
+    assert dumping.returncode == 0
+
+
+@contextmanager
+def share() -> Iterator[None]:
+    """Let all processes below copy the same migrated databases, unless they already do."""
+    if os.environ.get(FOLDER):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="hearth-migrated-") as folder:
+        os.environ[FOLDER] = folder
+        try:
+            yield
+        finally:
+            drop_template(Path(folder))
+            del os.environ[FOLDER]
+
+
+def migrated_file() -> Path:
+    """Return the migrated file. The first process makes it, and others wait for it."""
+    folder = Path(os.environ[FOLDER])
+    with locked(folder / FILE):
         if not (folder / FILE).exists():
             making = folder / "making"
             shutil.rmtree(making, ignore_errors=True)  # of a process that was killed
@@ -59,13 +91,11 @@ def migrated_file(folder: Path) -> Path:
     return folder / FILE
 
 
-def migrated_template(server: str, folder: Path) -> str:
-    """Return the name of a migrated database on this server (URL), which this run copies.
-
-    `drop_template` removes it. folder: as for `migrated_file`.
-    """
+def migrated_template(server: str) -> str:
+    """Return the name of a migrated database on this server (URL), which is there to be copied."""
+    folder = Path(os.environ[FOLDER])
     made = folder / TEMPLATE
-    with locked(folder):
+    with locked(made):
         if not made.exists():
             name = f"hearth_template_{uuid.uuid4().hex[:12]}"
             execute(server, f"CREATE DATABASE {name}")
@@ -79,7 +109,7 @@ def drop_template(folder: Path) -> None:
     made = folder / TEMPLATE
     if made.exists():
         server = os.environ.get(SERVER) or os.environ["DATABASE_URL"]
-        execute(server, f"DROP DATABASE IF EXISTS {made.read_text()}")
+        execute(server, f"DROP DATABASE IF EXISTS {made.read_text()} WITH (FORCE)")
 
 
 def is_on_the_server(url: str) -> bool:
@@ -116,9 +146,8 @@ def execute(server: str, *statements: str) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+def locked(path: Path) -> Iterator[None]:
+    with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -3,7 +3,8 @@
     python -m tests.parts make Checks=check "SQLite=test-sqlite ..."
 
 Tests wait for servers, processes and disks half of the time, which another part can use. All parts
-run to their end, even if one fails. The exit status is 0 if all of them succeeded, and else 1.
+run to their end, even if one fails. The exit status is 0 if all of them succeeded, and else 1. The
+parts share the migrated databases.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
+
+from tests.databases import share
 
 _one_line = Lock()
 
@@ -64,7 +67,8 @@ def main() -> int:
     make, *words = sys.argv[1:]
     targets = dict(word.split("=", 1) for word in words)
     options = ["--no-print-directory", "--keep-going"]
-    return run({name: [make, *options, *some.split()] for name, some in targets.items()})
+    with share():
+        return run({name: [make, *options, *some.split()] for name, some in targets.items()})
 
 
 if __name__ == "__main__":

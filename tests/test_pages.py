@@ -1064,6 +1064,7 @@ def queries_of(client: Client, address: str) -> int:
     return len(queries)
 
 
+@pytest.mark.both
 def test_queries_do_not_grow_with_the_rows(
     tmp_path: Path, db: None, visit: Callable[[str], Client]
 ) -> None:

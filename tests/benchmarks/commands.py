@@ -15,10 +15,8 @@ import argparse
 import gzip
 import json
 import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -28,11 +26,11 @@ from typing import Any
 
 import numpy as np
 
+from tests.benchmarks.programs import ROOT, run_program
 from tests.databases import empty_postgresql, migrate
 from tests.processes import peak_memory_of
 from tests.services import ensure_postgres
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 KEY = "MSVD"
 RUNS = ("tfidf-5cap", "char5-1cap", "lsa-3cap")
 N_QUERIES, N_VIDEOS, DEPTH, POOL_DEPTH, N_ANNOTATORS = 27_763, 670, 20, 10, 100
@@ -98,24 +96,20 @@ class Bench:
         self.differences: list[str] = []
 
     def command(self, name: str, limit: float, *arguments: str) -> dict[str, Any]:
-        """Run `manage.py` with `--json` and return the printed object."""
+        """Run `manage.py` with `--json` and return the printed object.
+
+        With a small input, the first command runs as with a large one, and the others are forks.
+        """
+        words = ["manage.py", *arguments, "--json"]
+        fork = self.is_tiny and bool(self.rows)
         with tempfile.TemporaryFile("w+") as out:
-            began = time.perf_counter()
-            process = subprocess.Popen(
-                [sys.executable, "manage.py", *arguments, "--json"],
-                cwd=ROOT,
-                env=self.environment,
-                stdout=out,
-            )
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - began
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode:
-                raise SystemExit(f"{name} ended with {process.returncode}")
+            done = run_program(words, self.environment, out=out, fork=fork)
+            if done.code:
+                raise SystemExit(f"{name} ended with {done.code}")
             out.seek(0)
             result: dict[str, Any] = json.load(out)
-        cpu = usage.ru_utime + usage.ru_stime
-        self.rows.append(Row(name, seconds, limit, cpu, peak_memory_of(usage)))
+        cpu = done.usage.ru_utime + done.usage.ru_stime
+        self.rows.append(Row(name, done.seconds, limit, cpu, peak_memory_of(done.usage)))
         self.compare(name, result)
         return result
 
@@ -247,16 +241,17 @@ def new_database(home: Path, root: Path = ROOT) -> Iterator[dict[str, str]]:
         yield environment
 
 
-def run_world(name: str, environment: dict[str, str], *words: Any) -> dict[str, Any]:
+def run_world(
+    name: str, environment: dict[str, str], *words: Any, fork: bool = False
+) -> dict[str, Any]:
     """Run `tests.benchmarks.<name>_world` in its own process, and return its JSON object."""
-    done = subprocess.run(
-        [sys.executable, "-m", f"tests.benchmarks.{name}_world", *map(str, words)],
-        cwd=ROOT,
-        env=environment,
-        check=True,
-        stdout=subprocess.PIPE,
-    )
-    result: dict[str, Any] = json.loads(done.stdout)
+    program = ["-m", f"tests.benchmarks.{name}_world", *map(str, words)]
+    with tempfile.TemporaryFile("w+") as out:
+        done = run_program(program, environment, out=out, fork=fork)
+        if done.code:
+            raise SystemExit(f"{name}_world {words[0]} ended with {done.code}")
+        out.seek(0)
+        result: dict[str, Any] = json.load(out)
     return result
 
 

@@ -11,16 +11,14 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.benchmarks.commands import ROOT, choose_database, new_database
+from tests.benchmarks.commands import choose_database, new_database
+from tests.benchmarks.programs import run_program
 from tests.processes import peak_memory_of
 
 KEY = "large"
@@ -126,23 +124,17 @@ def write(path: Path, texts: Iterator[str], *, packed: bool) -> Path:
 # --- Measuring ----------------------------------------------------------------------------------
 
 
-def manage(environment: dict[str, str], *arguments: str) -> tuple[int, float, float]:
+def manage(
+    environment: dict[str, str], *arguments: str, fork: bool = False
+) -> tuple[int, float, float]:
     """Run a command. Return its status, its time in seconds, and its peak memory in MB."""
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stderr is not None
-    said = process.stderr.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
-    code = process.returncode = os.waitstatus_to_exitcode(status)
-    if code not in (0, REFUSED):
-        raise SystemExit(f"{arguments[0]} ended with {code}:\n{said[-2000:]}")
-    return code, time.perf_counter() - began, peak_memory_of(usage)
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        words = ["manage.py", *arguments]
+        done = run_program(words, environment, out=out, err=err, fork=fork)
+        if done.code not in (0, REFUSED):
+            err.seek(0)
+            raise SystemExit(f"{arguments[0]} ended with {done.code}:\n{err.read()[-2000:]}")
+    return done.code, done.seconds, peak_memory_of(done.usage)
 
 
 def measure(environment: dict[str, str], folder: Path, size: Size) -> list[Row]:
@@ -155,7 +147,9 @@ def measure(environment: dict[str, str], folder: Path, size: Size) -> list[Row]:
         path = write(folder / "file", texts(size), packed=packed)
         # Each file is a separate run, even if its lists are the same.
         code, seconds, megabytes = manage(
-            environment, "import_run", KEY, str(path), "--system", name.replace(",", "")
+            environment,
+            *("import_run", KEY, str(path), "--system", name.replace(",", "")),
+            fork=size is TINY,
         )
         size_mb = path.stat().st_size / (1 << 20)
         rows.append(Row(name, size_mb, seconds, megabytes, code == 0, valid, limit))

@@ -17,26 +17,24 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tests.benchmarks.commands import (
     KEY,
-    ROOT,
     Bench,
     Row,
     choose_database,
     draw_data,
     measure,
     new_database,
+    run_world,
 )
 from tests.benchmarks.judging import server
 from tests.services import free_port
@@ -45,7 +43,7 @@ PAGE_MS, ALPHA_SECONDS = 300, 2
 # Computing an analysis has no limit, because the page shows the progress.
 NO_LIMIT = float("inf")
 # The analyses that are computed with a tiny input.
-TINY_ANALYSES = ("scores", "overlap")
+TINY_ANALYSES = ["scores", "overlap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +59,6 @@ class Opened:
     @property
     def holds(self) -> bool:
         return self.p95_ms < PAGE_MS
-
-
-def world(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
-    """Run `tests.benchmarks.pages_world` and return its JSON object."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks.pages_world", *arguments],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
 
 
 class Visitor:
@@ -115,7 +100,7 @@ def open_all(
     environment: dict[str, str], home: Path, requests: int, names: Sequence[str]
 ) -> tuple[float, dict[str, list[Opened]]]:
     """Return milliseconds of the first request after the start, and the addresses by type."""
-    prepared = world(environment, "addresses", KEY, *names)
+    prepared = run_world("pages", environment, "addresses", KEY, *names)
     port = free_port()
     with server(environment, port, home / "gunicorn.log"):
         visitor = Visitor(port, prepared["session"])
@@ -179,11 +164,13 @@ def main() -> int:
             data.mkdir()
             draw_data(data, tiny=options.tiny)
         with new_database(home) as environment:
-            filling = Bench(environment, known=options.data is not None)
+            filling = Bench(environment, known=options.data is not None, is_tiny=options.tiny)
             measure(filling, data)
-            bench = Bench(environment, known=False)
-            alphas = world(environment, "alpha", KEY)
-            names = TINY_ANALYSES if options.tiny else world(environment, "names")["names"]
+            bench = Bench(environment, known=False, is_tiny=options.tiny)
+            alphas = run_world("pages", environment, "alpha", KEY)
+            names = TINY_ANALYSES
+            if not options.tiny:
+                names = run_world("pages", environment, "names")["names"]
             compute_all(environment, bench, data, names)
             start, opened = open_all(environment, home, options.requests, names)
     differences = [*filling.differences, *different_alphas(alphas)]

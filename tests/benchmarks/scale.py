@@ -38,7 +38,7 @@ def measure(options: argparse.Namespace, environment: dict[str, str]) -> dict[st
     result: dict[str, Any] = {"options": {"pairs": options.pairs, "judged": judged}}
 
     def step(name: str, *words: Any) -> None:
-        result[name] = run_world("scale", environment, *words)
+        result[name] = run_world("scale", environment, *words, fork=options.tiny)
         if not options.json:
             print(f"{name:12}{json.dumps(result[name])}", flush=True)
 

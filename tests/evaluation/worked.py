@@ -18,6 +18,7 @@ from tests.factories import (
     order_all,
     write_captions,
 )
+from tests.replay import replayed
 
 CAPTIONS = [
     ("c0", "a dog", "v0"),
@@ -52,6 +53,7 @@ BEST_FIRST = (0, 1, 2, 3, 4)
 ORDERS = (BEST_FIRST, (1, 0, 2, 3, 4), BEST_FIRST)
 
 
+@replayed
 def make_worked_benchmark(folder: Path) -> Benchmark:
     """Three captions and four videos; v3 is the original positive of none."""
     videos = folder / "videos.csv"

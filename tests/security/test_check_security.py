@@ -88,6 +88,7 @@ def test_a_missing_header_is_found(db: None, settings: Any) -> None:
     ]
 
 
+@pytest.mark.both
 def test_missing_triggers_are_found(db: None) -> None:
     assert run_checks("16.4.2")[0]["passed"]
     with connection.cursor() as cursor:

@@ -106,6 +106,7 @@ def test_the_django_admin_is_closed_to_all_but_admins(db: None, role: Role) -> N
     assert entered == []
 
 
+@pytest.mark.both
 def test_no_address_fails_for_an_admin(db: None) -> None:
     client = Client(raise_request_exception=False)
     client.force_login(factories.make_user("ada", Role.ADMIN))
@@ -257,10 +258,12 @@ def parameters() -> set[str]:
     return names | set(ExportSerializer().fields)
 
 
+@pytest.mark.both
 def test_odd_values_in_every_parameter_are_refused_or_ignored(
     places: dict[str, Any],
     visit: Callable[[str], Client],
 ) -> None:
+    """Open all pages and operations. `make test` does it on PostgreSQL only, which refuses more."""
     client = visit("admin")
     client.raise_request_exception = False
     names = parameters()
@@ -270,6 +273,8 @@ def test_odd_values_in_every_parameter_are_refused_or_ignored(
     wrong = {}
     for address in wanted:
         plain = client.get(address).status_code
+        # A site whose scheduler has not run yet is not ready.
+        assert plain < 500 or address == "/readyz", address
         for value in ODD_VALUES:
             query = urlencode(dict.fromkeys(names, value))
             answer = client.get(f"{address}{'&' if '?' in address else '?'}{query}")
