@@ -38,7 +38,7 @@ from evaluation.lab.analyses.fields import (
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.layouts import proxy_calibration as layout
-from evaluation.lab.analyses.layouts.proxy_calibration import (
+from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     AmongPeople,
     CalibrationResult,
     CurveRow,
