@@ -103,18 +103,22 @@ class Table:
         """
         content = latex.Table(
             f"tab:{label}",
-            latex.escape(f"{self.title}. {self.note}".strip()),
-            [latex.escape(column.title) for column in self.columns],
-            [[_as_latex(row[column.key], column) for column in self.columns] for row in self.rows],
+            _as_latex(f"{self.title}. {self.note}".strip()),
+            [_as_latex(column.title) for column in self.columns],
+            [[_latex_of(row[column.key], column) for column in self.columns] for row in self.rows],
+            "".join("r" if column.is_number else "l" for column in self.columns),
         )
         inputs = (f"% {name}: {' '.join(str(value).split())}\n" for name, value in source.items())
         return "".join(["% Needs \\usepackage{booktabs}.\n", *inputs, latex.table(content)])
 
 
-def _as_latex(value: Any, column: Column) -> str:
+def _latex_of(value: Any, column: Column) -> str:
     """Return a cell as a page shows it, in LaTeX."""
-    text = latex.UNDEFINED if value is None else latex.escape(column.format(value))
-    return text.replace(latex.escape(MINUS), "$-$")
+    return latex.UNDEFINED if value is None else _as_latex(column.format(value))
+
+
+def _as_latex(text: str) -> str:
+    return latex.escape(text).replace(latex.escape(MINUS), "$-$")
 
 
 def _cell(column: Column, row: Row) -> Cell:

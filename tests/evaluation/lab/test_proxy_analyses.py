@@ -13,6 +13,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.layouts import proxy_examples
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
@@ -227,3 +228,23 @@ def test_labels_that_are_all_equal_are_refused(benchmark: Benchmark, tmp_path: P
     publish_label_set(benchmark=plain, allow_pending=True, by=OPERATOR)
     with pytest.raises(InvalidInput, match="There is nothing to compare: no pair was judged rel"):
         result_of(plain, "proxy-calibration")
+
+
+def test_a_name_in_the_chart_of_examples_leaves_room_for_the_label() -> None:
+    row = {
+        "group": "differ-judged",
+        "caption_id": "c0",
+        "caption": "three girls are singing on a stage at night",
+        "video_id": "video7791",
+        "own": None,
+        "label": 0,
+        "state": "judged",
+        "values": {"near": 0.5},
+    }
+    short = {**row, "caption": "a cat", "label": 1}
+    (chart,) = proxy_examples.charts({"proxies": ["near"], "rows": [row, short], "videos": []})
+    names = [drawn["pair"] for drawn in chart.spec["data"]["values"]]
+    assert names == [
+        "three girls are si… – video7791 (not relevant)",
+        "a cat – video7791 (relevant)",
+    ]

@@ -19,7 +19,8 @@ GROUPS = {
 JUDGED, UNJUDGED, CONFLICT, PENDING = "judged", "unjudged", "conflict", "pending"
 # More examples than this are only in the table.
 DRAWN_MAX = 10
-LENGTH_MAX = 28
+# Longer names would be cut off in the chart, which would hide what people say.
+NAME_MAX, CAPTION_MIN = 46, 12
 
 
 class LabelOfPair(TypedDict):
@@ -100,7 +101,7 @@ def charts(result: ProxiesResult) -> list[Chart]:
     if group is None:
         return []
     pairs = _of(result, group)[:DRAWN_MAX]
-    names = [f"{_short(row['caption'])} – {row['video_id']} ({label_text(row)})" for row in pairs]
+    names = [_name(row) for row in pairs]
     rows = [
         {"pair": name, "proxy": proxy, "value": value}
         for name, row in zip(names, pairs, strict=True)
@@ -132,5 +133,8 @@ def _of(result: ProxiesResult, group: str) -> Sequence[GroupedRow]:
     return [row for row in result["rows"] if row["group"] == group]
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LENGTH_MAX else f"{text[: LENGTH_MAX - 1]}…"
+def _name(row: PairRow) -> str:
+    """Return the caption, shortened so that the video and the label fit after it."""
+    rest, text = f" – {row['video_id']} ({label_text(row)})", row["caption"]
+    length = max(CAPTION_MIN, NAME_MAX - len(rest))
+    return (text if len(text) <= length else f"{text[: length - 1]}…") + rest
