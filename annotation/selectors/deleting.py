@@ -20,6 +20,7 @@ from annotation.models import (
     CampaignChange,
     Escalation,
     Exclusion,
+    GoldCaption,
     GoldItem,
     Guideline,
     GuidelinePicture,
@@ -107,6 +108,8 @@ def campaigns_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
         yield Obstacle("Answers in this benchmark were withdrawn, and the log must stay.")
     yield from _rows(campaigns)
     of_one = {"benchmark": benchmark}
+    captions = GoldCaption.objects.filter(item__benchmark=benchmark)
+    yield Part("caption of a control order", captions, "captions of control orders")
     yield Part("gold item", GoldItem.objects.filter(**of_one))
     pictures = GuidelinePicture.objects.filter(guideline__benchmark=benchmark)
     yield Part("picture of the guidelines", pictures, "pictures of the guidelines")

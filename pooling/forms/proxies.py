@@ -28,8 +28,8 @@ from pooling.selectors.proxies import has_wordnet
 from pooling.services.names import NAME_LENGTH
 
 NEEDS_WORDNET = (
-    "This method needs WordNet, which is not installed here. Upload it as a lexicon below, or "
-    "install it: on Debian or Ubuntu, run apt-get install wordnet-base."
+    "This method needs WordNet, which is not installed here. Upload it in the field WordNet below, "
+    "or install it: on Debian or Ubuntu, run apt-get install wordnet-base."
 )
 METHODS = [
     (Method.BOW.value, "BoW: the share of common words"),
