@@ -11,6 +11,8 @@ from ir_measures import AP, P, Success
 
 from hearth_client.datasets import Dataset
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
 release, run = sys.argv[1:]
 dataset = Dataset.of_release(release, run)
 measures = [Success @ 1, Success @ 5, P @ 10, AP]

@@ -4,6 +4,8 @@ import sys
 
 from hearth_client import Hearth
 
+if len(sys.argv) != 4:
+    sys.exit(__doc__)
 key, file, system = sys.argv[1:]
 benchmark = Hearth.signed_in().benchmark(key)
 run = benchmark.upload_run(file, system=system)["run"]

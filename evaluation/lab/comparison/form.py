@@ -37,7 +37,8 @@ class CompareForm(AnalysisForm):
     runs = forms.MultipleChoiceField(
         label="Runs",
         required=False,
-        help_text=f"If none is selected, the {RUNS_SHOWN} best by C@1 are used.",
+        help_text="Runs A and B are always shown. If none is selected, the "
+        f"{RUNS_SHOWN} best by C@1 are used.",
         widget=forms.CheckboxSelectMultiple,
     )
     first = forms.ChoiceField(label="Run A", required=False)
