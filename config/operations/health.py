@@ -242,6 +242,7 @@ def measured_folders() -> dict[str, Path]:
         "proxies": Path(settings.PROXY_ROOT),
         "matrices": Path(settings.MATRIX_ROOT),
         "uploads": Path(settings.UPLOAD_ROOT),
+        "backups": Path(settings.BACKUP_DIR),
         "temporary files": Path(tempfile.gettempdir()),
     }
 

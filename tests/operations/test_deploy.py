@@ -161,6 +161,14 @@ def test_the_units_run_what_exists() -> None:
                     assert (ROOT / word).exists(), (unit, word)
 
 
+def test_all_units_have_the_same_sandbox() -> None:
+    found = {
+        re.search(r"^UMask=.*^ReadWritePaths=[^\n]*", unit.read_text(), re.M | re.S).group()  # type: ignore[union-attr]
+        for unit in (DEPLOY / "systemd").glob("*.service")
+    }
+    assert len(found) == 1
+
+
 # --- The first admin ----------------------------------------------------------------------------
 
 

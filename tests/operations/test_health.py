@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -151,6 +152,14 @@ def test_a_full_disk(alive: None, settings: Any) -> None:
     settings.DISK_RESERVE_BYTES = 5 * 10**17
     assert list(failed()) == ["disk"]
     assert failed()["disk"].endswith("The minimum is 888.2 PB.")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is a disk of its own without free space")
+def test_a_full_disk_of_backups(alive: None, settings: Any) -> None:
+    assert failed() == {}
+    settings.BACKUP_DIR = "/proc"
+    assert list(failed()) == ["disk"]
+    assert "0 bytes (backups)" in failed()["disk"]
 
 
 def test_an_old_backup(alive: None, settings: Any) -> None:
