@@ -21,7 +21,13 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
 HEARTH_HOME = Path(env.str("HEARTH_HOME", str(BASE_DIR / "var"))).resolve()
-HEARTH_HOME.mkdir(parents=True, exist_ok=True)
+try:
+    HEARTH_HOME.mkdir(parents=True, exist_ok=True)
+except OSError as error:
+    raise ImproperlyConfigured(
+        f"The folder {HEARTH_HOME} cannot be made ({error.strerror}). Set HEARTH_HOME to a folder "
+        "in which this account may write."
+    ) from None
 
 DEBUG = env.bool("DEBUG", False)
 DEVELOPMENT_KEY = "hearth-development-key-never-for-a-machine-that-others-can-reach"
