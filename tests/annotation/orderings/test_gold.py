@@ -197,6 +197,7 @@ def test_a_lead_adds_a_control_order_on_its_page(tmp_path: Path, client: Client)
     answer = client.post(address, fields)
     item = GoldItem.objects.get()
     assert answer["Location"] == f"/benchmarks/tiny/gold/{item.pk}/"
+    assert (item.video.key, item.explanation) == ("v1", fields["explanation"])
     page = client.get(answer["Location"])
     shown = [(row.query.key, row.step) for row in page.context["captions"]]
     assert dict(shown) == dict(zip(KEYS, STEPS, strict=True))
