@@ -9,7 +9,7 @@ from django.dispatch import receiver
 
 from annotation import services
 from annotation.enums import CampaignState
-from annotation.models import GoldItem, JudgmentTask, OrderingCaption
+from annotation.models import GoldCaption, GoldItem, JudgmentTask, OrderingCaption
 from annotation.tasks import count_new_tasks_task
 from config.accounts.models import User
 from config.accounts.signals import person_deactivated, person_erased, role_withdrawn
@@ -34,7 +34,7 @@ def release_tasks(person: User, **_: Any) -> None:
 
 @receiver(person_erased)
 def delete_free_text(person: User, **_: Any) -> None:
-    """Delete what the person wrote and what was written about them."""
+    """Delete the texts by the person and about the person."""
     services.delete_personal_texts(person=person)
 
 
@@ -67,7 +67,15 @@ def refuse_change_of_shared_tasks(benchmark: Benchmark, **_: Any) -> None:
 @receiver(judged_captions)
 def captions_of_gold_items(benchmark: Benchmark, **_: Any) -> IntArray:
     """Return the numbers of the captions of gold items, retired ones included."""
-    gold = GoldItem.objects.filter(benchmark=benchmark).order_by()
+    gold = GoldItem.objects.filter(benchmark=benchmark, query__isnull=False).order_by()
+    (numbers,) = read_columns(gold, "query__number")
+    return numbers
+
+
+@receiver(judged_captions)
+def captions_of_control_orders(benchmark: Benchmark, **_: Any) -> IntArray:
+    """Return the numbers of the captions of control orders, retired ones included."""
+    gold = GoldCaption.objects.filter(item__benchmark=benchmark).order_by()
     (numbers,) = read_columns(gold, "query__number")
     return numbers
 

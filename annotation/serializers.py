@@ -90,7 +90,7 @@ class ItemSerializer(CampaignFields, serializers.ModelSerializer[Assignment]):
         source="task.query.text", required=False, help_text="missing in ordering studies"
     )
     captions = PlacedCaptionSerializer(
-        source="task.ordering_captions",
+        source="task.captions_to_order",
         many=True,
         required=False,
         help_text="only in ordering studies: the five captions to put in order",

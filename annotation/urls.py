@@ -51,6 +51,7 @@ urlpatterns = [
     # Gold and training
     path("benchmarks/<str:key>/gold/", gold.gold, name="gold"),
     path("benchmarks/<str:key>/gold/new/", gold.gold_upload, name="gold-upload"),
+    path("benchmarks/<str:key>/gold/orders/new/", gold.gold_order, name="gold-order"),
     path("benchmarks/<str:key>/gold/<int:pk>/", gold.gold_item, name="gold-item"),
     path("benchmarks/<str:key>/training/", training.training, name="training"),
     path("benchmarks/<str:key>/training/open/", training.training_open, name="training-open"),

@@ -25,6 +25,7 @@ from pooling.api import (
     pools,
     proxies,
     runs,
+    uploaders,
     uploads,
     webhooks,
 )
@@ -38,6 +39,17 @@ urlpatterns = [
         "benchmarks/<str:key>/public/",
         public_pages.PublicPageDetail.as_view(),
         name="api-public-page",
+    ),
+    path("benchmarks/<str:key>/uploaders/", uploaders.Uploaders.as_view(), name="api-uploaders"),
+    path(
+        "benchmarks/<str:key>/uploaders/<int:pk>/",
+        uploaders.UploaderDetail.as_view(),
+        name="api-uploader",
+    ),
+    path(
+        "benchmarks/<str:key>/uploaders/<int:pk>/confirm/",
+        uploaders.UploaderConfirm.as_view(),
+        name="api-uploader-confirm",
     ),
     path("public/", public.PublicBenchmarks.as_view(), name="api-public-benchmarks"),
     path("public/<str:key>/", public.PublicBenchmark.as_view(), name="api-public-benchmark"),

@@ -37,7 +37,7 @@ LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
 ON_THIS_MACHINE_ONLY = set(ALLOWED_HOSTS) <= LOCAL_HOSTS
 if not ON_THIS_MACHINE_ONLY and not DEBUG and SECRET_KEY == DEVELOPMENT_KEY:
     raise ImproperlyConfigured(
-        "SECRET_KEY is the development key. Set SECRET_KEY to a long random text of your own. "
+        "SECRET_KEY is the development key. Set SECRET_KEY to your own long random text. "
         "You can make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(64))'"
     )
 if not ON_THIS_MACHINE_ONLY and DEBUG:
@@ -180,7 +180,7 @@ CACHES = {
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "hearth",
     },
-    # Of each process, for figures (config/shared/caches.py).
+    # The cache of each process, for figures (config/shared/caches.py).
     "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 

@@ -35,7 +35,8 @@ def score_private_run(run: Run, progress: Progress, **_: Any) -> None:
 
 @receiver(run_listed)
 def score_listed_run(run: Run, **_: Any) -> Job:
-    """Queue the scoring of a run that joins the lists. Labels may have been published meanwhile.
+    """Queue the scoring of a run that joins the lists. Labels may have been published since its
+    last scoring.
 
     The operator requests it, because the person who uploaded the run need not be a researcher.
     """
@@ -44,7 +45,7 @@ def score_listed_run(run: Run, **_: Any) -> Job:
 
 @receiver(captions_changing)
 def refuse_change_of_published_captions(benchmark: Benchmark, **_: Any) -> None:
-    """Refuse to change the captions on which a published label set rests."""
+    """Refuse to change the captions that a published label set depends on."""
     newest = LabelSet.objects.filter(benchmark=benchmark).first()
     if newest is not None:
         raise Conflict(

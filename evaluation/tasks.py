@@ -228,8 +228,8 @@ def renew_analyses_task() -> None:
     lab.renew_analyses()
 
 
-def _given(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the form data of an analysis, with the present names of its runs."""
+def _form_data(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the form data of an analysis, with the current names of its runs."""
     given: dict[str, Any] = params["given"]
     if not given.get("runs"):
         return given
@@ -267,7 +267,7 @@ def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
     lab.check_same_code(params["code_version"])
     benchmark = get_benchmark(params["benchmark"])
-    question = build_question(get_analysis(params["analysis"]), benchmark, _given(params))
+    question = build_question(get_analysis(params["analysis"]), benchmark, _form_data(params))
     # Measured defaults may have changed since the request.
     question = replace(question, options=params["chosen"])
     analysis = lab.analyse(question=question, progress=progress)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pooling.core.proxies.distribution import N_BINS, Distribution
 
-# Bars of few pairs must be visible beside the bar of all pairs without a common word.
+# Bars of few pairs must be visible next to the bar of all pairs without a common word.
 TICKS = [0, *(10**power for power in range(1, 12))]
 
 

@@ -71,14 +71,15 @@ class ProxyMethod(models.TextChoices):
 
     @property
     def caution(self) -> str:
-        """What a person who uses the values must know. Empty for most methods."""
+        """A warning for people who use the values. Empty for most methods."""
         return _CAUTIONS.get(self, "")
 
 
 _CAUTIONS = {
     ProxyMethod.METEOR: "METEOR compares all words of two captions, so unrelated captions have "
-    "values above 0. In the paper, a random order reaches an nDCG of 66 % (YouCook2) and 80 % "
-    "(MSR-VTT) by it. It is not symmetric, and a caption has less than 1 with itself.",
+    "values above 0. In the paper, a random order has an nDCG of 66 % (YouCook2) and 80 % "
+    "(MSR-VTT) by METEOR. METEOR is not symmetric, and its value for a caption and itself is "
+    "below 1.",
     ProxyMethod.EMBEDDINGS: "Embeddings are learned. A model that was trained on the data of a "
     "retrieval system, or in the same way, favours that system. Do not compare such systems by "
     "this proxy alone.",

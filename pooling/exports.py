@@ -1,6 +1,6 @@
-"""Proxies as files. Each is made while it is sent, so that its size does not matter.
+"""Proxies as files. Each file is made while it is sent, so its size does not matter.
 
-Keys are written as they are, also those that begin with a hyphen: programs read these files.
+Keys are written unchanged, even if they begin with a hyphen, because programs read these files.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _matrix(proxy: Proxy, options: TrainingOptions) -> Iterator[bytes]:
 
 
 def keys_of(proxy: Proxy) -> dict[str, Any]:
-    """Return what the file of keys contains: provenance, and the keys of rows and columns."""
+    """Return the content of the file of keys: provenance, and the keys of rows and columns."""
     return {
         "proxy": proxy.name,
         "method": proxy.method,
@@ -128,7 +128,7 @@ def _triplets(proxy: Proxy, options: TrainingOptions) -> Iterator[bytes]:
 
 
 def _joined(texts: Iterable[str]) -> Iterator[bytes]:
-    """Join short texts to pieces, because each piece that is sent takes time."""
+    """Join short texts into larger pieces, because each piece that is sent takes time."""
     out, size = io.StringIO(), 0
     for text in texts:
         size += out.write(text)

@@ -226,8 +226,8 @@ class Run(models.Model):
     """The ranked lists of one system for one benchmark. The lists never change.
 
     The name and the metadata can change. A withdrawn run is kept, because published labels and
-    scores may depend on it. Lists of runs and of scores leave it out (`listed`). What names the
-    origin of labels, such as a pool, keeps it and marks it as withdrawn.
+    scores may depend on it. Lists of runs and of scores leave it out (`listed`). Statements of the
+    origin of labels, such as a pool, keep it and mark it as withdrawn.
 
     A private run belongs to a `RunUpload`. The default manager leaves it out, so that no list,
     export, pool or analysis contains it. Names and contents are unique among the other runs, so
@@ -434,7 +434,7 @@ class Pool(models.Model):
 
     @property
     def limits(self) -> list[str]:
-        """The options of the pool other than its runs and depth, in words."""
+        """The options of the pool other than its runs and depth, as text."""
         seed = f"(seed {self.seed})"
         words = {
             f"{self.sample_size or 0:,} captions {seed}": self.sample_size,
@@ -501,9 +501,9 @@ class BenchmarkImport(models.Model):
 class VideoUpload(models.Model):
     """A file on its way to a video: sent in parts, then prepared by a job.
 
-    A video has at most one row. An archive has a row without a video, and its members get rows of
-    their own. The file is below `VIDEO_UPLOAD_ROOT` under the id of the row, or at `folder_path`
-    below `VIDEO_FOLDER`, where it stays.
+    A video has at most one row. An archive has a row without a video, and its members get separate
+    rows. The file is below `VIDEO_UPLOAD_ROOT` under the id of the row, or at `folder_path` below
+    `VIDEO_FOLDER`, where it stays.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -571,10 +571,10 @@ class PublicPage(models.Model):
 
 
 class Uploader(models.Model):
-    """A person without a role who asked the leads of a benchmark to confirm them.
+    """A person without a role who requested confirmation by the leads of a benchmark.
 
-    Only confirmed people upload runs for scoring, so that the limit of a day holds for people and
-    not for accounts. A confirmed e-mail address has the same effect in all benchmarks.
+    Only confirmed people upload runs for scoring, so that the daily limit applies to people, not to
+    accounts. A confirmed e-mail address has the same effect in all benchmarks.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="uploaders")

@@ -72,9 +72,9 @@ def public_benchmarks_seen_by(user: Person) -> QuerySet[Benchmark]:
 
 
 def _without_judged(user: Person, rows: QuerySet[Rows], path: str) -> QuerySet[Rows]:
-    """Leave out the benchmarks of which the person must not see scores and names of runs.
+    """Leave out the benchmarks that the person judges and may not research.
 
-    They are those that the person judges and may not research. `path` is the lookup from a row to
+    The person must not see their scores and names of runs. `path` is the lookup from a row to
     the key of its benchmark.
     """
     judged, researched = scopes_of(user, Role.ANNOTATOR), scopes_of(user, Role.RESEARCHER)
@@ -103,7 +103,7 @@ def check_can_upload_for_scoring(by: Actor, benchmark: Benchmark) -> None:
 
 
 def is_confirmed_for(user: Person, key: str) -> bool:
-    """Return whether the person may upload runs to the benchmark of this key without more proof."""
+    """Return whether the person may upload runs to the benchmark without further confirmation."""
     if is_confirmed(user):
         return True
     own = Uploader.objects.filter(benchmark__key=key, person=user.pk)
@@ -126,7 +126,7 @@ def check_can_confirm_uploader(by: Person, benchmark: Benchmark) -> None:
 
 
 def own_run_uploads(user: Person) -> QuerySet[RunUpload]:
-    """Return the person's uploads, except to benchmarks that they have come to judge."""
+    """Return the person's uploads, except to benchmarks that they judge now."""
     return _without_judged(user, RunUpload.objects.filter(created_by=user.pk), "benchmark__key")
 
 
@@ -238,12 +238,12 @@ def check_can_change_run(by: Person, run: Run) -> None:
 
 
 def can_change_benchmark(user: Person, benchmark: Benchmark) -> bool:
-    """Return whether the person may do what a lead does. Pages offer these actions only then."""
+    """Return whether the person may act as a lead. Pages offer these actions only then."""
     return is_lead(user, benchmark.key) and not benchmark.is_archived
 
 
 def check_not_archived(benchmark: Benchmark) -> None:
-    """Raise `Conflict` if the benchmark is archived, because nothing of it may change then."""
+    """Raise `Conflict` if the benchmark is archived, because it must not change."""
     if benchmark.is_archived:
         raise Conflict("This benchmark is archived. Restore it before you change anything.")
 

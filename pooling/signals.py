@@ -16,7 +16,7 @@ benchmark_archiving = Signal()
 # data depend on the rule.
 equal_texts_changing = Signal()
 
-# Sent with `benchmark`. A receiver returns the numbers of captions that people judge apart from
+# Sent with `benchmark`. A receiver returns the numbers of the captions that people judge outside of
 # pools, int64 [n].
 judged_captions = Signal()
 

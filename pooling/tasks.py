@@ -430,5 +430,5 @@ def queue_uploads_task() -> None:
 def remove_video_uploads(dry_run: bool) -> Done:
     removed = remove_files(services.expired_files(), dry_run)
     if not dry_run:
-        services.forget_expired_uploads()
+        services.delete_expired_uploads()
     return removed

@@ -296,6 +296,7 @@ def make_study(
     captions: int = 6,
     videos: int = 3,
     benchmark: Benchmark | None = None,
+    key: str = "tiny",
     name: str = "",
     joining: Joining = Joining.ALL,
     **options: Any,
@@ -304,7 +305,7 @@ def make_study(
 
     So captions with a higher number are more similar.
     """
-    found = benchmark or make_benchmark(folder, captions=captions, videos=videos)
+    found = benchmark or make_benchmark(folder, captions=captions, videos=videos, key=key)
     values = np.add.outer(np.arange(found.n_queries), np.arange(found.n_videos)) / 100
     add_proxy(folder, found, values, "overlap")
     return open_ordering_study(
@@ -328,6 +329,16 @@ def submit_order(
         annotator=assignment.annotator,
         answer=Answer(places=[places[level] for level in levels], **options),
     )
+
+
+def order_all(study: Campaign, orders: Sequence[Sequence[int]], videos: int = 20) -> None:
+    """Let one person for each of the orders of levels give it to that many videos of a study."""
+    for number, levels in enumerate(orders):
+        name = f"person{number}"
+        known = Annotator.objects.filter(user__username=name).first()
+        annotator = known or make_annotator(name)
+        for assignment in claim_assignments(campaign=study, annotator=annotator, count=videos):
+            submit_order(assignment, levels)
 
 
 def add_judgments(

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-# A shorter text, such as the password "wrong", can be part of an innocent message.
+# A shorter text, such as the password "wrong", can be part of a harmless message.
 SHORTEST = 12
 
 
@@ -37,7 +37,7 @@ class SecretsInLogs(logging.Handler):
             self.leaks.append(f"{record.name} ({record.pathname}:{record.lineno})")
 
     def take_leaks(self) -> list[str]:
-        """Return the leaks since the last call, and forget the secrets."""
+        """Return the leaks since the last call, and delete the secrets."""
         leaks, self.leaks = self.leaks, []
         self.known.clear()
         return leaks

@@ -78,6 +78,9 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/", "get", RESEARCH, 200),
     ("benchmarks/tiny/public/", "get", LEADS, 200),
     ("benchmarks/tiny/public/", "patch", LEADS, 200),
+    ("benchmarks/tiny/uploaders/", "get", LEADS, 200),
+    ("benchmarks/tiny/uploaders/0/", "delete", LEADS, 404),
+    ("benchmarks/tiny/uploaders/0/confirm/", "post", LEADS, 404),
     # `tiny` is not public. tests/evaluation/public has the operations of a public benchmark.
     ("public/tiny/uploads/", "post", set(ALL_ROLES), 404),
     ("uploads/", "get", set(ALL_ROLES), 200),

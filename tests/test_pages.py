@@ -478,6 +478,8 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("gold", "GET", "/benchmarks/tiny/gold/?kind=all", (OUT, NONE, NONE, 400, 400)),
     ("gold-upload", "GET", "/benchmarks/tiny/gold/new/", (OUT, NONE, NONE, IN, IN)),
     ("gold-upload", "POST", "/benchmarks/tiny/gold/new/", (OUT, NONE, NONE, 422, 422)),
+    ("gold-order", "GET", "/benchmarks/tiny/gold/orders/new/", (OUT, NONE, NONE, IN, IN)),
+    ("gold-order", "POST", "/benchmarks/tiny/gold/orders/new/", (OUT, NONE, NONE, 422, 422)),
     ("gold-item", "GET", "/benchmarks/tiny/gold/{gold}/", (OUT, NONE, NONE, IN, IN)),
     ("gold-item", "POST", "/benchmarks/tiny/gold/{gold}/", (OUT, NONE, NONE, 400, 400)),
     ("gold-item", "GET", "/benchmarks/tiny/gold/999999/", (OUT, NONE, NONE, NONE, NONE)),

@@ -1,4 +1,4 @@
-"""The production web server on the database of the tests, with a HEARTH_HOME of its own."""
+"""The production web server on the database of the tests, with a separate HEARTH_HOME."""
 
 from __future__ import annotations
 

@@ -192,8 +192,8 @@ class Release(APIView):
 class Judgments(APIView):
     """Store one answer. The status is 201 the first time, and 200 if the same answer is sent again.
 
-    An answer has a `label`, or in an ordering study `places`. The status is 400 for the other one,
-    for both, and for none.
+    An answer has a `label`, or `places` in an ordering study. The status is 400 if it has the wrong
+    one, both or none.
 
     In training, the response contains whether the answer was correct, and why (`feedback`).
 
@@ -329,19 +329,21 @@ class JudgmentsUploadSerializer(serializers.Serializer[dict[str, Any]]):
     scale = serializers.ChoiceField(choices=Scale.choices, default=Scale.BINARY)
     pool_equal = serializers.BooleanField(
         default=False,
-        help_text="Share labels among captions with equal texts; always so for FIRE JSON.",
+        help_text="Share labels among captions with equal texts. Labels of FIRE JSON are always "
+        "shared.",
     )
     data_set = serializers.CharField(
         default="",
         allow_blank=True,
         max_length=100,
-        help_text="The data set to import from a FIRE file with several.",
+        help_text="The data set to import from a FIRE file with several data sets.",
     )
     licence = serializers.CharField(
         default="",
         allow_blank=True,
         max_length=300,
-        help_text="Licence that is stated outside the file. Those in the file are stored, too.",
+        help_text="A licence that is stated outside the file. The licences in the file are "
+        "stored, too.",
     )
     plan_only = serializers.BooleanField(
         default=False, help_text="Only check the file and return what would be stored."

@@ -42,7 +42,7 @@ class Members(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Add the named annotators to a campaign, and return the result for each name.
 
-        Unknown names and present members change nothing.
+        Unknown names and existing members change nothing.
         """
         campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
         shape = MembersRequestSerializer(data=request.data)

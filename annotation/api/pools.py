@@ -18,15 +18,21 @@ from pooling.selectors.pool_plan import takes_long
 
 class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
     pairs = serializers.IntegerField(help_text="The number of pairs in the pool.")
-    new_pairs = serializers.IntegerField(help_text="Those that no earlier pool contains.")
-    left_out = serializers.IntegerField(help_text="New pairs that the budget leaves out.")
+    new_pairs = serializers.IntegerField(
+        help_text="The number of pairs that no earlier pool contains."
+    )
+    left_out = serializers.IntegerField(
+        help_text="The number of new pairs that the budget leaves out."
+    )
     unranked = serializers.IntegerField(
-        help_text="New pairs that no pooled run ranks to the depth, such as those of a proxy."
+        help_text="The number of new pairs that no pooled run ranks, such as pairs of a proxy."
     )
     tasks = serializers.IntegerField(
-        help_text="The pairs to judge if captions with equal texts share judgments."
+        help_text="The number of pairs to judge if captions with equal texts share judgments."
     )
-    new_tasks = serializers.IntegerField(help_text="Those that no earlier pool contains.")
+    new_tasks = serializers.IntegerField(
+        help_text="The number of these that no earlier pool contains."
+    )
     labels = serializers.IntegerField(
         help_text="The labels of the new tasks under the policy of the newest campaign, without "
         "those that are needed after a disagreement."
@@ -34,12 +40,16 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
     seconds = serializers.FloatField(
         allow_null=True, help_text="The median time of an answer; null if no time is known."
     )
-    answers = serializers.IntegerField(help_text="The number of timed answers behind `seconds`.")
+    answers = serializers.IntegerField(
+        help_text="The number of answers from which `seconds` is computed."
+    )
     is_of_benchmark = serializers.BooleanField(
         help_text="Whether these are answers of this benchmark, or of the whole site."
     )
-    hours = serializers.FloatField(allow_null=True, help_text="The time for all these labels.")
-    cost = serializers.FloatField(allow_null=True, help_text="The hours times the `rate`.")
+    hours = serializers.FloatField(
+        allow_null=True, help_text="The hours that these labels need; null if no time is known."
+    )
+    cost = serializers.FloatField(allow_null=True, help_text="The product of `hours` and `rate`.")
     sha256 = serializers.CharField(help_text="The value of `expected` that builds this pool.")
 
 

@@ -1,13 +1,12 @@
-"""The one rule that decides the outcome of a pair from its labels.
+"""The rule that decides the outcome of a pair from its labels.
 
 Campaigns, drafts, label sets, agreement and analyses all call `resolve`, which applies these rules:
 
-1. A lead's ruling decides.
-2. A pair with fewer labels than planned is pending.
-3. If more than half of the labels lie on one side of the threshold (relevant or not), they
-   decide the side, and the median of all labels is the label. It lies on that side. If the
-   number of labels is even, the lower of the two in the middle counts.
-4. Without such a majority the pair is pending while it may get another label, else in conflict.
+1. A lead's ruling decides. 2. A pair with fewer labels than planned is pending. 3. If more than
+half of the labels lie on one side of the threshold (relevant or not), they decide the side, and the
+median of all labels is the label. It lies on that side. If the number of labels is even, the lower
+of the two in the middle counts. 4. Without such a majority, the pair is pending while it may get
+another label. Otherwise it is in conflict.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def split_elements(caption: str, limit: int = KEYS) -> list[str]:
     Above the limit, neighbours are joined with the text between them: in pairs, those with the
     least text between them first. From twice the limit on, they form groups of similar size. The
     result is empty only for a caption without a visible character. Raises ValueError for a limit
-    below 1. Takes time linear in the length of the caption.
+    below 1. The time is linear in the length of the caption.
     """
     if limit < 1:
         raise ValueError("limit must be at least 1")

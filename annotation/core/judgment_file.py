@@ -82,7 +82,7 @@ def parse_judgments(
 class JudgmentRows:
     """The judgments read so far, stored in arrays of 25 bytes per judgment.
 
-    noun: what `query_numbers` maps to numbers, for messages.
+    noun: the name of the keys of `query_numbers`, for messages.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class JudgmentRows:
         labels: Sequence[str],
         times: Sequence[str],
     ) -> None:
-        """Add judgments, given column by column. Raises `InvalidInput` if one is invalid."""
+        """Add judgments, passed as columns. Raises `InvalidInput` if one is invalid."""
         if self.count + len(lines) > MAX_JUDGMENTS:
             self.stop(lines[MAX_JUDGMENTS - self.count], f"more than {MAX_JUDGMENTS:,} judgments")
         self.count += len(lines)

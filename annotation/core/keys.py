@@ -69,7 +69,7 @@ STEPS = tuple(
     Action(f"step-{step}", "Step {step}", (key,), step)
     for step, key in enumerate("asdfgqwer", start=1)
 )
-# Of ordering campaigns. Enter also confirms the order.
+# The actions of ordering campaigns. Enter also confirms the order.
 ORDERING = (
     Action("above", "Choose the caption above", ("ArrowUp",)),
     Action("below", "Choose the caption below", ("ArrowDown",)),

@@ -24,7 +24,7 @@ from annotation.core.judgment_file import (
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, TextBlocks
 
-# The annotator of qrels, which do not name any.
+# The annotator of qrels, which name no annotators.
 UNNAMED = "unnamed"
 MAX_FIRE_BYTES = 1 << 30
 _QRELS_LINE = re.compile(r"[^ \t,]+[ \t]+[^ \t]+[ \t]+[^ \t]+[ \t]+-?[0-9]+\s*")

@@ -32,6 +32,10 @@ ORDER_TEXTS: Final = {
     number: " ".join(str(place + 1) for place in order) for number, order in enumerate(_ORDERS)
 }
 
+# The bits of a sort key: 16 of the value, 24 of the hash, 24 of the number of the caption.
+_VALUE_AT, _HASH_AT, _HASH_FROM = np.uint64(48), np.uint64(24), np.uint64(40)
+_NUMBER: Final = np.uint64((1 << 24) - 1)
+
 Int64Array = npt.NDArray[np.int64]
 
 
@@ -63,42 +67,66 @@ class Choice:
         return len(set(self.values)) < CAPTIONS
 
 
+def by_text(first_equal: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return the captions grouped by their texts, int64 [n], and the place where each text begins.
+
+    first_equal: int64 [n], the number of the first caption with an equal text.
+    """
+    captions = np.argsort(first_equal, kind="stable")
+    return captions, np.flatnonzero(np.diff(first_equal[captions], prepend=-1))
+
+
 def choose_captions(
     values: npt.NDArray[Any],
-    first_equal: Int64Array,
+    texts: tuple[Int64Array, Int64Array],
     codes: Int64Array,
     seed: int,
     levels: Levels = Levels.CAPTIONS,
 ) -> Choice | Refusal:
     """Choose five captions of one video, or return why they cannot be chosen.
 
-    values: [n_queries], the proxy's values for the video. first_equal: int64 [n_queries], the
-    number of the first caption with an equal text. codes: int64 [n_queries], different for each
-    caption and video. A seeded hash of the code decides between equal values. Of captions with
-    equal texts, only one with the highest value can be chosen.
+    values: [n_queries], the proxy's values for the video, 0 to 1; they are compared as float16.
+    texts: from `by_text`. codes: int64 [n_queries], different for each caption and video. A seeded
+    hash of the code decides between equal values. Of captions with equal texts, only one with the
+    highest value can be chosen.
     """
-    order = np.lexsort((mix(codes, seed), -values.astype(np.float64)))
-    firsts = np.unique(first_equal[order], return_index=True)[1]
-    ranked = order[np.sort(firsts)]
-    if len(ranked) < CAPTIONS:
+    captions, starts = texts
+    if len(starts) < CAPTIONS:
         return Refusal.TOO_FEW_TEXTS
-    of_ranked = values[ranked]
+    keys = _sort_keys(values, mix(codes, seed))
+    ranked = np.sort(np.minimum.reduceat(keys[captions], starts))
+    of_ranked = ranked >> _VALUE_AT
     if of_ranked[0] == of_ranked[-1]:
         return Refusal.ALL_EQUAL
     if levels == Levels.VALUES:
         # The first caption of each value, in the random order of equal values.
-        ranked = ranked[np.flatnonzero(np.diff(of_ranked, prepend=np.inf))]
+        ranked = ranked[np.append(True, of_ranked[1:] != of_ranked[:-1])]
         if len(ranked) < CAPTIONS:
             return Refusal.TOO_FEW_VALUES
     steps = np.arange(CAPTIONS) * (len(ranked) - 1)
-    chosen = ranked[(steps + 2) // 4]
+    chosen = ranked[(steps + 2) // 4] & _NUMBER
     return Choice(tuple(chosen.tolist()), tuple(values[chosen].astype(float).tolist()))
 
 
-def shuffled_places(code: int, seed: int) -> list[int]:
-    """Return the places of five captions on the screen, drawn by a seeded hash of a code."""
-    hashes = mix(code * CAPTIONS + np.arange(CAPTIONS), seed)
-    return np.argsort(np.argsort(hashes)).tolist()  # type: ignore[no-any-return]
+def _sort_keys(values: npt.NDArray[Any], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return a number for each caption, uint64 [n]: value, highest first, then hash, then number.
+
+    One sort of these numbers is much faster than one by several keys. The bits of float16 are in
+    the order of the values if these are not negative.
+    """
+    bits = np.abs(values.astype(np.float16)).view(np.uint16)
+    keys = (np.uint16(0xFFFF) - bits).astype(np.uint64) << _VALUE_AT
+    return keys | (hashes >> _HASH_FROM << _HASH_AT) | np.arange(len(values), dtype=np.uint64)
+
+
+def shuffled_places(codes: Int64Array, seed: int) -> Int64Array:
+    """Return the places of captions on the screen, drawn by a seeded hash, int64 [n, 5].
+
+    codes: int64 [n, 5], as for `choose_captions`. So the places of five captions depend neither on
+    the values of the proxy nor on the choice between equal values, which uses another hash.
+    """
+    hashes = mix(mix(codes, seed), seed)
+    return np.argsort(np.argsort(hashes, axis=1), axis=1)
 
 
 def number_of_order(order: Sequence[int]) -> int:
@@ -118,6 +146,15 @@ def order_of_number(number: int) -> tuple[int, ...]:
     if not 0 <= number < N_ORDERS:
         raise ValueError(f"{number} is not the number of an order, 0 to {N_ORDERS - 1}")
     return _ORDERS[number]
+
+
+def is_in_steps(order: Sequence[int], steps: Sequence[int]) -> bool:
+    """Return whether the captions of lower steps come before those of higher steps.
+
+    order: places, most similar caption first. steps: of the caption in each place.
+    """
+    found = [steps[place] for place in order]
+    return found == sorted(found)
 
 
 def ranks_in_orders(numbers: Iterable[int], places: npt.ArrayLike) -> Int64Array:

@@ -53,6 +53,6 @@ class PeopleListForm(InvitationForm):
         return data
 
     def sent_values(self) -> list[tuple[str, str]]:
-        """Return what a valid form contains, for a form that sends the same again."""
+        """Return the values of a valid form, for a form that sends the same values again."""
         values = [(name, self[name].data or "") for name in ("role", "scope", "days")]
         return [("people", self.people_text), *values]

@@ -84,6 +84,8 @@ class PolicyForm(forms.Form):
         help_text="Each answer stores whether the annotator opened the contact sheet.",
     )
 
+    control_title = "Control pairs"
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         for part, whole in (("gate_right", "gate_last"), ("bar_right", "bar_last")):
@@ -106,7 +108,7 @@ class PolicyForm(forms.Form):
             "gold_share": float(data["gold_percent"] / 100),
             "gold_bar": _share(data["bar_right"], data["bar_last"]),
             "gold_last": data["bar_last"],
-            "checklist": data["checklist"],
+            "checklist": data.get("checklist", False),
             "contact_sheet": data["contact_sheet"],
         }
 
@@ -139,7 +141,7 @@ class PolicyForm(forms.Form):
             self._who_judges(),
             self._entry_fieldset(),
             Fieldset(
-                "Control pairs",
+                self.control_title,
                 "",
                 [self["gold_percent"], self["bar_right"], self["bar_last"]],
                 is_collapsed=True,
@@ -162,22 +164,24 @@ class PolicyForm(forms.Form):
 
 
 class StudyPolicyForm(PolicyForm):
-    """The parts of the policy of an ordering study, which has no control pairs and no checklist."""
+    """The parts of the policy of an ordering study, which has no checklist."""
 
-    gold_percent = bar_right = bar_last = checklist = None  # type: ignore[assignment]
+    gold_percent = percent_field(
+        "Control orders among assigned videos (%)",
+        0,
+        "Videos whose captions have a known order measure the accuracy of each annotator, who "
+        "cannot recognise them. Add control orders first. 0: none.",
+        max_value=GOLD_PERCENT_MAX,
+    )
+    bar_last = number_field(
+        "Out of their last N control orders",
+        10,
+        min_value=1,
+        help_text="For example, 4 of the last 5. If the minimum is 0, no annotator is paused.",
+    )
+    checklist = None  # type: ignore[assignment]
 
-    def policy_fields(self) -> dict[str, Any]:
-        data = self.cleaned_data
-        return {
-            "joining": data["joining"],
-            "ceiling": float(data["ceiling_percent"] / 100),
-            "gate_share": _share(data["gate_right"], data["gate_last"]),
-            "gate_last": data["gate_last"],
-            "contact_sheet": data["contact_sheet"],
-        }
-
-    def _annotator_fieldsets(self) -> list[Fieldset]:
-        return [self._who_judges(), self._entry_fieldset()]
+    control_title = "Control orders"
 
     def _aid_fieldset(self) -> Fieldset:
         return Fieldset("Judging aids", "", [self["contact_sheet"]])

@@ -12,7 +12,8 @@ def refuse_studies(apps: Any, schema_editor: Any) -> None:
     """The earlier tables cannot store studies, so a migration back must not lose one."""
     if apps.get_model("annotation", "Campaign").objects.filter(kind="ordering").exists():
         raise RuntimeError(
-            "This database has ordering studies, which the earlier version cannot store."
+            "This database has ordering studies, which the earlier version cannot store. Keep this "
+            "version, or restore a backup from before the upgrade."
         )
 
 

@@ -188,7 +188,6 @@ class Campaign(models.Model):
                     pool=None,
                     proxy__isnull=False,
                     levels__in=[level.value for level in Levels],
-                    gold_share=0,
                     checklist=False,
                     confirms=False,
                     source_sha256="",

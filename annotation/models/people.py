@@ -80,7 +80,7 @@ class Membership(models.Model):
     state = models.CharField(max_length=7, choices=MembershipState, default=MembershipState.ACTIVE)
     pause_cause = models.CharField(max_length=10, choices=PauseCause, blank=True)
     reason = models.TextField(blank=True, help_text="text of the lead, shown to the annotator")
-    # Of the last `pause_answers` control answers, `pause_right` were correct; the campaign
+    # The number of correct answers among the last `pause_answers` control answers. The campaign
     # requires `pause_needed`.
     pause_right = models.PositiveIntegerField(null=True, blank=True)
     pause_answers = models.PositiveIntegerField(null=True, blank=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import cast
 
 from django.conf import settings
@@ -57,23 +58,67 @@ class GoldItem(models.Model):
     A training item shows the correct answer after the annotator's own. A control pair never does.
     No item is both, because annotators would recognise it. A retired item is no longer shown, and
     its answers are not counted.
+
+    A control order, for ordering studies, has no caption, but five in `GoldCaption`.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="gold_items")
-    query = models.ForeignKey(Query, models.CASCADE, related_name="gold_items")
+    query = models.ForeignKey(
+        Query, models.CASCADE, null=True, blank=True, related_name="gold_items"
+    )
     video = models.ForeignKey(Video, models.CASCADE, related_name="gold_items")
     use = models.CharField(max_length=8, choices=GoldUse, default=GoldUse.TRAINING)
-    is_relevant = models.BooleanField()
+    is_relevant = models.BooleanField(null=True, blank=True)
     explanation = models.TextField(blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     retired_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["query", "video"], name="gold_item_pair")]
+        constraints = [
+            models.UniqueConstraint(fields=["query", "video"], name="gold_item_pair"),
+            models.UniqueConstraint(
+                fields=["video"], condition=Q(query=None), name="gold_item_order"
+            ),
+            models.CheckConstraint(
+                condition=Q(query__isnull=False, is_relevant__isnull=False)
+                | Q(query=None, is_relevant=None, use=GoldUse.CONTROL),
+                name="gold_item_is_pair_or_order",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"gold item {self.pk}"
+
+    @property
+    def is_order(self) -> bool:
+        return self.query_id is None
+
+
+class GoldCaption(models.Model):
+    """One of the five captions of a control order.
+
+    place: on the screen. step: an order is correct if captions of a lower step come before those of
+    a higher step. Captions of the same step can be in either order.
+    """
+
+    item = models.ForeignKey(GoldItem, models.CASCADE, related_name="captions", db_index=False)
+    query = models.ForeignKey(Query, models.CASCADE, related_name="gold_captions")
+    place = models.PositiveSmallIntegerField()
+    step = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["item", "place"]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "place"], name="gold_caption_place"),
+            models.UniqueConstraint(fields=["item", "query"], name="gold_caption_query"),
+            models.CheckConstraint(
+                condition=Q(place__lt=CAPTIONS, step__lt=CAPTIONS), name="gold_caption_bounded"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"caption {self.place} of gold item {self.item_id}"
 
 
 class JudgmentTask(models.Model):
@@ -206,12 +251,17 @@ class JudgmentTask(models.Model):
 
     @property
     def query(self) -> Query:
-        """The caption of a pair or a gold item."""
-        return self._shown.query
+        """The caption of a pair or of its gold item."""
+        return cast(Query, self._shown.query)
 
     @property
     def video(self) -> Video:
         return self.ordering_video or self._shown.video
+
+    @property
+    def captions_to_order(self) -> Iterable[OrderingCaption | GoldCaption]:
+        """The five captions in an ordering study, by place."""
+        return self.gold.captions.all() if self.gold else self.ordering_captions.all()
 
     @property
     def _shown(self) -> Pair | GoldItem:

@@ -1,4 +1,5 @@
-"""What belongs to a campaign, what annotation adds to pools and benchmarks, and what keeps them."""
+"""The rows that belong to campaigns, pools, proxies and benchmarks, and the obstacles to
+deletion."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from annotation.models import (
     CampaignChange,
     Escalation,
     Exclusion,
+    GoldCaption,
     GoldItem,
     Guideline,
     GuidelinePicture,
@@ -33,7 +35,7 @@ from config.shared.deleting import Obstacle, Part, belongs_to
 from config.shared.words import counted
 from pooling.models import Benchmark, Pool, Proxy
 
-# How long an import of judgments can be undone.
+# An import of judgments can be undone for this time.
 UNDO_FOR = timedelta(days=1)
 
 
@@ -106,6 +108,8 @@ def campaigns_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
         yield Obstacle("Answers in this benchmark were withdrawn, and the log must stay.")
     yield from _rows(campaigns)
     of_one = {"benchmark": benchmark}
+    captions = GoldCaption.objects.filter(item__benchmark=benchmark)
+    yield Part("caption of a control order", captions, "captions of control orders")
     yield Part("gold item", GoldItem.objects.filter(**of_one))
     pictures = GuidelinePicture.objects.filter(guideline__benchmark=benchmark)
     yield Part("picture of the guidelines", pictures, "pictures of the guidelines")

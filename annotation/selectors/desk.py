@@ -140,7 +140,7 @@ def get_desk_case(pk: int) -> DeskCase:
 def _captions(task: JudgmentTask) -> list[str]:
     if not task.campaign.is_ordering:
         return [task.query.text]
-    return list(task.ordering_captions.order_by("place").values_list("query__text", flat=True))
+    return [caption.query.text for caption in task.captions_to_order]
 
 
 def _pseudonyms(events: Iterable[Judgment | Escalation]) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""How much judging the tasks of a pool would need, at the speed measured so far."""
+"""The effort of judging the tasks of a pool, at the speed measured so far."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ANSWERS_NEEDED = 30
 class Speed:
     """The median time of an answer in seconds, without breaks.
 
-    seconds: None if no time is known. answers: the number of answers behind it. is_of_benchmark:
-    False if they are of all benchmarks.
+    seconds: None if no time is known. answers: the number of answers that it is computed from.
+    is_of_benchmark: False if they are of all benchmarks.
     """
 
     seconds: float | None
@@ -145,7 +145,7 @@ def _latest_seconds(benchmark: Benchmark | None) -> Float64s:
 
 
 def _labels_per_task(benchmark: Benchmark) -> tuple[int, float]:
-    """Return the labels of every task, and the share of tasks with an extra one."""
+    """Return the labels of every task, and the share of tasks with an extra label."""
     campaigns = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
     newest = campaigns.order_by("-pk").first()
     if newest is None:

@@ -8,7 +8,7 @@ from django.db.models import Case, Count, F, FloatField, Q, QuerySet, When
 from django.db.models.functions import Cast
 
 from annotation.enums import CampaignKind, EscalationKind, JudgmentState
-from annotation.models import Annotator, Escalation, GoldItem, Judgment, Membership
+from annotation.models import Annotator, Escalation, GoldCaption, GoldItem, Judgment, Membership
 from config.shared.errors import NotFound
 from pooling.models import Benchmark
 
@@ -38,6 +38,7 @@ def search_gold(items: QuerySet[GoldItem], text: str) -> QuerySet[GoldItem]:
             Q(query__text__icontains=word)
             | Q(explanation__icontains=word)
             | Q(query__key__iexact=word)
+            | Q(pk__in=GoldCaption.objects.filter(query__text__icontains=word).values("item"))
             | Q(video__key__iexact=word)
         )
     return items

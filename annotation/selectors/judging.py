@@ -35,7 +35,9 @@ def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[As
         "task__ordering_video",
     )
     if campaign.is_ordering:
-        assignments = assignments.prefetch_related("task__ordering_captions__query")
+        assignments = assignments.prefetch_related(
+            "task__ordering_captions__query", "task__gold__captions__query"
+        )
     by_task = {assignment.task_id: assignment for assignment in assignments}
     answered = []
     for judgment in judgments:

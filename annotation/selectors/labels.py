@@ -36,7 +36,7 @@ def unsettled_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
     undecided = [TaskState.OPEN, TaskState.ESCALATED, TaskState.UNPLAYABLE]
     # 0 is never a primary key. It is there because an empty list cannot be read as columns.
     keys = [0, *(campaign.pk for campaign in campaigns)]
-    # A task in these states has no label of its own. The condition is for the index `task_begun`.
+    # A task in these states has no own label. The condition is for the index `task_begun`.
     tasks = JudgmentTask.objects.filter(
         HAS_BEGUN,
         campaign__in=keys,

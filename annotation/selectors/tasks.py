@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from django.core.cache import cache as shared_cache
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask, Withdrawal
@@ -29,6 +29,8 @@ OWN_CAPTION = -1
 NEW_COUNTS_SECONDS = 24 * 3600
 # A part needs some 150 bytes for each pair.
 PAIRS_PER_PART = 200_000
+# Reading them takes about a second.
+PAIRS_PER_PAGE = 100_000
 
 
 def taken_pairs(benchmark: Benchmark) -> QuerySet[JudgmentTask]:
@@ -99,7 +101,7 @@ def pairs_per_unit(
 ) -> Int64Array:
     """Return the number of pairs that share a label of each text pair, int64 [n].
 
-    There is one pair for each caption with the text, except for captions with a task of their own.
+    There is one pair for each caption with the text, except for captions that have their own task.
 
     units: int64 [n], as `text_pair_codes` returns them. captions: all captions with these texts, or
     None for all captions of the benchmark.
@@ -129,33 +131,60 @@ def count_new_tasks(benchmark: Benchmark) -> NewCounts:
 
 
 def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
-    """Return the counts of many benchmarks, by primary key. Cached counts need three queries.
+    """Return the counts of many benchmarks, by primary key.
 
-    The counts are cached until a pool, a campaign or the end of a campaign changes them. A worker
-    renews them every minute in the cache that all processes share, so that hardly any page has to
-    read the pairs.
+    Counts that are not cached can need all pairs, which takes long.
     """
     keys = _keys_of_new_counts(benchmarks)
+    found = _known_counts(keys)
+    for benchmark, key in keys.items():
+        if benchmark.pk not in found:
+            found[benchmark.pk] = _count_and_store(benchmark, key)
+    return found
+
+
+def new_counts_for_page(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts | None]:
+    """Return the counts, or None for large benchmarks while they are being counted.
+
+    A worker counts within a minute of a change. Cached counts need three queries.
+    """
+    keys = _keys_of_new_counts(benchmarks)
+    found: dict[int, NewCounts | None] = {**_known_counts(keys)}
+    missing = [benchmark for benchmark in keys if benchmark.pk not in found]
+    pools = Pool.objects.filter(benchmark__in=missing).order_by().values_list("benchmark")
+    sizes = dict(pools.annotate(Sum("n_new_pairs"))) if missing else {}
+    for benchmark in missing:
+        is_small = sizes.get(benchmark.pk, 0) <= PAIRS_PER_PAGE
+        found[benchmark.pk] = _count_and_store(benchmark, keys[benchmark]) if is_small else None
+    return found
+
+
+def _known_counts(keys: dict[Benchmark, str]) -> dict[int, NewCounts]:
+    """Return the counts that are known without reading pairs, by primary key.
+
+    They are cached until a pool, a campaign or the end of a campaign changes them: in the process,
+    and in the cache that all processes share, where a worker stores them.
+    """
     cached: dict[str, NewCounts] = cache.get_many(keys.values())
     missing = [benchmark for benchmark, key in keys.items() if key not in cached]
     if missing:
-        known = _counts_by_campaigns(missing)
-        counted = {
-            keys[benchmark]: known.get(benchmark.pk) or _counted_once(benchmark, keys[benchmark])
+        by_campaigns = _counts_by_campaigns(missing)
+        stored = shared_cache.get_many([keys[benchmark] for benchmark in missing])
+        known = {key: NewCounts(*numbers) for key, numbers in stored.items()}
+        known |= {
+            keys[benchmark]: by_campaigns[benchmark.pk]
             for benchmark in missing
+            if benchmark.pk in by_campaigns
         }
-        cache.set_many(counted, NEW_COUNTS_SECONDS)
-        cached |= counted
-    return {benchmark.pk: cached[key] for benchmark, key in keys.items()}
+        cache.set_many(known, NEW_COUNTS_SECONDS)
+        cached |= known
+    return {benchmark.pk: cached[key] for benchmark, key in keys.items() if key in cached}
 
 
-def _counted_once(benchmark: Benchmark, key: str) -> NewCounts:
-    """Return the numbers from the shared cache, or count and store them."""
-    stored: list[int] | None = shared_cache.get(key)
-    if stored is not None:
-        return NewCounts(*stored)
+def _count_and_store(benchmark: Benchmark, key: str) -> NewCounts:
     counts = _counted(benchmark)
     shared_cache.set(key, [counts.tasks, counts.pairs], NEW_COUNTS_SECONDS)
+    cache.set(key, counts, NEW_COUNTS_SECONDS)
     return counts
 
 

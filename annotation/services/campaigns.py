@@ -57,7 +57,7 @@ def update_closed_campaign(campaign: Campaign) -> int:
     A second call changes nothing.
     """
     with long_transaction():
-        # An open task has no label of its own. The condition is for the index `task_begun`.
+        # An open task has no own label. The condition is for the index `task_begun`.
         unsettled = JudgmentTask.objects.filter(
             HAS_BEGUN, campaign=campaign, label=None, state=TaskState.OPEN, labels_live__gt=0
         )

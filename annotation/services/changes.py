@@ -32,13 +32,6 @@ CHANGEABLE = (
     "checklist",
     "contact_sheet",
 )
-# An ordering study has neither control pairs nor a checklist.
-NOT_IN_STUDIES = {
-    "gold_share": "control pairs",
-    "gold_bar": "control pairs",
-    "gold_last": "control pairs",
-    "checklist": "checklist",
-}
 PLACES = Decimal("0.0001")
 
 
@@ -109,16 +102,17 @@ def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
     if not campaign.name:
         raise InvalidInput("A campaign needs a name.")
     check_length(Campaign, "name", campaign.name)
-    for name in changes:
-        if campaign.is_ordering and name in NOT_IN_STUDIES:
-            raise PolicyFault(name, f"An ordering study has no {NOT_IN_STUDIES[name]}.")
+    if campaign.is_ordering and campaign.checklist:
+        raise PolicyFault("checklist", "An ordering study has no checklist.")
     policy_of(campaign).check_changeable()
     campaign.save(update_fields=list(changes))
     if "gold_share" in changes and campaign.gold_share and not add_gold_tasks(campaign):
-        raise PolicyFault(
-            "gold_share",
-            f"{campaign.benchmark.key} has no control pairs. Import gold for control first.",
+        missing = (
+            "control orders for other videos than those of the study. Add a control order first."
+            if campaign.is_ordering
+            else "control pairs. Import gold for control first."
         )
+        raise PolicyFault("gold_share", f"{campaign.benchmark.key} has no {missing}")
 
 
 def _as_stored(campaign: Campaign, name: str, value: Any) -> Any:

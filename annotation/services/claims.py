@@ -32,6 +32,7 @@ CLAIM_MAX = 20
 EXPIRE_PER_CLAIM = 50
 # During this time, a search for open tasks starts at the first task that the last search found.
 CURSOR_FOR = datetime.timedelta(minutes=10)
+CAPTIONS_TO_ORDER = ("task__ordering_captions__query", "task__gold__captions__query")
 SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video", "ordering_video")
 
 
@@ -61,7 +62,7 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
     CLAIMS.inc(len(fresh))
     found = (held + fresh)[:count]
     if campaign.is_ordering:
-        prefetch_related_objects(found, "task__ordering_captions__query")
+        prefetch_related_objects(found, *CAPTIONS_TO_ORDER)
     return found
 
 
@@ -132,7 +133,7 @@ def _next_tasks(
 ) -> list[JudgmentTask]:
     """Lock and return open tasks for this member, except those that another claim has locked.
 
-    With `waits`, wait for the lock of the first open task, and return that task alone.
+    With `waits`, wait for the lock of the first open task, and return only that task.
     """
     if waits:
         return list(_open_tasks(campaign, membership.annotator, skip_locked=False)[:1])

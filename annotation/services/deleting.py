@@ -1,4 +1,4 @@
-"""Deleting campaigns without judgments, and imports of judgments on which nothing rests."""
+"""Deleting campaigns without judgments, and imports of judgments that nothing depends on."""
 
 from __future__ import annotations
 

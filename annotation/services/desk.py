@@ -1,4 +1,4 @@
-"""The desk, where leads decide pairs that labels alone do not settle.
+"""The desk, where leads decide pairs that their labels do not settle.
 
 Each function is one short transaction that first locks the task, as the services of the judging
 room do. If two leads rule at the same time, the second gets `Conflict`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from annotation.core.gold_file import GoldFile, explanation_fault, parse_gold
+from annotation.core.orderings import CAPTIONS, shuffled_places
 from annotation.enums import AnnotationAct, AssignmentState, CampaignState, GoldUse, TaskState
-from annotation.models import Assignment, Campaign, GoldItem, JudgmentTask
+from annotation.models import Assignment, Campaign, GoldCaption, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.services.slots import leases_of, release_leases
 from config.accounts.actors import Actor, account_of
@@ -131,25 +133,90 @@ def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor)
     return len(rows)
 
 
+def add_gold_order(
+    *,
+    benchmark: Benchmark,
+    video: str,
+    captions: Sequence[str],
+    steps: Sequence[int],
+    by: Actor,
+    explanation: str = "",
+) -> GoldItem:
+    """Add a control order: a video with five captions whose order is known in part.
+
+    video, captions: keys. steps: of each caption, 0 to 4, see `GoldCaption`. Raises `InvalidInput`
+    if a key is unknown, captions have equal texts, or all captions have one step. Raises `Conflict`
+    if the video has a control order.
+    """
+    check_can_lead(by, benchmark)
+    if fault := explanation_fault(explanation):
+        raise InvalidInput(fault)
+    found = Video.objects.filter(benchmark=benchmark, key=video).first()
+    if found is None:
+        raise InvalidInput(f"The benchmark has no video {video!r}.")
+    queries = _captions_to_order(benchmark, captions)
+    if len(steps) != CAPTIONS or not set(steps) <= set(range(CAPTIONS)) or len(set(steps)) < 2:
+        raise InvalidInput(
+            f"Steps must be 1 to {CAPTIONS}, and not all captions can have the same."
+        )
+    codes = benchmark.pair_space.encode(np.array([[q.number for q in queries]]), found.number)
+    places = shuffled_places(codes, 0)[0].tolist()
+    with transaction.atomic():
+        lock_row(benchmark)
+        if GoldItem.objects.filter(video=found, query=None).exists():
+            raise Conflict("This video has a control order already. Use another video.")
+        item = GoldItem.objects.create(
+            benchmark=benchmark,
+            video=found,
+            use=GoldUse.CONTROL,
+            explanation=explanation,
+            created_by=account_of(by),
+        )
+        GoldCaption.objects.bulk_create(
+            GoldCaption(item=item, query=query, place=place, step=step)
+            for query, place, step in zip(queries, places, steps, strict=True)
+        )
+        _add_gold_tasks_to_campaigns(benchmark)
+        record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after={"use": item.use, "items": 1})
+    return item
+
+
+def _captions_to_order(benchmark: Benchmark, keys: Sequence[str]) -> list[Query]:
+    """Return the captions with these keys. Raises `InvalidInput` if they cannot be ordered."""
+    found = {query.key: query for query in Query.objects.filter(benchmark=benchmark, key__in=keys)}
+    if unknown := [key for key in keys if key not in found]:
+        raise InvalidInput(f"The benchmark has no caption {unknown[0]!r}.")
+    queries = [found[key] for key in keys]
+    texts = first_equal_captions(benchmark)[[query.number for query in queries]]
+    if len(queries) != CAPTIONS or len(set(texts.tolist())) < CAPTIONS:
+        raise InvalidInput(f"A control order needs {CAPTIONS} captions with different texts.")
+    return queries
+
+
 def add_gold_tasks(campaign: Campaign) -> int:
     """Add the missing gold tasks of a campaign. Return its number of gold tasks.
 
     A text pair that is judged in the campaign is not added as gold. Only one of several gold items
-    with equal text pairs is added. No annotator sees the same text pair twice.
+    with equal text pairs is added. No annotator sees the same text pair twice. In an ordering study
+    this applies to videos.
     """
     use = GoldUse.TRAINING if campaign.is_training else GoldUse.CONTROL
     tasks = JudgmentTask.objects.filter(campaign=campaign)
-    judged = tasks.filter(pair__query=OuterRef("query"), pair__video=OuterRef("video"))
+    pairs = tasks.filter(pair__query=OuterRef("query"), pair__video=OuterRef("video"))
+    videos = tasks.filter(ordering_video=OuterRef("video"))
     present = tasks.filter(gold=OuterRef("pk"))
     missing = GoldItem.objects.filter(
         ~Exists(present),
-        ~Exists(judged),
+        ~Exists(videos if campaign.is_ordering else pairs),
         benchmark=campaign.benchmark_id,
         use=use,
         retired_at=None,
+        query__isnull=campaign.is_ordering,
     )
     states = dict(missing.values_list("pk", "video__state"))
-    ids = _without_equal(campaign, np.array(list(states), np.int64))
+    ids = np.array(list(states), np.int64)
+    if not campaign.is_ordering:
+        ids = _without_equal(campaign, ids)
     last = tasks.filter(gold__isnull=False).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
     JudgmentTask.objects.bulk_create(

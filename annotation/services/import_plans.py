@@ -1,4 +1,4 @@
-"""What importing a file of judgments would store."""
+"""Planning the import of a file of judgments."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def plan_judgments(
     data_set: str = "",
     progress: Progress = no_progress,
 ) -> ImportPlan:
-    """Check a file as `import_judgments` does, and return what it would store."""
+    """Check a file as `import_judgments` does, and return the plan of its import."""
     check_can_lead(by, benchmark)
     file = read_file(benchmark, path, scale, data_set, source, progress)
     shared = file.format == FIRE if pool_equal is None else pool_equal

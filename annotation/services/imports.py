@@ -61,10 +61,10 @@ def import_judgments(
 ) -> ImportedJudgments:
     """Store a file of judgments as a closed campaign, with any number of labels for a pair.
 
-    The format is recognised (`annotation.core.label_formats`). The campaign stores it, with each
-    licence that the file states and `licence`, which is stated elsewhere. They may contradict each
-    other, and none replaces another. data_set: the entries of a FIRE file to import. A judgment has
-    the time at which it was made, if the file contains it.
+    The format is recognised (`annotation.core.label_formats`). The campaign stores the format, each
+    licence that the file states, and `licence`, which is stated elsewhere. The licences may
+    contradict each other, and none replaces another. data_set: the entries of a FIRE file to
+    import. A judgment has the time at which it was made, if the file contains it.
 
     Pairs that are not in any pool are added in a new pool. The labels of the file decide
     each pair, and no further label is requested. A label applies to its own caption. With
@@ -116,7 +116,7 @@ def read_file(
 
 
 def _origin(file: JudgmentsFile, name: str, licence: str, data_set: str) -> dict[str, Any]:
-    """Return what a campaign stores about the file it was imported from."""
+    """Return the facts that a campaign stores about its imported file."""
     return {
         "format": file.format,
         "name": Path(name).name,

@@ -10,7 +10,7 @@ from typing import Any, cast
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotation.core.orderings import CAPTIONS, number_of_order
+from annotation.core.orderings import CAPTIONS, is_in_steps, number_of_order
 from annotation.enums import (
     STATES_FROM_LABELS,
     AssignmentState,
@@ -24,6 +24,7 @@ from annotation.models import (
     Assignment,
     Campaign,
     Escalation,
+    GoldItem,
     Guideline,
     Judgment,
     JudgmentTask,
@@ -215,14 +216,12 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     late = _is_late(task, assignment)
     if earlier is not None and not late:
         Judgment.objects.filter(pk=earlier.pk).update(state=JudgmentState.SUPERSEDED)
-    gold = task.gold
-    is_right = gold is not None and campaign.is_relevant(answer.value) == gold.is_relevant
     judgment = _stored(
         task,
         annotator,
         answer,
         state=JudgmentState.SURPLUS if late else JudgmentState.GOLD,
-        is_right=is_right,
+        is_right=_is_right(task, answer),
     )
     first = assignment.state != AssignmentState.DONE
     if first:
@@ -231,6 +230,14 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     if first:
         count_answer(campaign, annotator, is_gold=True)
     return Submitted(judgment, created=True)
+
+
+def _is_right(task: JudgmentTask, answer: Answer) -> bool:
+    """Return whether an answer to a gold item is correct."""
+    gold = cast(GoldItem, task.gold)
+    if answer.places is not None:
+        return is_in_steps(answer.places, [caption.step for caption in gold.captions.all()])
+    return task.campaign.is_relevant(answer.value) == gold.is_relevant
 
 
 def _check_form(campaign: Campaign, answer: Answer) -> None:

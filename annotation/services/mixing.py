@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models.functions import Coalesce
 
 from annotation.core.mixing import Place, places_for_gold
 from annotation.core.plan import is_gold_due
@@ -21,10 +22,15 @@ from annotation.models import (
 )
 from pooling.core.hashing import mix
 
+CAPTION = Coalesce("gold__query", Value(0))
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A gold item that the annotator can get: primary keys of its task and its caption."""
+    """A gold item that the annotator can get: primary keys of its task and its caption.
+
+    The caption of a control order is 0, as that of the videos of an ordering study.
+    """
 
     task: int
     caption: int
@@ -110,7 +116,7 @@ def _released(campaign: Campaign, annotator: Annotator) -> list[Candidate]:
     """Return the gold that the annotator held before and did not answer."""
     held_before = Assignment.objects.filter(task=OuterRef("pk"), annotator=annotator)
     rows = _open_gold(campaign, annotator).filter(Exists(held_before)).order_by("pk")
-    return [Candidate(*row) for row in rows.values_list("pk", "gold__query")]
+    return [Candidate(*row) for row in rows.values_list("pk", CAPTION)]
 
 
 def _candidates(
@@ -125,9 +131,9 @@ def _candidates(
     Gold with a caption of the tasks comes first, because it is the hardest to notice. There are a
     few hundred items at most.
     """
-    rows = _open_gold(campaign, membership.annotator).values_list("pk", "gold__query")
+    rows = _open_gold(campaign, membership.annotator).values_list("pk", CAPTION)
     found = [item for row in rows if (item := Candidate(*row)) not in without]
-    captions = {task.query.pk for task in tasks}
+    captions = set(_captions_of(tasks))
     seed = campaign.seed + membership.annotator_id
     drawn = mix(np.array([item.task for item in found], np.int64), seed).tolist()
     order = sorted(
@@ -137,11 +143,15 @@ def _candidates(
     return [item for item, _ in order]
 
 
+def _captions_of(tasks: list[JudgmentTask]) -> list[int]:
+    return [task.pair.query_id if task.pair else 0 for task in tasks]
+
+
 def _placed(
     campaign: Campaign, tasks: list[JudgmentTask], gold: list[Candidate], count: int
 ) -> tuple[list[JudgmentTask], list[Candidate]]:
     """Return the tasks with as many gold items as there are places, and these gold items."""
-    captions = [task.query.pk for task in tasks]
+    captions = _captions_of(tasks)
     for taken in range(min(len(gold), count), 0, -1):
         chosen, end = gold[:taken], count - taken
         places = places_for_gold(

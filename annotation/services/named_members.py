@@ -36,7 +36,7 @@ class NamedMember:
 
 @transaction.atomic
 def add_named_members(*, campaign: Campaign, names: Sequence[str], by: Actor) -> list[NamedMember]:
-    """Add the active annotators of the benchmark with these names. Others are reported.
+    """Add the active annotators of the benchmark with these names. Other names are reported.
 
     A name is a user name, an e-mail address or a pseudonym, in any case. Raises `InvalidInput` if
     there are too many names.

@@ -35,7 +35,7 @@ from pooling.selectors.runs import ranks_in_run
 TIER_ENDS = (1, 3, 10)
 # The lowest values of the tiers by a proxy.
 VALUE_TIERS = (0.8, 0.6, 0.4, 0.2)
-# What is stored of each task until its position is known.
+# The values of a task that are stored until its position is known.
 TASK = np.dtype([("pair_id", "i8"), ("unit", "i8"), ("n_pairs", "i4"), ("tier", "i1")])
 
 Int64Array = npt.NDArray[np.int64]

@@ -18,6 +18,7 @@ from annotation.core.orderings import (
     Choice,
     Levels,
     Refusal,
+    by_text,
     choose_captions,
     shuffled_places,
 )
@@ -38,7 +39,7 @@ from pooling.selectors.arrays import query_ids, video_ids
 from pooling.selectors.captions import first_equal_captions
 from pooling.selectors.proxies import get_proxy, values_of_proxy
 
-VIDEOS_MAX = 10_000
+VIDEOS_MAX = 1_000
 # With fewer orders of a video, people cannot be compared with each other.
 LABELS_LEAST = 2
 # The values of this many videos are read at a time.
@@ -153,7 +154,7 @@ def _choices(
 ) -> Iterator[tuple[int, Choice | Refusal]]:
     """Yield each video with its captions, or with the reason why they cannot be chosen."""
     benchmark = proxy.benchmark
-    values, first_equal = values_of_proxy(proxy), first_equal_captions(benchmark)
+    values, texts = values_of_proxy(proxy), by_text(first_equal_captions(benchmark))
     captions = np.arange(benchmark.n_queries)
     for start in range(0, len(videos), VIDEOS_PER_PART):
         part = videos[start : start + VIDEOS_PER_PART]
@@ -162,9 +163,7 @@ def _choices(
             codes = benchmark.pair_space.encode(captions, video)
             yield (
                 video,
-                choose_captions(
-                    columns[:, place], first_equal, codes, options.seed, options.levels
-                ),
+                choose_captions(columns[:, place], texts, codes, options.seed, options.levels),
             )
 
 
@@ -234,13 +233,13 @@ def _store(campaign: Campaign, plan: StudyPlan) -> None:
     )
     tasks = JudgmentTask.objects.filter(campaign=campaign).order_by("position")
     captions = np.array([choice.captions for choice in plan.choices], np.int64)
-    places = [shuffled_places(video, campaign.seed) for video in plan.videos]
+    places = shuffled_places(benchmark.pair_space.encode(captions, videos[:, None]), campaign.seed)
     copy_columns(
         OrderingCaption,
         {
             "task_id": np.repeat(list(tasks.values_list("pk", flat=True)), CAPTIONS),
             "query_id": query_ids(benchmark)[captions].reshape(-1),
-            "place": np.reshape(places, -1),
+            "place": places.reshape(-1),
             "level": np.tile(np.arange(CAPTIONS), len(videos)),
             "value": np.reshape([choice.values for choice in plan.choices], -1),
         },

@@ -106,7 +106,7 @@ def outcomes_of(
     planned: Int64Array,
     carried: Int64Array | None = None,
 ) -> Outcomes:
-    """Return the outcomes of tasks from their labels alone.
+    """Return the outcomes of tasks, computed only from their labels.
 
     In a closed campaign the existing labels of a task decide, because no further label will arrive.
     A task of an ordering study has no label, and needs all its orders even then.
@@ -130,7 +130,7 @@ def _with_carried(
 ) -> Outcomes:
     """Return the outcomes of tasks if some of them have a label from an earlier campaign."""
     has_carried = carried != NO_LABEL
-    # The carried label counts only when the task has a label of its own.
+    # The carried label counts only if the task also has a new label.
     counted = has_carried & (counts.sum(axis=1) > 0)
     counts = counts.copy()
     counts[counted, carried[counted]] += 1

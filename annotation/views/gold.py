@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import services
 from annotation.enums import GoldUse
-from annotation.forms.gold import GoldItemForm, GoldUploadForm
+from annotation.forms.gold import GoldItemForm, GoldOrderForm, GoldUploadForm
 from annotation.models import GoldItem
 from annotation.policies import benchmarks_led_by, can_lead_somewhere, check_can_lead
 from annotation.selectors.gold import (
@@ -27,10 +27,10 @@ from config.accounts.models import User
 from config.accounts.roles import is_lead
 from config.jobs.views import upload_page
 from config.requests.files import receives_files
-from config.shared.errors import InvalidInput
+from config.shared.errors import Conflict, InvalidInput
 from config.shared.filters import filters, requested_filter
 from config.shared.numbers import ratio
-from config.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, only_for
+from config.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, form_status, only_for
 from config.shared.tables import page_of
 from pooling.models import Benchmark
 from pooling.selectors.media import playable_address
@@ -84,6 +84,26 @@ def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
 
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
+def gold_order(request: HttpRequest, key: str) -> HttpResponse:
+    """Add a control order."""
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
+    form = GoldOrderForm(**form_data(request))
+    if request.method == "POST" and form.is_valid():
+        by = cast(User, request.user)
+        try:
+            item = services.add_gold_order(benchmark=benchmark, by=by, **form.order())
+        except (Conflict, InvalidInput) as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "The control order is added.")
+            return redirect("gold-item", benchmark.key, item.pk)
+    context = {"benchmark": benchmark, "form": form}
+    return render(request, "annotation/gold/order.html", context, status=form_status(request))
+
+
+@only_for(can_lead_somewhere)
+@require_http_methods(FORM_METHODS)
 def gold_item(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     item = get_gold_item(benchmark, pk)
@@ -100,6 +120,7 @@ def gold_item(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "item": item,
         "form": form,
         "video": playable_address(item.video),
+        "captions": item.captions.select_related("query").order_by("step", "place"),
         "escalations": escalations_of_item(item)[:ESCALATIONS_MAX],
     }
     status = UNPROCESSABLE if form.errors else 200

@@ -69,7 +69,7 @@ def pool_preview(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
     if job.state != JobState.DONE or job.result is None:
         return redirect("job", job.pk)
     form = PoolForm(_sent(job.params), benchmark=benchmark)
-    # A run can have another name by now. Then the form shows the error instead of the plan.
+    # A run can have been renamed since. Then the form shows the error instead of the plan.
     plan = cast(PoolPlanReport, job.result) if form.is_valid() else None
     return _show(request, benchmark, form, plan)
 

@@ -106,7 +106,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Shut out everyone else from an account that is found by its e-mail address.
 
-        Another person could have entered this address for an account of their own.
+        Another person could have entered this address for their own account.
         """
         if sociallogin._did_authenticate_by_email:
             leave_only_single_sign_on(person=sociallogin.user)

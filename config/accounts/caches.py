@@ -164,7 +164,7 @@ class SharedCache(BaseCache):
             if location
             else TableCache(params)
         )
-        self._own = LocMemCache("while the shared cache is away", params)
+        self._own = LocMemCache("while the shared cache is unavailable", params)
 
     def _call(self, method: str, *args: Any, **options: Any) -> Any:
         if self._may_try():

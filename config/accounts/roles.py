@@ -110,7 +110,7 @@ def roles_held(user: Any) -> frozenset[tuple[str, str]]:
     return held
 
 
-def forget_roles(user: Any) -> None:
+def discard_cached_roles(user: Any) -> None:
     """Discard the cached roles of this user after a change."""
     user.__dict__.pop("_roles_held", None)
 

@@ -42,7 +42,7 @@ logconfig_dict = _logging | {
     | {
         "gunicorn.error": {"level": "INFO", "handlers": [], "propagate": True},
         # config.operations.middleware writes the access log, without query strings. gunicorn would
-        # write its own as well, because `logconfig_dict` is set.
+        # write a second one, because `logconfig_dict` is set.
         "gunicorn.access": {"level": "CRITICAL", "handlers": [], "propagate": False},
     }
 }

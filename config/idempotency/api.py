@@ -60,7 +60,7 @@ class Idempotent(APIView):
             return _replay(exc.earlier)
         try:
             response = super().handle_exception(exc)
-        except Exception:  # an unexpected error, which has rolled back what the request wrote
+        except Exception:  # an unexpected error, which has rolled back the writes of the request
             if self._claimed is not None:
                 free_key(request=self._claimed)
             raise
@@ -93,7 +93,7 @@ def _replay(earlier: KeyedRequest) -> Response:
 
 
 def _hash_of(request: Request) -> str:
-    """Return the hash of what a request wants: its address, fields and files."""
+    """Return the hash of the content of a request: its address, fields and files."""
     data = request.data
     fields: Any = data
     if isinstance(data, QueryDict):
@@ -103,7 +103,7 @@ def _hash_of(request: Request) -> str:
 
 
 def _content(value: Any) -> Any:
-    """Return a text as it is, and a file as its name and hash."""
+    """Return a text unchanged, and a file as its name and hash."""
     if not isinstance(value, UploadedFile):
         return value
     sha256 = hashlib.sha256()

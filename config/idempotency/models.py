@@ -1,4 +1,4 @@
-"""Requests to the API that are done once, however often they arrive."""
+"""Requests to the API that are done only once, even if they arrive several times."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from config.shared.errors import Conflict, InvalidInput
 KEPT = timedelta(days=1)
 # Longer than any request takes. Later, the process that did it must have died.
 DONE_WITHIN = timedelta(minutes=15)
-# How often a key is claimed again if its row disappears meanwhile.
+# The number of further claims of a key whose row disappears in the meantime.
 TRIES = 5
 
 
@@ -40,7 +40,7 @@ def claim_key(*, user_id: int, key: str, sha256: str) -> KeyedRequest:
         if made is not None:
             return made
         earlier = KeyedRequest.objects.filter(user_id=user_id, key=key).first()
-        if earlier is None:  # its request was refused meanwhile
+        if earlier is None:  # its request has been refused
             continue
         if _is_answered(earlier, sha256) or _take_over(earlier):
             return earlier

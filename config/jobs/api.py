@@ -49,7 +49,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "kind": {"help_text": "The kind of work, such as `import_run`."},
             "title": {"help_text": "A title for people."},
             "benchmark_key": {"help_text": "The key of the benchmark; empty if there is none."},
-            "phase": {"help_text": "The current step of the work, in words."},
+            "phase": {"help_text": "The current step of the work, as text."},
             "done": {"help_text": "The progress within the phase, in units of `total`."},
             "total": {"help_text": "The size of the phase, or null while it is unknown."},
             "result": {

@@ -22,10 +22,10 @@ from config.shared.deleting import plan_deletion
 class Target:
     """An object that a person may delete.
 
-    noun, title: what the object is and what it is called. delete: deletes it as `by`. kind, params:
-    the job that deletes it if it has many rows. back: the page to return to. done: the page after
-    the deletion, which does not belong to the object. instead: the page that offers what is
-    possible if the object must stay, with the text of the link.
+    noun, title: the kind of the object, and its name. delete: deletes it as `by`. kind, params: the
+    job that deletes it if it has many rows. back: the page to return to. done: the page after the
+    deletion, which does not belong to the object. instead: the page with the alternative if the
+    object must stay, and the text of the link.
     """
 
     instance: models.Model

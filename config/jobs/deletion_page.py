@@ -1,4 +1,4 @@
-"""The page that deletes an object: what goes along, or why the object must stay."""
+"""The page that deletes an object: what is deleted with it, or why it must stay."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ JobFunction = Callable[[dict[str, Any], Progress], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a finished job produced, in words.
+    """The result of a finished job, as text.
 
     `url` is the page that shows the result and `link` the text of the link to it. `also_on` are the
     paths of other pages that show it. `notes` are warnings, one sentence each.
@@ -78,7 +78,7 @@ def get_kind(name: str) -> JobKind:
 
 
 def find_outcome(job: Job) -> Outcome | None:
-    """Return what the job produced, or None if it is not done or its kind no longer exists."""
+    """Return the result of the job, or None if it is not done or its kind no longer exists."""
     if job.result is None or job.kind not in _kinds:
         return None
     return _kinds[job.kind].outcome(job, job.result)

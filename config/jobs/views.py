@@ -158,7 +158,7 @@ def job_line(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
-    """Send the browser to the result, with a message; or show the reason and the way to retry."""
+    """Send the browser to the result, with a message; or show the reason and the link to retry."""
     outcome = find_outcome(found)
     here = request.htmx.current_url_abs_path or ""  # type: ignore[attr-defined]
     if found.state != JobState.DONE or outcome is None:
@@ -199,7 +199,7 @@ def _progress_of(found: Job) -> dict[str, Any]:
 
 
 def took(found: Job) -> str:
-    """Return the duration of the last attempt in words; empty before the first attempt."""
+    """Return the duration of the last attempt as text; empty before the first attempt."""
     if found.started_at is None:
         return ""
     seconds = int(((found.finished_at or timezone.now()) - found.started_at).total_seconds())

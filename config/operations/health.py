@@ -1,4 +1,4 @@
-"""Checks of the site. Each returns what it found in words, and how to fix a problem."""
+"""Checks of the site. Each returns a finding as text, with the fix of a problem."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ KEEP_OPERATIONS = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a step removed or stored, or would remove or store."""
+    """The number and size of what a step removed or stored, or would remove or store."""
 
     number: int
     bytes: int = 0
@@ -62,7 +62,7 @@ _steps: dict[str, tuple[str, StepFunction]] = {}
 
 
 def housekeeping_step(name: str, title: str) -> Callable[[StepFunction], StepFunction]:
-    """Register the decorated function as a step. title: what it removes or stores, in words."""
+    """Register the decorated function as a step. title: what it removes or stores, as text."""
 
     def register(function: StepFunction) -> StepFunction:
         if name in _steps:

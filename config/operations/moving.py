@@ -222,7 +222,7 @@ def _copy_table(source: sqlite3.Connection, query: Query, cursor: Any, table: st
 
 
 def _continue_sequence(source: sqlite3.Connection, cursor: Any, table: str, column: str) -> None:
-    """Set the sequence so that the next id is one that no row has ever had."""
+    """Set the sequence so that no row has ever had the next id."""
     used = source.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).fetchone() or (
         0,
     )

@@ -23,7 +23,7 @@ _schedulers: list[object] = []
 
 @signals.beat_init.connect
 def note_scheduler(sender: object, **_: Any) -> None:
-    """Remember that this process is the scheduler."""
+    """Store that this process is the scheduler."""
     _schedulers.append(sender)
 
 

@@ -109,7 +109,7 @@ def one_sign_in(probe: Probe) -> str:
     if checking != ["SignInBackend"]:
         return f"Several backends check passwords: {', '.join(checking)}."
     answer = probe.ask("GET", "/admin/login/")
-    return "" if answer.status_code == 302 else "The Django admin has a sign-in of its own."
+    return "" if answer.status_code == 302 else "The Django admin has a separate sign-in page."
 
 
 @requirement("6.3.8", "Errors do not reveal which accounts exist.")

@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """A reason why an object must stay, in one sentence, with the page that shows the cause."""
+    """The reason why an object must stay, in one sentence, with the page that shows it."""
 
     reason: str
     url: str = ""
@@ -130,7 +130,7 @@ def deletion(instance: models.Model, *, lock: models.Model) -> Iterator[Plan]:
     """Yield the plan of a deletion in its transaction, in which the caller carries it out.
 
     lock: the row that every import and build locks first. Raises `Conflict` if something prevents
-    the deletion, also if another transaction has just stored it.
+    the deletion, even if another transaction has just stored it.
     """
     try:
         with long_transaction():

@@ -1,7 +1,7 @@
 """The log: one line per message, without secrets, with the request that a message belongs to.
 
 A message can contain what a person typed. So control characters are escaped, and no text can begin
-a line of its own. `LOG_FORMAT=json` writes one JSON object per line.
+a new line. `LOG_FORMAT=json` writes one JSON object per line.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def form_data(request: HttpRequest) -> dict[str, Any]:
 
 
 def check_form(form: Form) -> None:
-    """Check a form whose errors are not shown beside its fields.
+    """Check a form whose errors are not shown next to its fields.
 
     Raises `InvalidInput` with the first error and the name of its field if the form is invalid.
     """

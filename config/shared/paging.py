@@ -34,9 +34,9 @@ class BoundedPages(LimitOffsetPagination):
 class Cursor:
     """A place in a list whose rows are ordered by a number that never changes.
 
-    after: the number of the last row of the page before; -1 for the first page. limit: the size of
-    the page. Unlike with an offset, a page takes the same time anywhere in the list, and rows that
-    are added meanwhile do not move the others.
+    after: the number of the last row of the previous page; -1 for the first page. limit: the size
+    of the page. Unlike with an offset, a page takes the same time anywhere in the list, and new
+    rows do not move the others.
     """
 
     after: int

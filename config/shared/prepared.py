@@ -1,4 +1,4 @@
-"""Queries that Django compiles once per connection and that then run many times.
+"""Queries that are compiled once per connection and then run many times.
 
 Django builds the SQL of a query each time, which takes more processor time than the rest of an
 answer. A prepared query has `Given("name")` in place of its values:

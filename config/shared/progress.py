@@ -17,3 +17,20 @@ class Progress(Protocol):
 
 def no_progress(done: int, total: int | None, phase: str = "") -> None:
     """Ignore the progress. The default of functions that report it."""
+
+
+PART_STEPS = 1000
+
+
+def progress_of_part(progress: Progress, number: int, parts: int, name: str) -> Progress:
+    """Return the progress of one of several equally long parts, in steps of a thousandth.
+
+    number: of the part, from 0. name: replaces the phases that the part reports.
+    """
+
+    def report(done: int, total: int | None, phase: str = "") -> None:
+        del phase
+        steps = PART_STEPS * done // total if total else 0
+        progress(PART_STEPS * number + steps, PART_STEPS * parts, name)
+
+    return report

@@ -1,6 +1,6 @@
 """Numbers in the API and on pages that stand for primary keys.
 
-A primary key counts the rows of all people, so it would reveal how much others have done meanwhile.
+A primary key counts the rows of all people, so it would reveal how much others have done.
 A public id is the key after a permutation that only the site can compute: a Feistel network with
 ten rounds, as in NIST SP 800-38G, keyed with the secret key of the site. It needs no column.
 """

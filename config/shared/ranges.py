@@ -78,7 +78,7 @@ def stored_file_response(
     response["Content-Disposition"] = "inline"
     response["Cache-Control"] = "private, max-age=86400"
     response["X-Content-Type-Options"] = "nosniff"
-    # Nothing in the file may run, whatever it contains.
+    # No content of the file may run.
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
     return response

@@ -65,7 +65,7 @@ def stored_uploads(files: Mapping[str, UploadedFile[Any]]) -> Iterator[dict[str,
 def upload_names(params: Mapping[str, Any]) -> set[str]:
     """Return the names of the uploads in a job's parameters: `upload`, and those in `files`.
 
-    They have no order, because PostgreSQL does not keep that of the parameters.
+    The names have no order, because PostgreSQL does not keep the order of the parameters.
     """
     files = params.get("files")
     sent = files.values() if isinstance(files, dict) else ()

@@ -75,7 +75,7 @@ def resolve(url: str) -> Target:
 
 
 def is_public(text: str) -> bool:
-    """Return whether an address belongs to the public internet, also if it contains another."""
+    """Return whether an address is public, including an address that it contains."""
     try:
         ip: Ip = ipaddress.ip_address(text)
     except ValueError:  # with a zone, such as fe80::1%eth0

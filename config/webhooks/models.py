@@ -70,7 +70,8 @@ class Delivery(models.Model):
     # When the next attempt may begin. During an attempt, it is the end of its lease.
     due_at = models.DateTimeField()
     created_at = models.DateTimeField(default=timezone.now)
-    # Of the last attempt: the HTTP status and the beginning of the answer, or why there is none.
+    # The HTTP status of the last attempt, and the beginning of the answer or the reason why there
+    # is none.
     status = models.PositiveSmallIntegerField(null=True)
     answer = models.TextField(blank=True)
     ended_at = models.DateTimeField(null=True)

@@ -35,7 +35,7 @@ class LabelForm(forms.Form):
 
     @property
     def source(self) -> LabelSource | None:
-        """The chosen labels of a valid form; the newest ones by default, None without any."""
+        """The selected labels of a valid form; the newest ones by default, None without any."""
         return self.sources[self.cleaned_data["labels"] or next(iter(self.sources))]
 
     @property
@@ -166,7 +166,8 @@ class PairFilter(FilterForm):
 
 
 def _label_sources(benchmark: Benchmark) -> dict[str, LabelSource | None]:
-    """Return the labels that can be chosen, by their names: label sets first, the newest first."""
+    """Return the labels that can be selected, by their names: label sets first, the newest
+    first."""
     sets = LabelSet.objects.filter(benchmark=benchmark).defer("agreement")
     found: dict[str, LabelSource | None] = {str(source.reference): source for source in sets}
     if (draft := latest_draft(benchmark)) is not None:

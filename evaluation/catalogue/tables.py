@@ -55,7 +55,7 @@ VIDEO_FILE = (
     "relevant",
 )
 PAIR_FILE = tuple(PairRow.__annotations__)
-# The places of outcomes in an order: what needs attention is last.
+# The order of outcomes. Outcomes that need attention are last.
 OUTCOME_PLACES = {outcome: place for place, outcome in enumerate(PairOutcome)}
 
 

@@ -16,7 +16,7 @@ def auc_by_truth(demo: DemoBenchmark, values: npt.NDArray[Any]) -> float:
     """Return the AUC of a proxy over all pairs except the original positives.
 
     values: [captions, videos]. The AUC is the chance that a relevant pair has a higher value than
-    an irrelevant one. A proxy knows the original positives, so they are left out.
+    an irrelevant one. A proxy is computed from the original positives, so they are left out.
     """
     is_other = np.ones(demo.truth.shape, np.bool_)
     sources = np.array([caption.source for caption in demo.captions])

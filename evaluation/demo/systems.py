@@ -1,4 +1,4 @@
-"""Three small retrieval systems, each with a weakness of its own.
+"""Three small retrieval systems, each with a different weakness.
 
 - `bag-of-words` compares the words of the caption with the other captions of a video. It has no
   synonyms, so "ball" and "disc" differ. It is good if one author wrote both captions.

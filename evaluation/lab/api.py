@@ -184,7 +184,7 @@ class Compare(OfBenchmark):
     def get(self, request: Request, key: str) -> Response:
         """List captions with the ranks of their first positives.
 
-        The default is all captions and all runs, by the newest label set.
+        The default is all captions and the best runs, by the newest label set.
         """
         comparison = comparison_from_request(self.benchmark, request)
         pages = BoundedPages()

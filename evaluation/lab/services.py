@@ -134,7 +134,7 @@ def renew_analyses() -> int:
     """Begin the jobs that update outdated results, and return the number of jobs.
 
     These are the analysis on the benchmark's page, and each opened analysis with the default
-    options that a new run, label set or code version has made out of date. A benchmark waits until
+    options. A new run, label set or code version makes a result outdated. A benchmark waits until
     nothing has arrived for a while, because several runs are often uploaded one after another.
     Failed jobs are not repeated.
     """
@@ -167,7 +167,7 @@ def _renew(benchmark: Benchmark, name: str, data: dict[str, Any]) -> bool:
     """Begin a job if there is neither a result nor a job; return whether a job was begun."""
     try:
         question = build_question(get_analysis(name), benchmark, data)
-    except InvalidInput:  # The analysis is undefined for the present inputs.
+    except InvalidInput:  # The analysis is undefined for the current inputs.
         return False
     if question.stored_result() is not None or question.job() is not None:
         return False

@@ -110,7 +110,7 @@ class PersonRow:
         return utc(at) if at else None
 
     def value(self, key: str) -> Any:
-        """Return what the table is sorted by."""
+        """Return the value by which the table is sorted."""
         match key:
             case "name":
                 return self.name.casefold()

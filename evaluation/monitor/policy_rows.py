@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from annotation.core.orderings import Levels
 from annotation.enums import CampaignState, Joining, Order, Priority
 from annotation.models import Campaign, CampaignChange
 from config.shared.numbers import exact_percent
@@ -23,6 +24,7 @@ NAMES = {
     "checklist": "checklist",
     "contact_sheet": "contact sheets",
 }
+QUARTILES = {Levels.CAPTIONS: "of the captions", Levels.VALUES: "of the different values"}
 CHOICES: dict[str, dict[str, str]] = {
     "state": dict(CampaignState.choices),
     "joining": dict(Joining.choices),
@@ -35,7 +37,7 @@ def percent(share: Any) -> str:
 
 
 def _source_rows(source: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what is stored about an imported file. Older imports stored nothing."""
+    """Return the stored facts about an imported file. Older imports have none."""
     if not source:
         return []
     return [
@@ -68,10 +70,26 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
         *_originals(campaign),
         ("Order", Order(campaign.order).label),
         ("Seed", str(campaign.seed)),
-        ("Who may judge", Joining(campaign.joining).label),
     ]
     if campaign.priority != Priority.NONE:
         rows.append(("Judged first", _priority(campaign)))
+    return rows + _changeable(campaign)
+
+
+def study_policy_rows(study: Campaign) -> list[tuple[str, str]]:
+    """Return the names and values of the settings of an ordering study."""
+    return [
+        ("Captions chosen by", str(study.proxy)),
+        ("Quartiles", QUARTILES[Levels(study.levels)]),
+        ("Orders per video", str(study.labels_each)),
+        ("Seed", str(study.seed)),
+        *_changeable(study),
+    ]
+
+
+def _changeable(campaign: Campaign) -> list[tuple[str, str]]:
+    """Return the settings that can change while the campaign runs."""
+    rows = [("Who may judge", str(Joining(campaign.joining).label))]
     if campaign.ceiling < 1:
         rows.append(("Maximum share per annotator", percent(campaign.ceiling)))
     if campaign.has_entry_requirement:
@@ -79,7 +97,8 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
         entry = f"{needed} of the last {campaign.gate_last} training answers correct"
         rows.append(("Entry requirement", entry))
     if campaign.gold_share:
-        rows.append(("Control pairs", _gold(campaign)))
+        noun = "Control orders" if campaign.is_ordering else "Control pairs"
+        rows.append((noun, _gold(campaign)))
     helps = [("checklist", campaign.checklist), ("contact sheets", campaign.contact_sheet)]
     rows.append(("Help", ", ".join(name for name, is_offered in helps if is_offered) or "none"))
     return rows

@@ -15,17 +15,17 @@ class Progress:
     """Counts of one benchmark that decide which step is next.
 
     without_file: videos without a file or address. new_pairs: pooled pairs that no campaign
-    contains. at_desk: tasks that wait for a lead. desk_url: address of the desk with most of them.
-    settled, unsettled: labelled pairs by outcome. version: number of the newest label set, or None.
-    newly_settled: pairs settled since that label set. unscored: runs without scores by the newest
-    labels.
+    contains, or None while they are counted. at_desk: tasks that wait for a lead. desk_url: address
+    of the desk with most of them. settled, unsettled: labelled pairs by outcome. version: number of
+    the newest label set, or None. newly_settled: pairs settled since that label set. unscored: runs
+    without scores by the newest labels.
     """
 
     runs: int
     pairs: int
     without_file: int
     campaigns: int
-    new_pairs: int
+    new_pairs: int | None
     settled: int
     unsettled: int
     at_desk: int
@@ -122,13 +122,19 @@ def _campaign_step(now: Progress, url: str) -> Step:
             "no campaign",
             "Open a campaign, so that annotators can judge the pooled pairs.",
         )
+    elif now.new_pairs is None:
+        note = counted(now.campaigns, "campaign")
+        advice = (
+            "The pairs that are not in any campaign are being counted. If there are some, open "
+            "another campaign, so that annotators can judge them."
+        )
     else:
         note = counted(now.campaigns, "campaign")
         advice = (
             f"{counted(now.new_pairs, 'new pair')} {_be(now.new_pairs)} not in any "
             "campaign. Open another campaign, so that annotators can judge them."
         )
-    is_done = now.campaigns > 0 and not now.new_pairs
+    is_done = now.campaigns > 0 and now.new_pairs == 0
     return Step("Open a campaign", note, is_done, advice, "Open a campaign", url)
 
 

@@ -109,6 +109,7 @@ TABS = (
                 "guideline-write",
                 "gold",
                 "gold-upload",
+                "gold-order",
                 "gold-item",
                 "training",
                 "training-person",

@@ -1,14 +1,14 @@
-"""Work that waits for the leads of some benchmarks, with links to where it is done."""
+"""Work that waits for the leads of some benchmarks, with links to the pages for it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.urls import reverse
 
 from annotation.enums import TaskState
-from annotation.selectors.tasks import new_counts
+from annotation.selectors.tasks import new_counts_for_page
 from evaluation.models import LabelSet
 from evaluation.portal.selectors import (
     CampaignCount,
@@ -25,9 +25,12 @@ LINKS_MAX = 4
 
 @dataclass(frozen=True, slots=True)
 class ToDoLink:
-    """A part of the work: its number, the campaign or benchmark, and the page where it is done."""
+    """A part of the work: its number, the campaign or benchmark, and the page where it is done.
 
-    count: int
+    count: None while it is being counted.
+    """
+
+    count: int | None
     name: str
     url: str
 
@@ -43,7 +46,11 @@ class ToDo:
 
     @property
     def total(self) -> int:
-        return sum(link.count for link in self.links)
+        return sum(link.count or 0 for link in self.links)
+
+    @property
+    def is_counted(self) -> bool:
+        return all(link.count is not None for link in self.links)
 
     @property
     def noun(self) -> str:
@@ -67,7 +74,10 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
     if not benchmarks:
         return []
     desks = desk_counts(benchmarks)
-    new = {pk: counts.pairs for pk, counts in new_counts(benchmarks).items()}
+    new = {
+        pk: None if counts is None else counts.pairs
+        for pk, counts in new_counts_for_page(benchmarks).items()
+    }
     found = [
         _at_desk(desks, TaskState.CONFLICTED, "pair in conflict", "pairs in conflict"),
         _at_desk(desks, TaskState.ESCALATED, "escalated pair", "escalated pairs"),
@@ -97,7 +107,7 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
             _benchmark_links(benchmarks, unscored_runs(benchmarks, newest), "results"),
         ),
     ]
-    return [todo for todo in found if todo.total]
+    return [todo for todo in found if todo.links]
 
 
 def _at_desk(
@@ -115,11 +125,11 @@ def _campaign_links(counts: Iterable[CampaignCount], page: str, query: str = "")
 
 
 def _benchmark_links(
-    benchmarks: Iterable[Benchmark], counts: dict[int, int], page: str
+    benchmarks: Iterable[Benchmark], counts: Mapping[int, int | None], page: str
 ) -> list[ToDoLink]:
     links = [
         ToDoLink(counts[benchmark.pk], benchmark.name, reverse(page, args=[benchmark.key]))
         for benchmark in benchmarks
-        if counts.get(benchmark.pk)
+        if counts.get(benchmark.pk, 0) != 0
     ]
-    return sorted(links, key=lambda link: -link.count)
+    return sorted(links, key=lambda link: -(link.count or 0))

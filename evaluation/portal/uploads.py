@@ -1,4 +1,4 @@
-"""The uploads of the last day, each with the way to undo it."""
+"""The uploads of the last day, each with the address that undoes it."""
 
 from __future__ import annotations
 

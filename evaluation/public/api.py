@@ -127,7 +127,7 @@ class ScoredUploadSerializer(UploadSerializer):
 
 
 class OwnUploads(generics.GenericAPIView[RunUpload]):
-    """List your uploads, and those to the benchmarks that you lead, newest first."""
+    """List your uploads, and the uploads to benchmarks that you lead, newest first."""
 
     permission_classes = [HasAccount]
     serializer_class = ScoredUploadSerializer

@@ -42,7 +42,7 @@ from pooling.selectors.arrays import query_keys, query_texts, video_keys
 from pooling.selectors.uploaders import uploaders_of
 
 UPLOADS_PER_PAGE = 25
-# Those who wait come first. Confirming or removing them makes room for the next.
+# People who wait come first. Confirming or removing them makes room for the next ones.
 UPLOADERS_MAX = 100
 MARKDOWN = "text/markdown; charset=utf-8"
 PublicPageView = Callable[..., HttpResponseBase]

@@ -163,10 +163,11 @@ class DraftOfLabels(OfBenchmark):
 class LabelSetFile(OfBenchmark):
     """Download a label set in a format.
 
-    `csv`: one line per pair, exact. `judgments`: the single judgments, under pseudonyms. `qrels`:
-    TREC qrels. `fire`: FIRE JSON. `spreadsheet`: CSV without formulas. `jsonl`: JSON lines.
-    `parquet`: Parquet. `release`: a zip archive with data, data set card, datasheet and metadata.
-    The file is sent while it is written.
+    `csv`: one line per pair, exact. `judgments`: the single judgments, under pseudonyms.
+    `comments`: what annotators wrote when they escalated a pair, and leads when they ruled on it,
+    for leads only. `qrels`: TREC qrels. `fire`: FIRE JSON. `spreadsheet`: CSV without formulas.
+    `jsonl`: JSON lines. `parquet`: Parquet. `release`: a zip archive with data, data set card,
+    datasheet and metadata. The file is sent while it is written.
     """
 
     @extend_schema(

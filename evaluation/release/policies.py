@@ -40,3 +40,13 @@ def check_can_publish_labels(by: Any, benchmark: Benchmark) -> None:
 def check_can_export(by: Any, benchmark: Benchmark) -> None:
     if not is_researcher(by, benchmark.key):
         raise NotPermitted("Only researchers, leads and admins may download label sets.")
+
+
+def can_export_comments(user: Any, benchmark: Benchmark) -> bool:
+    """Return whether the user may read what annotators wrote to the leads."""
+    return is_lead(user, benchmark.key)
+
+
+def check_can_export_comments(by: Any, benchmark: Benchmark) -> None:
+    if not can_export_comments(by, benchmark):
+        raise NotPermitted("Only leads and admins may download comments.")

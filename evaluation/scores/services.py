@@ -169,7 +169,7 @@ def begin_scoring(*, run: Run, by: Actor) -> Job:
 
 
 def begin_scoring_all(*, benchmark: Benchmark, by: Actor) -> Job:
-    """Queue the scoring of all runs, also of private ones, by the labels of `begin_scoring`."""
+    """Queue the scoring of all runs, including private ones, by the labels of `begin_scoring`."""
     return _enqueue(benchmark, f"Score the runs of {benchmark.name}", by)
 
 
@@ -211,7 +211,7 @@ def _evaluate(
     )
     known = original if labelled is None else labelled
     coverage = cover_ranks(ranked[:, :POOLED_DEPTH], known)
-    # The bounds of C@k depend on the top k alone.
+    # The bounds of C@k depend only on the top k.
     bounds = bound_scores(ranked[:, : max(JUDGED_DEPTHS)], known, BOUNDED)
     reasons: dict[str, str] = {}
     for scores in (by_original, by_labels):

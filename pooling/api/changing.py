@@ -60,7 +60,7 @@ class RunChangeSerializer(RunFieldsSerializer):
 
 
 class RunDetail(OfBenchmark):
-    """Return a run, also if it is withdrawn."""
+    """Return a run, even if it is withdrawn."""
 
     @property
     def run(self) -> Run:
@@ -157,7 +157,7 @@ class BenchmarkDetail(OfBenchmark):
         changes = dict(shape.validated_data)
         archived = changes.pop("archived", None)
         if archived is not None and changes:
-            raise InvalidInput("Send `archived` alone.")
+            raise InvalidInput("A request that sends `archived` must not change other fields.")
         if archived is True and not benchmark.is_archived:
             services.archive_benchmark(benchmark=benchmark, by=by)
         elif archived is False and benchmark.is_archived:

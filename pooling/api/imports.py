@@ -149,7 +149,7 @@ class ImportSerializer(serializers.ModelSerializer[BenchmarkImport]):
 
 
 class AcceptSerializer(serializers.Serializer[dict[str, Any]]):
-    plan = serializers.CharField(help_text="The `plan` of the plan, its hash.")
+    plan = serializers.CharField(help_text="The hash of the plan, its field `plan`.")
 
 
 @receives_files(lambda user, _: leads_somewhere(user))
@@ -212,7 +212,7 @@ class ImportAccept(APIView):
         responses={
             202: JobSerializer,
             409: OpenApiResponse(description="The plan has errors, or has been imported."),
-            412: OpenApiResponse(description="There is another plan now."),
+            412: OpenApiResponse(description="The plan has changed."),
         },
     )
     def post(self, request: Request, pk: uuid.UUID) -> Response:

@@ -143,7 +143,7 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
         required=False,
         allow_blank=True,
         default="",
-        help_text="The name of a proxy whose pairs with a high value are pooled, also if no run "
+        help_text="The name of a proxy whose pairs with a high value are pooled, even if no run "
         "ranks them; by default, none.",
     )
     proxy_from = serializers.FloatField(
@@ -169,7 +169,7 @@ class PoolBuildSerializer(PoolRequestSerializer):
         r"\A[0-9a-f]{64}\Z",
         required=False,
         default="",
-        help_text="The `sha256` of a plan. The job fails if the new pairs are others now.",
+        help_text="The `sha256` of a plan. The job fails if the new pairs have changed since then.",
     )
 
 

@@ -47,7 +47,7 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
         help_text="Whether captions have changed since the proxy was stored.",
     )
     caution = serializers.CharField(
-        read_only=True, help_text="What to consider with this method; empty for most methods."
+        read_only=True, help_text="A warning about the method; empty for most methods."
     )
 
     class Meta:
@@ -84,7 +84,7 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
     method = serializers.ChoiceField(
         choices=[method.value for method in Method],
         help_text="`BoW`: share of common words. `PoS`: of common verbs and nouns. `SYN`: of "
-        "common senses of verbs and nouns. `METEOR`: aligned words, stems and synonyms.",
+        "common senses of verbs and nouns. `METEOR`: words, stems and synonyms in the same order.",
     )
     name = serializers.CharField(
         max_length=100,
@@ -96,8 +96,8 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
     stop_words = serializers.ChoiceField(
         choices=[kind.value for kind in StopList],
         default=StopList.SPACY.value,
-        help_text="For BoW: the words that are left out, by spaCy's list of 326 words, none, or "
-        "those of `own_words`.",
+        help_text="For BoW: the words to leave out: spaCy's list of 326 words, none, or those of "
+        "`own_words`.",
     )
     own_words = serializers.FileField(
         required=False, help_text="For BoW with `own`: a text file with one word per line."
@@ -113,7 +113,7 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
         "word, in %.",
     )
     commands = serializers.BooleanField(
-        default=False, help_text="For PoS and SYN: captions are commands, as `wash hands`."
+        default=False, help_text="For PoS and SYN: captions are commands, such as `wash hands`."
     )
     verb_classes = serializers.FileField(
         required=False,
@@ -170,7 +170,9 @@ class TrainingSerializer(serializers.Serializer[dict[str, Any]]):
         help_text="For `positives` and `triplets`: the lowest value of a positive.",
     )
     anchor = serializers.ChoiceField(
-        choices=list(ANCHORS), default=CAPTION, help_text="For `triplets`: what each begins with."
+        choices=list(ANCHORS),
+        default=CAPTION,
+        help_text="For `triplets`: whether the anchor is a caption or a video.",
     )
     negatives = serializers.IntegerField(
         min_value=1,
@@ -190,7 +192,7 @@ class TrainingSerializer(serializers.Serializer[dict[str, Any]]):
 class Proxies(OfBenchmark, generics.ListAPIView[Proxy]):
     """List the proxies of a benchmark, by name.
 
-    A proxy is a number from 0 to 1 for each caption and video that a machine computed.
+    A proxy is a number from 0 to 1 that a machine computed for each caption and video.
     """
 
     serializer_class = ProxySerializer
@@ -225,8 +227,8 @@ class ProxyUploads(OfBenchmark):
     def post(self, request: Request, key: str) -> Response:
         """Upload a proxy: a matrix, or embeddings of captions, of videos, or of both.
 
-        A job checks the whole file and stores the values as float16. Of embeddings, it stores the
-        cosines, with negative ones as 0. Files with Python objects are refused. The `result` of
+        A job checks the whole file and stores the values as float16. For embeddings, it stores the
+        cosines. Negative cosines become 0. Files with Python objects are refused. The `result` of
         the job is that of a computed proxy.
         """
         check_can_add_proxy(request.user, self.benchmark)

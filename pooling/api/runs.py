@@ -67,7 +67,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "sha256": {"help_text": "The SHA-256 of the content of the file."},
             "format": {"help_text": "The format of the file: `trec`, `json` or `npy`."},
             "depth": {"help_text": "The length of the longest ranked list."},
-            "n_queries": {"help_text": "The number of captions with a ranked list, or of videos."},
+            "n_queries": {"help_text": "The number of captions (or videos) with a ranked list."},
             "warnings": {
                 "help_text": "Problems of the file that did not prevent the import, one sentence "
                 "each."
@@ -94,7 +94,8 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
         choices=IMPORT_CHOICES,
         default=Direction.TEXT_TO_VIDEO.value,
         help_text="`text-to-video`: videos for each caption; `video-to-text`: captions for each "
-        "video; `both`: one run of each, from a matrix. The run from video to text is then called "
+        "video; `both`: a run of each direction, from a matrix. The run from video to text is "
+        "then called "
         "`NAME (video-to-text)`.",
     )
     format = serializers.ChoiceField(

@@ -11,7 +11,7 @@ from pooling.core.pair_space import PairSpace
 
 
 class Direction(StrEnum):
-    """What the rows and the items of ranked lists are.
+    """The direction of a run: whether captions or videos are the rows of its ranked lists.
 
     The pairs of a benchmark are the same in both directions. In the direction from video to text,
     a row is a video and an item a caption, so all arrays are those of the transposed `PairSpace`.
@@ -21,7 +21,7 @@ class Direction(StrEnum):
     VIDEO_TO_TEXT = "video-to-text"
 
     @staticmethod
-    def wanted(name: str) -> tuple[Direction, ...]:
+    def named(name: str) -> tuple[Direction, ...]:
         """Return the direction with this name, or both for `BOTH`. Raises `InvalidInput`."""
         if name == BOTH:
             return tuple(Direction)
@@ -69,7 +69,7 @@ CHOICES: Final = [(direction.value, direction.value) for direction in Direction]
 IMPORT_CHOICES: Final = [(name, name) for name in DIRECTIONS]
 
 
-def turned_round(direction: Direction, sign: str) -> str:
-    """Return why a file is not of this direction. sign: what shows it."""
+def direction_fault(direction: Direction, sign: str) -> str:
+    """Return the reason why a file does not have this direction. sign: the evidence in the file."""
     other = direction.other
     return f"{sign}, so this is a {other} run; choose this direction (--direction {other})"

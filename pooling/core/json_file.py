@@ -21,7 +21,7 @@ import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Float64s, Int32s
-from pooling.core.direction import Direction, turned_round
+from pooling.core.direction import Direction, direction_fault
 from pooling.core.json_members import JsonMembers
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
@@ -164,7 +164,9 @@ class JsonReader:
         row = self._direction.row
         if not numbers and key in self._videos:
             self._refuse(
-                turned_round(self._direction, f"the key {shown(key)} is a {self._direction.item}")
+                direction_fault(
+                    self._direction, f"the key {shown(key)} is a {self._direction.item}"
+                )
             )
         if not numbers:
             known = ", neither a key nor a text" if self._by_text else ""
@@ -212,7 +214,7 @@ class JsonReader:
     def _entry_lists(self, rows: Iterable[_Entry]) -> Iterator[_List]:
         """Match entries to captions by text, and among equal captions by gold and then by order.
 
-        With more entries than captions, no caption is left for one of them.
+        If there are more entries than captions, no caption is left for one of them.
         """
         entries = list(islice(rows, len(self._queries) + 1))
         times = Counter(entry.text for entry in entries)

@@ -228,7 +228,7 @@ def lines_of(text: str) -> Iterator[str]:
 def _last_character(text: bytearray) -> int:
     """Return the start of the last character of a UTF-8 text, and of a carriage return before it.
 
-    Of bytes that are not UTF-8, any part can be returned.
+    For bytes that are not UTF-8, any part can be returned.
     """
     end = max(0, len(text) - 1)
     while end > max(0, len(text) - 4) and text[end] & 0xC0 == 0x80:

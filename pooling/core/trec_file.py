@@ -11,7 +11,7 @@ import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s
-from pooling.core.direction import Direction, turned_round
+from pooling.core.direction import Direction, direction_fault
 from pooling.core.keys import MAX_KEY, NUMBER, key_fault, shown
 from pooling.core.lines import TextBlocks
 from pooling.core.ordering import (
@@ -179,7 +179,7 @@ class TrecReader:
         for at, row in enumerate(rows):
             if reason := self._fault(row):
                 if len(row) == _COLUMNS and row[0] in self._videos and row[2] in self._queries:
-                    reason = turned_round(
+                    reason = direction_fault(
                         self._direction,
                         f"the first column has the {self._direction.item} {shown(row[0])}",
                     )

@@ -70,7 +70,7 @@ class PoolForm(forms.Form):
     proxy = forms.ChoiceField(
         label="Proxy",
         required=False,
-        help_text="Adds each pair with a high value, also if no run ranks it.",
+        help_text="Adds each pair with a high value, even if no run ranks it.",
     )
     proxy_from = forms.FloatField(
         label="Lowest value",
@@ -141,7 +141,7 @@ class PoolForm(forms.Form):
         return {*self.errors, *self.changed_data} if self.is_bound else set()
 
     def sent_values(self) -> list[tuple[str, str]]:
-        """Return what a valid form contains, for a form that sends the same again."""
+        """Return the values of a valid form, for a form that sends the same values again."""
         names = [name for name in self.fields if name not in ("runs", "rate", "expected")]
         values = [(name, self[name].data or "") for name in names]
         return values + [("runs", run) for run in self.cleaned_data["runs"]]

@@ -28,14 +28,14 @@ from pooling.selectors.proxies import has_wordnet
 from pooling.services.names import NAME_LENGTH
 
 NEEDS_WORDNET = (
-    "This method needs WordNet, which is not installed here. Upload it as a lexicon below, or "
-    "install it: on Debian or Ubuntu, run apt-get install wordnet-base."
+    "This method needs WordNet, which is not installed here. Upload it in the field WordNet below, "
+    "or install it: on Debian or Ubuntu, run apt-get install wordnet-base."
 )
 METHODS = [
     (Method.BOW.value, "BoW: the share of common words"),
     (Method.POS.value, "PoS: the share of common verbs and of common nouns"),
     (Method.SYN.value, "SYN: as PoS, but words with the same sense are equal"),
-    (Method.METEOR.value, "METEOR: aligned words, stems and synonyms, in their order"),
+    (Method.METEOR.value, "METEOR: words, stems and synonyms in the same order"),
 ]
 
 
@@ -53,8 +53,8 @@ def own_field() -> forms.ChoiceField:
     return forms.ChoiceField(
         label="Value of a video and its own caption",
         choices=[
-            ("", "1, as equation 5 of the paper says"),
-            ("on", "As computed, as the published code does"),
+            ("", "1, as in equation 5 of the paper"),
+            ("on", "The computed value, as in the published code"),
         ],
         required=False,
         widget=forms.RadioSelect,
@@ -87,8 +87,8 @@ class ProxyForm(forms.Form):
         ],
         initial=StopList.SPACY.value,
         widget=forms.RadioSelect,
-        help_text="Words that are left out. spaCy’s list contains put, take, get, give, make, move "
-        "and can, which are common words of kitchens.",
+        help_text="The words to leave out. spaCy’s list contains put, take, get, give, make, move "
+        "and can, which are common words in kitchens.",
     )
     own_words = forms.FileField(
         label="Own stop words", required=False, help_text="A text file with one word per line."
@@ -100,7 +100,7 @@ class ProxyForm(forms.Form):
         "Two spaces in a row then give an empty word.",
     )
     commands = forms.BooleanField(
-        label="Captions are commands, as “wash hands”",
+        label="Captions are commands, such as “wash hands”",
         required=False,
         help_text="The tagger then reads each caption as if it began with “I”, because it would "
         "otherwise take the verb for a noun.",
@@ -174,7 +174,8 @@ class ProxyForm(forms.Form):
         return [self["method"], self["name"]]
 
     def groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
-        """Return titles, fields, and whether a field has an error or another value than usual."""
+        """Return titles, fields, and whether a field has an error or a value that is not its
+        default."""
         titles = {
             "Own captions, and several captions per video": ("own_as_computed", "percent"),
             "Words of BoW": ("stop_words", OWN_WORDS, "white_space"),
@@ -226,8 +227,8 @@ class EmbeddingsForm(forms.Form):
     video_embeddings = forms.FileField(
         label="Embeddings of videos",
         required=False,
-        help_text="A .npy matrix with a row for each video. Without it, a video has the mean of "
-        "its own captions.",
+        help_text="A .npy matrix with a row for each video. Without it, the embedding of a video "
+        "is the mean of those of its own captions.",
     )
     name = name_field("the name of the first file")
     own_as_computed = own_field()

@@ -35,7 +35,7 @@ class Member(TypedDict):
 def list_members(source: str) -> tuple[list[Member], int]:
     """Return the regular files of an archive, and the number of other members.
 
-    Raises `InvalidInput` if the file is no archive that can be read, or has too many members.
+    Raises `InvalidInput` if the file is not a readable archive, or has too many members.
     """
     found: list[Member] = []
     left_out = 0

@@ -18,7 +18,7 @@ _SECONDS_BETWEEN = 1.0
 
 
 class Meter:
-    """Writes the progress in whole per cent to a file, at most once a second."""
+    """Writes the progress in whole % to a file, at most once a second."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

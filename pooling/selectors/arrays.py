@@ -35,7 +35,7 @@ def video_ids(benchmark: Benchmark) -> Int64Array:
 
 
 def numbers_of(ids: Int64Array, wanted: Int64Array) -> Int64Array:
-    """Return the number of each primary key in `wanted`, which is its index in `ids`; int64 [n]."""
+    """Return the index in `ids` of each primary key in `wanted`, int64 [n]."""
     order = np.argsort(ids, kind="stable")
     return order[np.searchsorted(ids, wanted, sorter=order)]
 

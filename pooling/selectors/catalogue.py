@@ -78,7 +78,7 @@ def catalogue_of(benchmark: Benchmark) -> Catalogue:
 def captions_containing(benchmark: Benchmark, search: str) -> Int64Array:
     """Return the numbers of the captions with these parts of words in text or key, ascending.
 
-    The index of the words is cached as the columns are.
+    The index of the words is cached like the columns.
     """
     return _caption_words(*_version(benchmark)).containing(search)
 

@@ -1,4 +1,5 @@
-"""What belongs to a run, a pool, tags, train captions and a benchmark, and what keeps them."""
+"""The rows that belong to runs, pools, train captions and benchmarks, and the obstacles to
+deletion."""
 
 from __future__ import annotations
 

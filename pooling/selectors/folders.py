@@ -22,7 +22,7 @@ def is_inside(path: Path) -> bool:
 
 
 def shown_folders() -> list[str]:
-    """Return the root as "." and the folders in it. A person can also name one further below."""
+    """Return the root as "." and the folders in it. A person can also name a deeper folder."""
     root = folder_root()
     if root is None:
         return []

@@ -1,4 +1,4 @@
-"""Reading what an import compares with its files."""
+"""Reading the stored data that an import compares with its files."""
 
 from __future__ import annotations
 

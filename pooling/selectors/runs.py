@@ -56,12 +56,12 @@ def find_runs(
 
 
 def run_ids(benchmark: Benchmark, names: Sequence[str]) -> list[int]:
-    """Return the ids of named runs, for the parameters of a job: a name can change meanwhile."""
+    """Return the ids of named runs, for the parameters of a job, because a name can change."""
     return [run.pk for run in find_runs(benchmark, names)] if names else []
 
 
 def run_names(benchmark: Benchmark, ids: Sequence[int]) -> list[str]:
-    """Return the present names of the runs of a job.
+    """Return the current names of the runs of a job.
 
     Raises `InvalidInput` if a run is deleted, or if an earlier version of Hearth stored the job,
     with names instead of ids.
@@ -138,8 +138,8 @@ def ranks_in_run(
 ) -> Int32Array:
     """Return the rank of each pair in a run, int32 [n], from 0; NOT_RANKED for other pairs.
 
-    codes: of the benchmark, in any order. all_rows: read all lists by one statement, because the
-    pairs are of most rows.
+    codes: int64 [n], of the benchmark, in any order. all_rows: read all lists with one statement,
+    because the pairs belong to most rows.
     """
     space, own = run.pair_space, run.facing.codes(codes, run.benchmark.pair_space)
     if all_rows:

@@ -38,7 +38,7 @@ class FileFacts(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """What adding a file would do. `upload` is the part of it that was already sent."""
+    """The effect of adding a file. `upload` is the part of the file that was already sent."""
 
     status: str
     key: str = ""
@@ -84,7 +84,7 @@ def match_files(benchmark: Benchmark, names: Sequence[str]) -> list[Match]:
 
 
 def plan_files(benchmark: Benchmark, files: Sequence[FileFacts]) -> list[PlannedFile]:
-    """Return what adding each file would do, without changing anything.
+    """Return the effect of adding each file, without changing anything.
 
     The status is one of `match`, `archive`, `new`, `ambiguous` and `present`. A file is present if
     its video is playable already.
@@ -112,7 +112,7 @@ def _planned(
 
 
 def _sent_parts(benchmark: Benchmark) -> dict[tuple[str, int, int], VideoUpload]:
-    """Return the incomplete uploads by what identifies their files."""
+    """Return the incomplete uploads by the name, size and time of their files."""
     arriving = benchmark.uploads.filter(state=UploadState.ARRIVING)
     return {(one.name, one.size, one.modified): one for one in arriving}
 

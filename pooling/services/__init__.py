@@ -22,7 +22,7 @@ from pooling.services.deleting import (
     delete_tags,
     delete_train_split,
 )
-from pooling.services.expiry import expired_files, forget_expired_uploads
+from pooling.services.expiry import delete_expired_uploads, expired_files
 from pooling.services.folders import add_folder
 from pooling.services.imports import (
     ImportReport,
@@ -108,6 +108,7 @@ __all__ = [
     "compute_requested",
     "confirm_uploader",
     "delete_benchmark",
+    "delete_expired_uploads",
     "delete_pool",
     "delete_proxy",
     "delete_run",
@@ -115,7 +116,6 @@ __all__ = [
     "delete_train_split",
     "end_upload",
     "expired_files",
-    "forget_expired_uploads",
     "has_changes",
     "import_benchmark",
     "import_embeddings",

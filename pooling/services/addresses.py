@@ -21,7 +21,7 @@ from pooling.policies import check_can_add_videos
 
 
 class AddressesReport(TypedDict):
-    """The numbers of videos that got an address, and of those whose file is used instead."""
+    """The number of videos that received an address, and the number that keep their file."""
 
     videos: int
     with_file: int
@@ -60,7 +60,7 @@ def set_addresses(
 
 
 def refuse_addresses(rows: Iterable[VideoRow], problems: Problems, source: str | None) -> None:
-    """Add each address to the problems that the pages of Hearth do not allow browsers to play."""
+    """Add each address that the pages of Hearth do not allow browsers to play to the problems."""
     for row in rows:
         if row.url and (fault := _address_fault(row.url)):
             problems.add(fault, source, row.line)

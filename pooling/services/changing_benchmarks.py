@@ -1,4 +1,4 @@
-"""Renaming benchmarks, archiving them, and bringing them back."""
+"""Renaming, archiving and restoring benchmarks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def change_benchmark(*, benchmark: Benchmark, changes: Mapping[str, str], by: Ac
 
 @transaction.atomic
 def archive_benchmark(*, benchmark: Benchmark, by: Actor) -> None:
-    """Make a benchmark read-only and take it off the lists. Everything in it stays.
+    """Make a benchmark read-only and remove it from the lists. Everything in it stays.
 
     Raises `NotPermitted` if `by` does not lead the benchmark, and `Conflict` if it is archived
     already or if one of its campaigns is open.

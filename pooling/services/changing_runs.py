@@ -18,8 +18,8 @@ from pooling.policies import check_can_change_run, check_can_restore_run, check_
 from pooling.services.names import check_name
 from pooling.signals import run_listed
 
-# The audit log contains the values of these fields. Of the others, which may contain texts about
-# people, it contains only that they changed.
+# The audit log contains the values of these fields. The others may contain texts about people, so
+# the log records only that they changed.
 RECORDED = ("name", "paper", "code_url")
 RUN_FIELDS = (*RECORDED, "contact", "training_data", "description")
 

@@ -30,7 +30,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """New rows, not yet stored, by the place of their file in the list, and a sentence."""
+    """New rows that are not stored yet, by the place of their file in the list, and a summary."""
 
     rows: dict[int, VideoUpload]
     summary: str
@@ -39,9 +39,9 @@ class Chosen:
 def choose_files(
     benchmark: Benchmark, files: Sequence[FoundFile], *, by: Actor, left_out: int = 0
 ) -> Chosen:
-    """Return complete files that wait, for the files that match videos without a file.
+    """Return a waiting row for each file that matches a video without a file.
 
-    left_out: the number of further members that are no files.
+    left_out: the number of further members, which are not files.
     """
     matches = match_files(benchmark, [file.path for file in files])
     is_free = Q(upload=None) | Q(upload__state=UploadState.REFUSED)

@@ -1,4 +1,4 @@
-"""Deleting runs, pools, tags, train captions and benchmarks on which nothing published rests."""
+"""Deleting runs, pools, tags, train captions and benchmarks that nothing published depends on."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def delete_train_split(*, split: TrainSplit, by: Actor) -> Plan:
 def delete_tags(*, benchmark: Benchmark, imported_at: datetime, by: Actor) -> int:
     """Delete the tags that were imported together at this time. Return their number.
 
-    Tags that the import replaced do not come back. Raises `Conflict` if there are none any more.
+    Tags that the import replaced are not restored. Raises `Conflict` if no such tags are left.
     """
     check_can_import_metadata(by, benchmark)
     lock_row(benchmark)
@@ -106,7 +106,7 @@ def _index_of_pairs() -> Iterator[None]:
     """Index the pairs by video while videos are deleted.
 
     For each deleted video, the database looks for pairs that refer to it. `Pair.video` has no index
-    because building pools would take longer, so each look would read the whole table.
+    because building pools would take longer, so each lookup would read the whole table.
     """
     table = connection.ops.quote_name(Pair._meta.db_table)
     with connection.cursor() as cursor:

@@ -26,7 +26,7 @@ def expired_files() -> Iterator[Path]:
             yield path
 
 
-def forget_expired_uploads() -> None:
+def delete_expired_uploads() -> None:
     """Delete the rows of incomplete files that have expired. Others keep their reason."""
     old = VideoUpload.objects.filter(changed_at__lt=timezone.now() - KEPT_FOR, folder_path="")
     old.filter(state=UploadState.ARRIVING).delete()

@@ -17,7 +17,7 @@ FILES_MAX = 100_000
 
 
 def add_folder(*, benchmark: Benchmark, folder: str, by: Actor) -> str:
-    """Let the files of a folder wait that match videos without a file; return a sentence.
+    """Queue the files of a folder that match videos without a file. Return a summary.
 
     folder: relative to `VIDEO_FOLDER`. Links are not followed. Raises `InvalidInput` if there is no
     such folder, or if it leads out of `VIDEO_FOLDER`.

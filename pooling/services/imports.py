@@ -93,7 +93,7 @@ def begin_import(
 
 @contextmanager
 def _stored(files: Mapping[str, UploadedFile[Any]]) -> Iterator[dict[str, str]]:
-    """Store files; yield the name of each. After an error of a person, they are deleted."""
+    """Store files and yield their names. An error of the person deletes them."""
     stored: dict[str, str] = {}
     try:
         for name, file in files.items():
@@ -138,7 +138,7 @@ def plan_import(*, found: BenchmarkImport, by: Actor, progress: Progress) -> Pla
 def accept_import(*, found: BenchmarkImport, plan: str, by: Actor) -> Job:
     """Queue the job that writes the plan with this hash.
 
-    Raises `Outdated` if there is another plan now, and `Conflict` if the plan has errors or has
+    Raises `Outdated` if the plan has changed, and `Conflict` if the plan has errors or has
     been imported.
     """
     check_can_import_benchmark(by, found.benchmark_key)

@@ -1,4 +1,4 @@
-"""Unpack an uploaded WordNet for one computation."""
+"""Unpacking an uploaded WordNet for one computation."""
 
 from __future__ import annotations
 

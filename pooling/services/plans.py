@@ -57,7 +57,7 @@ class ImportFiles:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a new benchmark gets in addition to its files. `name` is the key by default."""
+    """The details of a new benchmark, in addition to its files. By default, `name` is the key."""
 
     name: str = ""
     licence: str = ""
@@ -96,7 +96,7 @@ class PlanReport(TypedDict):
     that are added and removed. changed: the number of captions with another text; `changes` has the
     first hundred. refused: the number of errors; `problems` has the first hundred. A plan with
     errors cannot be accepted. plan: the hash of the files, the options and the state of the
-    benchmark; the import of an accepted plan is refused if any of them has changed since.
+    benchmark; the import of an accepted plan is refused if any of them has changed since then.
     """
 
     key: str
@@ -186,7 +186,7 @@ def compare(
     *,
     update: bool,
 ) -> ImportPlan:
-    """Return the plan of files that have been read, for the stored state of the benchmark."""
+    """Return the plan for files that have been read and the stored state of the benchmark."""
     benchmark = Benchmark.objects.filter(key=key).first()
     stored = stored_captions(benchmark) if benchmark else None
     changes = None

@@ -67,7 +67,7 @@ def build_pool(
     expected: str = "",
     progress: Progress = no_progress,
 ) -> BuiltPool:
-    """Store the pool that these options select, and those of its pairs that no pool contains yet.
+    """Store the pool that these options select, with the pairs that no pool contains yet.
 
     expected: the `sha256` of the plan that the person has seen; empty if there was no preview.
 

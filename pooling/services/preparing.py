@@ -32,9 +32,10 @@ from pooling.services.queueing import ATTEMPTS, WORKER_DIED, refuse_files_of_job
 from pooling.services.unpacking import unpack
 from pooling.services.videos import Preparers, ReadyVideo, attach, limits_of, preparers
 
-# The job ends before the worker's limit. The files that are left get another job.
+# The job ends before the worker's time limit. Another job prepares the remaining files.
 RESERVE_SECONDS = 60
-# A file is begun if the job has this time left. The few files that need more are begun again.
+# A file is started only if the job has this much time left. The few files that need more time are
+# started again.
 ENOUGH_SECONDS = 240
 TICK_SECONDS = 1.0
 GONE = "The file is no longer on the server. Send it again."
@@ -82,7 +83,7 @@ class _Running:
 
 
 def prepare_uploads(*, benchmark: Benchmark, job: UUID, progress: Progress) -> PreparedReport:
-    """Prepare the complete files of a benchmark until none is left or the time is over.
+    """Prepare the complete files of a benchmark until none is left or the time has run out.
 
     Each file is stored as soon as it is prepared, so a job that starts again continues after it.
     Raises `Cancelled` after refusing the files that are left.
@@ -90,7 +91,7 @@ def prepare_uploads(*, benchmark: Benchmark, job: UUID, progress: Progress) -> P
     seconds = settings.CELERY_TASK_SOFT_TIME_LIMIT - RESERVE_SECONDS
     report = PreparedReport(playable=0, refused=0, unpacked=0)
     work = _Work(benchmark, job, progress, time.monotonic() + seconds, report)
-    _take_back(work)
+    _requeue(work)
     try:
         with ExitStack() as stack:
             _prepare_all(work, stack)
@@ -101,8 +102,8 @@ def prepare_uploads(*, benchmark: Benchmark, job: UUID, progress: Progress) -> P
     return work.report
 
 
-def _take_back(work: _Work) -> None:
-    """Let the files wait again that an earlier attempt of this job was preparing."""
+def _requeue(work: _Work) -> None:
+    """Requeue the files that an earlier attempt of this job was preparing."""
     mine = VideoUpload.objects.filter(state=UploadState.PROCESSING, job=work.job)
     mine.filter(attempts__gte=ATTEMPTS).update(
         state=UploadState.REFUSED, reason=WORKER_DIED, changed_at=Now()
@@ -144,7 +145,7 @@ def _report(work: _Work) -> None:
 
 
 def _claim(work: _Work, *, is_first: bool) -> VideoUpload | None:
-    """Take the next file, unless the time is over."""
+    """Claim the next file, unless the time has run out."""
     if work.seconds_left < ENOUGH_SECONDS and not is_first:
         return None
     waiting = work.benchmark.uploads.filter(state=UploadState.WAITING)
@@ -163,7 +164,7 @@ def _claim(work: _Work, *, is_first: bool) -> VideoUpload | None:
 def _start(
     work: _Work, pool: Preparers, upload: VideoUpload, running: dict[Future[ReadyVideo], _Running]
 ) -> None:
-    """Start to prepare a file, or end it at once."""
+    """Start to prepare a file, unless it can be unpacked, refused or completed at once."""
     path = upload_path(upload)
     actor = actor_of(upload.created_by)
     try:
@@ -248,7 +249,7 @@ def _finish(work: _Work, upload: VideoUpload, ready: ReadyVideo) -> None:
 def _end(
     work: _Work, upload: VideoUpload, state: UploadState, reason: str, video: Video | None = None
 ) -> bool:
-    """Store how a file ended. Return False if it was cancelled or removed meanwhile."""
+    """Store how a file ended. Return False if it was cancelled or removed in the meantime."""
     is_refused = state == UploadState.REFUSED
     mine = VideoUpload.objects.filter(pk=upload.pk, state=UploadState.PROCESSING, job=work.job)
     if not mine.update(state=state, reason=reason, is_kept=is_refused, changed_at=Now()):

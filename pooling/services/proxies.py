@@ -85,7 +85,7 @@ def compute_proxy(
     name: str = "",
     progress: Progress = no_progress,
 ) -> AddedProxy:
-    """Compute a proxy of each caption and each video, which its own captions represent.
+    """Compute a proxy for each caption and each video. The own captions of a video represent it.
 
     Raises `NotPermitted` if `by` may not add proxies, and `InvalidInput` if the name has an error
     or WordNet is needed but not installed.
@@ -118,8 +118,8 @@ def compute_requested(
 ) -> AddedProxy:
     """Compute a proxy as `compute_proxy` does, with the files that came with the request.
 
-    files: by the names `core.proxies.request.FILES`. A lexicon is an archive or a folder. Raises
-    `InvalidInput` if a file is missing or has an error.
+    files: the files by their names in `core.proxies.request.FILES`. A lexicon is an archive or a
+    folder. Raises `InvalidInput` if a file is missing or has an error.
     """
     check_can_add_proxy(by, benchmark)
     with ExitStack() as stack:
@@ -147,7 +147,7 @@ def import_proxy(
 ) -> AddedProxy:
     """Store the values of a `.npy` matrix, [n_queries, n_videos], as float16.
 
-    keys: a JSON file with the keys of the rows and columns, as exports have it. Without it, they
+    keys: a JSON file with the keys of the rows and columns, as exports write it. Without it, they
     are in the order of the numbers of captions and videos. Raises `NotPermitted` if `by` may not
     add proxies, and `InvalidInput` if a file or the name has an error.
     """
@@ -182,9 +182,10 @@ def import_embeddings(
     """Store the cosine of each caption and each video, from embeddings of another program.
 
     captions, videos: `.npy` matrices with a row for each caption or video, in the order of their
-    numbers. Without `videos`, a video has the mean of its own captions; without `captions`, a
-    caption has the mean of its own videos. Negative cosines become 0. Raises `NotPermitted` if `by`
-    may not add proxies, and `InvalidInput` if a file or the name has an error.
+    numbers. Without `videos`, the embedding of a video is the mean of those of its own captions.
+    Without `captions`, the embedding of a caption is the mean of those of its own videos. Negative
+    cosines become 0. Raises `NotPermitted` if `by` may not add proxies, and `InvalidInput` if a
+    file or the name has an error.
     """
     check_can_add_proxy(by, benchmark)
     sent = [file for file in (captions, videos) if file is not None]
@@ -270,7 +271,7 @@ def _store(proxy: Proxy, path: Path, act: PoolingAct, by: Actor, progress: Progr
             pk=proxy.benchmark_id
         )
         if now != (proxy.captions_sha256, proxy.benchmark.n_videos):
-            raise Outdated("The captions have changed meanwhile. Compute the proxy again.")
+            raise Outdated("The captions have changed in the meantime. Compute the proxy again.")
         proxy.name = free_name(proxy.benchmark.proxies.all(), proxy.name)
         proxy.save()
         after = {"method": proxy.method, "sha256": proxy.sha256}

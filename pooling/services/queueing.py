@@ -27,14 +27,15 @@ NO_RIGHT = "The person who sent it may no longer add videos."
 
 
 def queue_upload(upload: VideoUpload, by: Actor) -> None:
-    """Let a job prepare the complete file, in the transaction that completes it."""
+    """Queue the complete file for a job, in the transaction that completes the file."""
     VideoUpload.objects.filter(pk=upload.pk).update(
         state=UploadState.WAITING, job=preparing_job(upload.benchmark, by), changed_at=Now()
     )
 
 
 def preparing_job(benchmark: Benchmark, by: Actor) -> Job:
-    """Return the job that prepares the files of the benchmark. It is unfinished at most once."""
+    """Return the job that prepares the files of the benchmark. At most one of them is
+    unfinished."""
     return enqueue_job(
         kind=KIND,
         title=f"Prepare videos of {benchmark.name}",

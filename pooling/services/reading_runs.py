@@ -40,7 +40,7 @@ class ReadRun:
         """Raise `Outdated` if the captions have changed since they were read."""
         stored = Benchmark.objects.filter(pk=benchmark.pk, captions_sha256=self.captions_sha256)
         if not stored.exists():
-            raise Outdated("The captions have changed meanwhile. Import the run again.")
+            raise Outdated("The captions have changed in the meantime. Import the run again.")
 
     def store_matrix(self) -> dict[str, str]:
         """Store the files of the matrix. Return the fields of the run, none without a matrix.

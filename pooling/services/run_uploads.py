@@ -38,7 +38,7 @@ from pooling.services.runs import check_run_options, store_run
 from pooling.signals import private_run_stored, run_listed
 
 KIND = "score_upload"
-# Files with errors do not count toward the limit, but a person cannot send them without end.
+# Files with errors do not count toward the limit, but have this limit per person and day.
 ERRORS_PER_DAY = 20
 # A process that stores an upload queues its job within this time, or has died.
 QUEUED_WITHIN = timedelta(minutes=10)
@@ -146,8 +146,8 @@ def score_upload(
 ) -> RunUploadState:
     """Store the file as a private run and score it. Return the final state.
 
-    A job that starts again after its worker died finds the run that it has stored. Other errors
-    than those of the file are raised, and `settle_run_uploads` refuses the upload.
+    A job that starts again after its worker died finds the run that it has stored. Errors other
+    than those of the file are raised. `settle_run_uploads` then refuses the upload.
     """
     try:
         if upload.run is None:

@@ -35,8 +35,8 @@ PART_PREDICTIONS = 1 << 18
 class RunReport(TypedDict):
     """An imported run in the result of a job and in the output of `--json`.
 
-    queries: the number of captions with a list, or of videos. also: the run of the other direction
-    that the same matrix has, if both were imported.
+    queries: the number of captions (or videos) with a list. also: the run of the other direction
+    from the same matrix, if both were imported.
     """
 
     run: str
@@ -101,15 +101,15 @@ def import_run(
     Another file under a name in use becomes `NAME@2`, then `NAME@3`. The signal `run_imported` is
     sent in the transaction that stores a new run.
 
-    direction: a `Direction`, or `BOTH` for both runs of a matrix, of which the one from video to
-    text is called `NAME (video-to-text)`.
+    direction: a `Direction`, or `BOTH` for both runs of a matrix. The run from video to text is
+    then called `NAME (video-to-text)`.
 
     Raises `NotPermitted` if `by` may not import runs. Raises `InvalidInput` if the file or an
-    option has an error, and `Outdated` if the captions change meanwhile. After an error nothing is
-    stored.
+    option has an error, and `Outdated` if the captions change in the meantime. After an error
+    nothing is stored.
     """
     check_can_import_run(by, benchmark)
-    directions = Direction.wanted(direction)
+    directions = Direction.named(direction)
     names = [
         check_run_options(system, name, depth, found, is_both=len(directions) > 1)
         for found in directions
@@ -183,7 +183,8 @@ def check_run_options(
 ) -> str:
     """Check the options of a run, and return its name.
 
-    A name that a person has entered stays, unless it is that of the two runs of a matrix.
+    A name that a person has entered stays, except for the video-to-text run of two runs of a
+    matrix.
     """
     check_name(system, "system")
     wanted = name or system
@@ -227,7 +228,7 @@ def store_run(
 
 
 def _rows(run: Run, data: RunData) -> Iterator[dict[str, Any]]:
-    """Yield the columns of some lists at a time."""
+    """Yield the columns of the lists, part by part."""
     lists = packed_lists(data)
     while part := list(islice(lists, 1 + PART_PREDICTIONS // data.depth)):
         numbers, items, scores = zip(*part, strict=True)

@@ -1,4 +1,4 @@
-"""Unpack an archive of videos: each member that matches a video waits as a file of its own."""
+"""Unpack an archive of videos: each member that matches a video waits as a separate file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEMORY_MB = 1024
 
 
 def unpack(upload: VideoUpload, *, by: Actor) -> str:
-    """Store the members of an archive that match videos without a file; return a sentence.
+    """Store the members of an archive that match videos without a file. Return a summary.
 
     Raises `InvalidInput` if the archive cannot be read or its members need too much space.
     """

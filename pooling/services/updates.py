@@ -119,7 +119,8 @@ def _renumber_videos(benchmark: Benchmark, keys: Sequence[str]) -> None:
     gone = [pk for key, pk in stored.items() if key not in number_of]
     for start in range(0, len(gone), BATCH):
         Video.objects.filter(pk__in=gone[start : start + BATCH]).delete()
-    # All numbers are unique at any time, so the stored ones first move out of the way.
+    # Numbers must be unique at any time, so the stored rows first get numbers that no row will
+    # have.
     offset = max(benchmark.n_videos, len(keys))
     benchmark.videos.update(number=F("number") + offset)
     kept = [Video(pk=pk, number=number_of[key]) for key, pk in stored.items() if key in number_of]

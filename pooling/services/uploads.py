@@ -62,7 +62,7 @@ class Checksum:
 
 
 def begin_upload(*, benchmark: Benchmark, file: FileFacts, by: Actor) -> VideoUpload:
-    """Return the upload of a file, which continues if a part of the same file was sent before.
+    """Return the upload of a file. It continues if a part of the same file was sent before.
 
     Raises `InvalidInput` if no video or several have this name. Raises `Conflict` if the video is
     playable or another file is on its way to it. Raises `TooLarge` if the file is too large or the
@@ -179,7 +179,7 @@ def receive_part(
 
 @contextmanager
 def _locked(upload: VideoUpload) -> Iterator[BinaryIO]:
-    """Yield the open file, which no other request has open. The lock ends with the process."""
+    """Yield the open file, locked against other requests. The lock ends with the process."""
     try:
         file = upload_path(upload).open("r+b")
     except FileNotFoundError:
@@ -232,7 +232,7 @@ def _advance(upload: VideoUpload, offset: int, by: Actor) -> int:
 
 @transaction.atomic
 def end_upload(*, upload: VideoUpload, by: Actor) -> None:
-    """Remove an upload that has not been prepared, and its file."""
+    """Remove an upload that is not prepared, with its file."""
     check_can_add_videos(by, upload.benchmark)
     if upload.state == UploadState.PROCESSING:
         raise Conflict("The file is being prepared. Cancel it first.")

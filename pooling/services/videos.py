@@ -100,7 +100,7 @@ class Preparers:
 def preparers() -> Iterator[Preparers]:
     """Yield the threads with a temporary folder, which is deleted at the end.
 
-    At the end, also the files that are being prepared are given up.
+    At the end, the preparation of unfinished files stops, too.
     """
     Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
     sandboxes = [Sandbox(PREPARE) for _ in range(os.cpu_count() or 1)]

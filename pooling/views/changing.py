@@ -80,7 +80,7 @@ def benchmark_change(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_POST
 def benchmark_archive(request: HttpRequest, key: str) -> HttpResponse:
-    """Archive a benchmark, or bring it back."""
+    """Archive a benchmark, or restore it."""
     benchmark = get_benchmark_managed(request, key)
     by = cast(User, request.user)
     action = request.POST.get("action")

@@ -63,7 +63,7 @@ def train_captions_delete(request: HttpRequest, key: str, pk: int) -> HttpRespon
 @only_for(can_see_benchmarks)
 @require_POST
 def tags_delete(request: HttpRequest, key: str) -> HttpResponse:
-    """Delete the tags that one file brought."""
+    """Delete the tags that were imported from one file."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_import_metadata(request.user, benchmark)
     number = services.delete_tags(

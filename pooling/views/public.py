@@ -142,7 +142,7 @@ def run_publish(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @only_for(can_upload_for_scoring)
 @require_POST
 def run_upload_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """Withdraw the run of one's own upload, or restore it."""
+    """Withdraw the run of a person's own upload, or restore it."""
     own = own_run_uploads(request.user).select_related("benchmark", "run")
     upload = get_object_or_404(own, pk=pk, run__isnull=False)
     run, by = cast(Run, upload.run), cast(User, request.user)

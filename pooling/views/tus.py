@@ -72,7 +72,7 @@ def answer(
 @require_http_methods(["OPTIONS", "POST"])
 @tus
 def video_uploads(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
-    """Begin an upload, or find the one of the same file that was begun before."""
+    """Begin an upload, or find the upload of the same file that was begun before."""
     return begin(request, benchmark, "video-upload")
 
 

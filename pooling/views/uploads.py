@@ -1,4 +1,4 @@
-"""The page that adds the files of videos, and shows what becomes of them."""
+"""The page that adds the files of videos, and shows their states."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def videos_add(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_POST
 def videos_plan(request: HttpRequest, key: str) -> JsonResponse:
-    """Return what adding each file of a list would do. Nothing is changed."""
+    """Return the effect of adding each file of a list. Nothing is changed."""
     benchmark = _benchmark(request, key)
     plan = plan_files(benchmark, parse_files(request.body))
     return JsonResponse(

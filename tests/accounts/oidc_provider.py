@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider in a process of its own, for the tests of single sign-on.
+"""A small OpenID Connect provider in a separate process, for the tests of single sign-on.
 
 It checks what a provider must check: the client and its secret, the redirect address, that a code
 is used once, and PKCE. `POST /be` chooses the person who signs in next; without a person, the

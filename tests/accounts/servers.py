@@ -1,4 +1,4 @@
-"""Web servers in processes of their own, on the database of the test."""
+"""Web servers in separate processes, on the database of the test."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from config.accounts.roles import (
     EVERYWHERE,
     Role,
     Scopes,
-    forget_roles,
+    discard_cached_roles,
     is_admin,
     is_annotator,
     is_lead,
@@ -264,7 +264,7 @@ def test_a_lead_deactivates_people_if_they_may_withdraw_all_their_roles() -> Non
 
     def ended(by: User) -> list[str]:
         for person in people:
-            forget_roles(person)
+            discard_cached_roles(person)
         return [person.username for person in people if can_deactivate(by, person)]
 
     assert ended(tim) == ["anna"]

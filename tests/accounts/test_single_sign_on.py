@@ -1,4 +1,4 @@
-"""Single sign-on by OpenID Connect: the whole flow, over HTTP, with a provider of its own."""
+"""Single sign-on by OpenID Connect: the whole flow, over HTTP, with a small provider."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def change_on_the_command_line(person: User) -> None:
     "change", [change_on_the_page, change_in_the_admin, change_on_the_command_line]
 )
 def test_a_new_password_revokes_all_tokens(rita: User, change: Any) -> None:
-    """An API token does not outlive a password change, however the password changes."""
+    """Every kind of password change revokes the API tokens."""
     other = token_of(factories.make_user("otto", Role.RESEARCHER))
     key = token_of(rita)
     assert answer_to(key).status_code == 200

@@ -1,4 +1,4 @@
-"""The page of one's own work: only one's own figures and keys."""
+"""The page My work: only the person's own figures and keys."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
         ({"high_0": "Enter"}, "Tab, Enter and Escape do the same on every page."),
         (
             {"high_1": "5"},
-            "Digits mark elements of captions and choose the steps of longer scales.",
+            "Digits choose captions and steps of longer scales, and mark elements of captions.",
         ),
         ({"high_0": "abc"}, "abc is not a key"),
         ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),

@@ -286,7 +286,7 @@ def run(title: str, measure: Callable[[Bench, Path, Path], None], *, has_known: 
         if data is None:
             data = Path(folder) / "data"
             data.mkdir()
-            # In a process of its own, because the peak of a command includes that of its parent.
+            # In a separate process, because the peak of a command includes that of its parent.
             with ProcessPoolExecutor(1) as drawing:
                 drawing.submit(draw_data, data, tiny=options.tiny).result()
         with new_database(Path(folder) / "home") as environment:

@@ -232,7 +232,7 @@ def processor_seconds(group: int) -> float:
     """Return the processor time that the processes of a group have used so far."""
     seconds = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # a process that has ended meanwhile
+        with suppress(OSError):  # a process that has ended in the meantime
             values = stat.read_text().rpartition(")")[2].split()
             seconds += sum(map(int, values[11:13])) if int(values[2]) == group else 0
     return seconds / os.sysconf("SC_CLK_TCK")

@@ -145,7 +145,7 @@ def measure(environment: dict[str, str], folder: Path, size: Size) -> list[Row]:
     limit = LARGE_LIMIT_MB if is_large else LIMIT_MB
     for name, packed, valid, texts in FILES[:2] if is_large else FILES:
         path = write(folder / "file", texts(size), packed=packed)
-        # Each file is a run of its own, also if its lists are the same.
+        # Each file is a separate run, even if its lists are the same.
         code, seconds, megabytes = manage(
             environment,
             *("import_run", KEY, str(path), "--system", name.replace(",", "")),

@@ -32,7 +32,7 @@ TINY = {
     "scale": "--tiny",
     "scoring": "--tiny",
 }
-# Compares two checkouts, and has no input of its own.
+# Compares two checkouts, and has no input.
 NEEDS_A_CHECKOUT = {"judging_pairs"}
 # Keys whose values must be empty or zero, if a program reports them.
 WRONG = ("failures", "differences", "errors", "judged_twice")

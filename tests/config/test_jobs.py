@@ -381,7 +381,7 @@ def test_a_broker_that_is_away_loses_nothing(
     try:
         started = time.monotonic()
         job = import_job(benchmark)
-        assert time.monotonic() - started < 60  # not as long as the broker is away
+        assert time.monotonic() - started < 60  # not as long as the broker is unavailable
         assert (now(job).state, now(job).sent_at) == (JobState.QUEUED, None)
     finally:
         use_broker(*before)
@@ -449,7 +449,7 @@ def test_clicks_at_the_same_time_start_one_job(benchmark: Benchmark) -> None:
         cancel_job(job=jobs[0], by=OPERATOR)
 
 
-# --- A database that goes away ----------------------------------------------------------------
+# --- A database that stops answering ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError])

@@ -1,4 +1,4 @@
-"""Queries compiled once give what the same queries give when Django builds them each time."""
+"""Queries that are compiled once return the same as queries that Django builds each time."""
 
 from __future__ import annotations
 

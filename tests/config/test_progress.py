@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from config.shared.commands import TerminalProgress
+from config.shared.progress import progress_of_part
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Half of the run, then a phase with an unknown total.
@@ -75,3 +76,11 @@ def read_all(terminal: int) -> str:
         pass
     os.close(terminal)
     return b"".join(pieces).decode()
+
+
+def test_the_progress_of_a_part() -> None:
+    seen: list[tuple[int, int | None, str]] = []
+    part = progress_of_part(lambda *step: seen.append(step), 2, 4, "scoring by BoW")
+    part(1, 4, "scoring")
+    part(0, None)
+    assert seen == [(2250, 4000, "scoring by BoW"), (2000, 4000, "scoring by BoW")]

@@ -36,7 +36,7 @@ def test_a_public_host_needs_its_own_key(tmp_path: Path, environment: dict[str, 
     done = start(tmp_path, "check", ALLOWED_HOSTS="hearth.example", **environment)
     assert done.returncode != 0
     assert done.stdout == ""
-    assert "Set SECRET_KEY to a long random text of your own" in done.stderr
+    assert "Set SECRET_KEY to your own long random text" in done.stderr
 
 
 def test_a_local_host_needs_no_settings(tmp_path: Path) -> None:

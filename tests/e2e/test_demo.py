@@ -63,7 +63,7 @@ def test_demo_is_built_once_and_labels_change_the_leaderboard(home: Path) -> Non
         "gold": [("control", 24), ("training", 24)],
         "trained": [("annotator", 16), *[(f"simulated-{name}", 16) for name in NAMES]],
         "paused": [("simulated-igor", 24, 3, 0)],
-        "labels": [("live", first["judgments"])],
+        "labels": [("judging", "live", first["judgments"]), ("ordering", "live", 60)],
         "pictures": [(0, 1), (1, 0)],
     }
 
@@ -76,9 +76,12 @@ QUESTIONS = {
         SELECT username, training.gold_judged FROM annotation_membership AS judging
         JOIN annotation_annotator AS one ON one.id = judging.annotator_id
         JOIN accounts_user ON accounts_user.id = one.user_id
-        JOIN annotation_membership AS training
-        ON training.annotator_id = one.id AND training.id != judging.id
-        WHERE judging.admitted_at IS NOT NULL AND judging.admitted_by_id IS NULL
+        JOIN annotation_membership AS training ON training.annotator_id = one.id
+        JOIN annotation_campaign AS queue
+        ON queue.id = training.campaign_id AND queue.kind = 'training'
+        JOIN annotation_campaign ON annotation_campaign.id = judging.campaign_id
+        WHERE annotation_campaign.kind = 'judging'
+        AND judging.admitted_at IS NOT NULL AND judging.admitted_by_id IS NULL
         UNION SELECT 'annotator', gold_judged FROM annotation_membership
         JOIN annotation_annotator AS one ON one.id = annotation_membership.annotator_id
         JOIN accounts_user ON accounts_user.id = one.user_id WHERE username = 'annotator'
@@ -99,8 +102,11 @@ QUESTIONS = {
         WHERE membership.state = 'paused' AND admitted_by_id IS NOT NULL
     """,
     "labels": """
-        SELECT state, COUNT(*) FROM annotation_judgment
-        WHERE state IN ('live', 'superseded') GROUP BY state
+        SELECT kind, annotation_judgment.state, COUNT(*) FROM annotation_judgment
+        JOIN annotation_judgmenttask AS task ON task.id = task_id
+        JOIN annotation_campaign ON annotation_campaign.id = task.campaign_id
+        WHERE annotation_judgment.state IN ('live', 'superseded')
+        GROUP BY kind, annotation_judgment.state ORDER BY kind
     """,
     "pictures": "SELECT place, is_match FROM annotation_guidelinepicture ORDER BY place",
 }

@@ -69,8 +69,8 @@ def test_a_newcomer_trains_and_judges(
     is_sound(page)
     assert page.get_by_role("link", name="judging").count() == 0
     follow(page.get_by_role("link", name="Start training room training"))
-    told = [answer(page, key) for key in "jkk"]
-    assert told == ["Wrong: the pair is relevant", "Correct: relevant", "Correct: relevant"]
+    feedback = [answer(page, key) for key in "jkk"]
+    assert feedback == ["Wrong: the pair is relevant", "Correct: relevant", "Correct: relevant"]
 
     page.goto("/")
     page.get_by_text("You have answered all items.").wait_for()

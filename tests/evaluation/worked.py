@@ -14,6 +14,8 @@ from tests.factories import (
     add_train_captions,
     import_benchmark,
     make_run,
+    make_study,
+    order_all,
     write_captions,
 )
 from tests.replay import replayed
@@ -27,7 +29,7 @@ RUNS = {
     "A": {"c0": ["v0", "v1", "v2"], "c1": ["v0", "v1", "v3"], "c2": ["v3", "v2", "v0"]},
     "B": {"c0": ["v1", "v3", "v0"], "c1": ["v1", "v2", "v0"], "c2": ["v3", "v1", "v2"]},
 }
-# Of the original positives, c1's was judged not relevant; it counts all the same.
+# The original positive of c1 was judged not relevant, but still counts.
 LABELS = {
     "c0": {"v0": 1, "v1": 1, "v2": 0, "v3": 0},
     "c1": {"v0": 1, "v1": 0, "v2": 1, "v3": 0},
@@ -45,6 +47,10 @@ PROXIES = {
     "near": [[1, 0.5, 0, 0], [0.5, 1, 0.25, 0], [0, 0.25, 1, 0.75]],
     "words": [[1, 0, 0, 0], [0.5, 1, 0.5, 0], [0, 0, 1, 0]],
 }
+
+# The orders of levels that three people give to the captions of every video.
+BEST_FIRST = (0, 1, 2, 3, 4)
+ORDERS = (BEST_FIRST, (1, 0, 2, 3, 4), BEST_FIRST)
 
 
 @replayed
@@ -68,3 +74,10 @@ def make_worked_benchmark(folder: Path) -> Benchmark:
     for name, values in PROXIES.items():
         add_proxy(folder, benchmark, values, name)
     return benchmark
+
+
+def make_ordered_benchmark(folder: Path) -> Benchmark:
+    """Six captions and three videos, with an ordering study in which all orders are made."""
+    study = make_study(folder, key="ordered", name="Study 1")
+    order_all(study, ORDERS)
+    return study.benchmark

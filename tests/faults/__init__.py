@@ -2,6 +2,6 @@
 
     python -m tests.faults [--long] [NAME ...]
 
-Each drill starts a site of its own, with real servers. It is a function that takes a `Site` and
+Each drill starts a separate site with real servers. It is a function that takes a `Site` and
 the number of rounds, and returns a `Row`.
 """

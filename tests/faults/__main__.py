@@ -25,10 +25,10 @@ from tests.faults.workers import kill_during_imports, kill_during_scoring
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 INTRODUCTION = """# Faults
 
-Each drill breaks a running site with real servers, and compares the answers and uploads that the
-site acknowledged with those that it has stored. Tried is the number of faults. Lost are those that
-are missing or wrong afterwards, and doubled those that are stored more than once. `make faults`
-runs the long form of all drills and writes this page. `make test` runs a short form.
+Each drill breaks a running site with real servers. It then compares the answers and uploads that
+the site acknowledged with those that it has stored. "Tried" is the number of faults. "Lost" answers
+or uploads are missing or wrong afterwards, and "doubled" ones are stored more than once.
+`make faults` runs the long form of all drills and writes this page. `make test` runs a short form.
 """
 REPORT = ROOT / "docs" / "faults.md"
 

@@ -39,7 +39,7 @@ describe("colours", () => {
     assert.deepEqual(scaleOf(["constructor"]).range, ["c0"]);
   });
 
-  test("labels and original positives have colours of their own, and other names take turns", () => {
+  test("labels and original positives have their own colours, and other names take turns", () => {
     const names = ["one", "Original positives", "two", "By the labels", "neither", "three"];
     const kinds = { "Original positives": "original", neither: "original", "By the labels": "labels" };
     assert.deepEqual(scaleOf(names, { usermeta: { kinds } }).range, ["c0", "grey", "c1", "orange", "grey", "c0"]);

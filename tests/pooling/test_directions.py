@@ -127,7 +127,7 @@ def test_captions_that_change_meanwhile_stop_the_import(
     def change(done: int, total: int | None, phase: str = "") -> None:
         Benchmark.objects.update(captions_sha256="f" * 64)
 
-    with pytest.raises(Outdated, match=r"^The captions have changed meanwhile\."):
+    with pytest.raises(Outdated, match=r"^The captions have changed in the meantime\."):
         import_matrix(tmp_path, benchmark, progress=change)
     assert Run.objects.count() == 0
 

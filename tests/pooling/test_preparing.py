@@ -168,7 +168,7 @@ def test_the_same_file_is_prepared_once(tus: TusClient, tmp_path: Path) -> None:
         default_storage.open(first.file.name) as one,
         default_storage.open(second.file.name) as two,
     ):
-        assert one.read() == two.read()  # a second copy that was made anew differs
+        assert one.read() == two.read()  # a second copy of the same file differs
     assert (second.state, second.duration, bool(second.sheet)) == ("playable", 3.0, True)
 
 

@@ -80,7 +80,7 @@ def cancel_at(step: int) -> Progress:
 
 
 def reports_of(way: Callable[..., object]) -> int:
-    """Return how often this work reports progress. What it stores is taken back."""
+    """Return the number of progress reports of this work. Its writes are rolled back."""
     steps: list[int] = []
     with transaction.atomic():
         way(progress=lambda done, total, phase="": steps.append(done))
@@ -121,7 +121,7 @@ def test_a_proxy_of_changed_captions_is_not_stored(benchmark: Benchmark) -> None
     def change(done: int, total: int | None, phase: str = "") -> None:
         Benchmark.objects.update(captions_sha256="f" * 64)
 
-    with pytest.raises(Outdated, match=r"^The captions have changed meanwhile\."):
+    with pytest.raises(Outdated, match=r"^The captions have changed in the meantime\."):
         compute_proxy(benchmark=benchmark, options=PLAIN, by=OPERATOR, progress=change)
     assert Proxy.objects.count() == 0
 
@@ -162,11 +162,11 @@ def test_an_imported_proxy(benchmark: Benchmark, tmp_path: Path) -> None:
         (np.zeros((3, 2)), "the matrix is 3 x 2, but the benchmark has 3 x 3 (captions x videos)"),
         (
             np.full((3, 3), 1.01),
-            "a value is not from 0 to 1: 1.01 in row 0, column 0, from 0",
+            "a value is not from 0 to 1: 1.01 (row 0, column 0, counted from 0)",
         ),
         (
             np.full((3, 3), np.nan),
-            "a value is not from 0 to 1: nan in row 0, column 0, from 0",
+            "a value is not from 0 to 1: nan (row 0, column 0, counted from 0)",
         ),
         (
             np.zeros((3, 3), np.int64),

@@ -149,7 +149,7 @@ def test_a_matrix_is_uploaded_with_its_keys(client: Client) -> None:
         (
             [[0, 0, 0], [0, 0, 0], [0, 2.5, 0]],
             None,
-            "m.npy: a value is not from 0 to 1: 2.5 in row 2, column 1, from 0",
+            "m.npy: a value is not from 0 to 1: 2.5 (row 2, column 1, counted from 0)",
         ),
         ([[0.0, 0.0]], None, "m.npy: the matrix is 1 x 2, but the benchmark has 3 x 3"),
         (np.full((3, 3), None), None, "m.npy: this is not a .npy matrix of numbers"),

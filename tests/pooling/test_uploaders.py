@@ -3,12 +3,15 @@
 # ruff: noqa: F811  (fixtures of another module are arguments here)
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
 from django.test import Client
 
@@ -121,6 +124,51 @@ def test_only_leads_of_the_benchmark_confirm(benchmark: Benchmark, olga: User, l
     uploader.refresh_from_db()
     with pytest.raises(Conflict, match="archived"):
         services.confirm_uploader(uploader=uploader, by=lea)
+
+
+def test_leads_confirm_and_remove_people_by_api(
+    benchmark: Benchmark, olga: User, lea: User
+) -> None:
+    uploader = services.ask_for_confirmation(benchmark=benchmark, by=olga)
+    leads, olgas, place = signed_in(lea), signed_in(olga), "/api/v1/benchmarks/tiny/uploaders/"
+    (row,) = leads.get(place).json()["results"]
+    assert (row["id"], row["username"], row["confirmed_at"]) == (uploader.pk, "olga", None)
+    confirm = f"{place}{uploader.pk}/confirm/"
+    assert [client.post(confirm).status_code for client in (olgas, leads, leads)] == [403, 200, 409]
+    assert send_file(olgas) == 302
+    assert leads.get(place).json()["results"][0]["confirmed_at"] is not None
+    removals = [client.delete(f"{place}{uploader.pk}/") for client in (olgas, leads, leads)]
+    assert [removal.status_code for removal in removals] == [403, 204, 404]
+    assert send_file(olgas) == 403
+    entries = AuditEntry.objects.filter(by=lea, act__startswith="uploader").order_by("pk")
+    assert list(entries.values_list("act", "interface")) == [
+        ("uploader_confirmed", "api"),
+        ("uploader_removed", "api"),
+    ]
+
+
+def test_the_command_confirms_all_named_people_or_none(
+    benchmark: Benchmark, olga: User, capsys: Any
+) -> None:
+    oda = make_user("oda")
+    for person in (olga, oda):
+        services.ask_for_confirmation(benchmark=benchmark, by=person)
+    with pytest.raises(CommandError, match="No active person 'nemo' asked"):
+        call_command("confirm_uploaders", "tiny", "oda", "nemo")
+    call_command("confirm_uploaders", "tiny")
+    assert capsys.readouterr().out == "olga: waiting\noda: waiting\n"
+    call_command("confirm_uploaders", "tiny", "oda", "olga")
+    call_command("confirm_uploaders", "tiny", "olga", "--remove", "--json")
+    output = capsys.readouterr().out.splitlines()
+    assert sorted(output[:2]) == ["oda: confirmed", "olga: confirmed"]
+    people = [{"username": "oda", "email": oda.email, "is_confirmed": True}]
+    assert json.loads(output[2]) == {"people": people}
+    entries = AuditEntry.objects.filter(act__startswith="uploader").order_by("pk")
+    assert list(entries.values_list("act", "object_id", "by")) == [
+        ("uploader_confirmed", str(oda.pk), None),
+        ("uploader_confirmed", str(olga.pk), None),
+        ("uploader_removed", str(olga.pk), None),
+    ]
 
 
 def test_the_database_stores_a_person_once_for_each_benchmark(

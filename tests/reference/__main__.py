@@ -1,4 +1,4 @@
-"""Print reference figures beside what Hearth computes from the same data.
+"""Print reference figures next to those that Hearth computes from the same data.
 
     python -m tests.reference --data FOLDER [--wordnet FOLDER] [--only NAME] [--json]
 

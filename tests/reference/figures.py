@@ -1,4 +1,4 @@
-"""A figure that another program or a paper states, and what Hearth computes."""
+"""A figure that another program or a paper states, and the one that Hearth computes."""
 
 from __future__ import annotations
 

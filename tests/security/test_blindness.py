@@ -1,8 +1,9 @@
 """Blindness: nothing that an annotator receives depends on the answers of others or on gold.
 
-Two worlds differ only in what another annotator answered, or in the correct answers of the control
-pairs. Everything that the second annotator can reach is the same in both: bodies, headers, ETags,
-counts, orders, errors and logs. Planted words show that no text of others is sent either.
+Two worlds differ only in what another annotator answered, in the correct answers of the control
+pairs, or in the proxy of an ordering study. Everything that the second annotator can reach is the
+same in both: bodies, headers, ETags, counts, orders, errors and logs. Planted words show that no
+text of others is sent either.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ from annotation.models import (
     Judgment,
     JudgmentTask,
     Membership,
+    OrderingCaption,
 )
 from annotation.services import escalate_task
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.caches import process_cache
-from pooling.models import Pair
+from pooling.models import Benchmark, Pair, Proxy
 from pooling.services import change_public_page
 from tests import factories
 from tests.test_api import API, FOR_VISITORS, OPERATIONS
@@ -56,6 +58,10 @@ COUNTING = (JudgmentTask, Assignment, Judgment, Escalation, Pair, Membership)
 FIRST_KEY = 7_700_000_000
 PRIMARY_KEY = re.compile(r"(?<!\d)7700000\d{3}(?!\d)")
 
+# A value of a proxy that is easy to find.
+VALUE = 0.765432109
+PLANTED = re.compile(rf"{CANARY}|{str(VALUE)[2:8]}")
+
 Answers = dict[str, tuple[int, dict[str, str], str]]
 World = Callable[[], None]
 
@@ -70,9 +76,25 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     made = factories.make_campaign_with_gold(
         tmp_path, captions=2, videos=2, gold=4, double_share=1, gold_share=0.5
     )
-    shown = {"is_public": True, "shows_while_judging": True}
-    change_public_page(benchmark=made.benchmark, changes=shown, by=OPERATOR)
+    show_to_visitors(made.benchmark)
     return made
+
+
+@pytest.fixture
+def study(db: None, tmp_path: Path) -> Campaign:
+    """An ordering study of a public benchmark. The name of its proxy contains the planted word."""
+    start_keys_at(FIRST_KEY)
+    benchmark = factories.make_benchmark(tmp_path, captions=5, videos=3)
+    factories.add_gold_items(tmp_path, benchmark, [("c0", "v0", 1, "")])
+    made = factories.make_study(tmp_path, benchmark=benchmark, name="Order the captions")
+    Proxy.objects.update(name=f"{CANARY}-overlap")
+    show_to_visitors(benchmark)
+    return made
+
+
+def show_to_visitors(benchmark: Benchmark) -> None:
+    shown = {"is_public": True, "shows_while_judging": True}
+    change_public_page(benchmark=benchmark, changes=shown, by=OPERATOR)
 
 
 def start_keys_at(first: int) -> None:
@@ -88,7 +110,11 @@ def start_keys_at(first: int) -> None:
 
 @pytest.fixture
 def others(campaign: Campaign) -> Annotator:
-    """The other annotator, whose name contains the planted word."""
+    return make_other_annotator()
+
+
+def make_other_annotator() -> Annotator:
+    """Return the other annotator, whose name contains the planted word."""
     person = factories.make_user(f"{CANARY}-anna", Role.ANNOTATOR)
     User.objects.filter(pk=person.pk).update(first_name=CANARY, email=f"{CANARY}@example.org")
     return factories.make_annotator(f"{CANARY}-otto")
@@ -96,6 +122,10 @@ def others(campaign: Campaign) -> Annotator:
 
 @pytest.fixture
 def bert(campaign: Campaign) -> APIClient:
+    return bert_in(campaign)
+
+
+def bert_in(campaign: Campaign) -> APIClient:
     client = APIClient()
     # The order of pairs depends on the keys of these rows, which differ on PostgreSQL if they are
     # made in each world.
@@ -150,6 +180,12 @@ def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
                 ask(f"{when} {real}", client.get(API + real))
 
     read_all("before")
+    order = list(range(5))
+    own, opposite = (
+        ({"places": order}, {"places": order[::-1]})
+        if campaign.is_ordering
+        else ({"label": 1}, {"label": 0})
+    )
     judged = 0
     while judged < 6:
         claimed = ask(f"claim {judged}", client.post(f"{API}campaigns/{campaign.pk}/claim/", {}))
@@ -158,10 +194,10 @@ def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
             break
         for item in items:
             key = f"00000000-0000-4000-8000-{judged:012}"
-            content = {"assignment": item["assignment"], "label": 1, "client_key": key}
+            content = {"assignment": item["assignment"], "client_key": key, **own}
             ask(f"answer {judged}", client.post(f"{API}judgments/", content, format="json"))
             ask(f"again {judged}", client.post(f"{API}judgments/", content, format="json"))
-            other = {**content, "label": 0}
+            other = {**content, **opposite}
             ask(f"conflict {judged}", client.post(f"{API}judgments/", other, format="json"))
             judged += 1
     escalation = {"assignment": content["assignment"], "kind": "unsure"}
@@ -233,6 +269,34 @@ def test_no_answer_depends_on_the_correct_answers_of_control_pairs(
 
     yes, no = (in_world(gold(is_relevant), bert, campaign, caplog) for is_relevant in (True, False))
     assert differences(yes, no) == {}
+
+
+def test_no_answer_depends_on_the_proxy_of_a_study_or_on_the_orders_of_others(
+    study: Campaign, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    held = factories.claim(study, make_other_annotator(), 3)
+    client = bert_in(study)
+    OrderingCaption.objects.update(value=VALUE)
+
+    def as_chosen() -> None:
+        for assignment in held:
+            factories.submit_order(assignment)
+
+    def opposite() -> None:
+        rows = list(OrderingCaption.objects.order_by("-level"))
+        OrderingCaption.objects.all().delete()
+        for row in rows:
+            row.pk, row.level, row.value = None, 4 - row.level, 1 - VALUE
+        OrderingCaption.objects.bulk_create(rows)
+        Proxy.objects.update(name="other", code_version="other")
+        for assignment in held:
+            factories.submit_order(assignment, (2, 1, 0, 4, 3))
+
+    worlds = [in_world(change, client, study, caplog) for change in (as_chosen, opposite)]
+    assert differences(*worlds) == {}
+    sent = {name for name, answer in worlds[0].items() if PLANTED.search(str(answer))}
+    assert sent == set()
 
 
 def test_no_text_of_others_and_no_key_that_counts_work_is_sent(

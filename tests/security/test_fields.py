@@ -321,7 +321,8 @@ def _proxies_of_leads(tiny: str) -> list[Write]:
 NOT_COMPARED: dict[str, set[str]] = {
     "no field beside the object in the address": {
         "agreement-compute", "api-agreement", "api-delivery-repeat", "api-draft", "api-job-cancel",
-        "api-label-set-verify", "api-paper", "api-upload-restore", "benchmark-delete",
+        "api-label-set-verify", "api-paper", "api-upload-restore",
+        "api-uploader-confirm", "benchmark-delete",
         "campaign-compute", "campaign-delete", "delivery-repeat", "draft-make",
         "invitation-revoke", "job-cancel", "label-set-verify", "me-comments", "paper-compute",
         "person-factors", "pool-delete", "proxy-delete", "run-delete", "run-pool", "run-score-ask",

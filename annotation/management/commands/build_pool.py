@@ -49,7 +49,7 @@ class Command(HearthCommand):
         )
         self._add_limits(parser)
         parser.add_argument(
-            "--plan", action="store_true", help="print what the pool would contain; store nothing"
+            "--plan", action="store_true", help="print the content of the pool, and store nothing"
         )
         parser.add_argument(
             "--rate", type=float, metavar="MONEY", help="cost of an hour of judging, for --plan"
@@ -93,7 +93,8 @@ class Command(HearthCommand):
             "--budget",
             type=int,
             metavar="N",
-            help="maximum number of new pairs: first those of most systems, then by best rank",
+            help="maximum number of new pairs; pairs of more systems come first, then pairs with "
+            "a better rank",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from annotation.enums import Scale
 from annotation.services import import_judgments, plan_judgments
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
 
@@ -28,15 +29,18 @@ class Command(HearthCommand):
         parser.add_argument(
             "--pool-equal",
             action="store_true",
-            help="share labels among captions with equal texts; always so for FIRE JSON",
+            help="share labels among captions with equal texts; labels of FIRE JSON are always "
+            "shared",
         )
         parser.add_argument(
-            "--data-set", default="", help="data set to import from a FIRE file with several"
+            "--data-set",
+            default="",
+            help="data set to import from a FIRE file with several data sets",
         )
         parser.add_argument(
             "--licence",
             default="",
-            help="licence that is stated outside the file; those in the file are stored, too",
+            help="licence that is stated outside the file; licences in the file are stored, too",
         )
         parser.add_argument("--plan", action="store_true", help="only show what would be stored")
 
@@ -63,11 +67,35 @@ class Command(HearthCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         if "plan" in result:
-            for name, value in result["plan"].items():
-                self.stdout.write(f"{name}: {value}")
+            for line in plan_lines(result["plan"]):
+                self.stdout.write(line)
             return
         self.stdout.write(
             "campaign {campaign}: {judgments:,} judgments of {pairs:,} pairs{already}".format(
                 already="" if result["created"] else " (already imported)", **result
             )
         )
+
+
+def plan_lines(plan: dict[str, Any]) -> list[str]:
+    """Return the lines of a plan, which is a mapping with the fields of `ImportPlan`."""
+    people = (
+        counted(plan["annotators"], "annotator") if plan["has_annotators"] else "unnamed people"
+    )
+    judgments, pairs = counted(plan["judgments"], "judgment"), counted(plan["pairs"], "pair")
+    labels = ", ".join(f"{label} {number:,}" for label, number in plan["labels"].items())
+    lines = [
+        f"{plan['format']}, sha256 {plan['sha256']}",
+        f"{judgments} of {pairs} by {people}, {'with' if plan['has_times'] else 'without'} times",
+        f"labels: {labels}",
+        f"pairs that no pool contains: {plan['new_pairs']:,}",
+        f"repeated labels, which would not count: {plan['repeated']:,}",
+        f"equal captions share labels: {'yes' if plan['pool_equal'] else 'no'}",
+        *(f"licence: {licence}" for licence in plan["licences"]),
+        *(f"note: {note}" for note in plan["notes"]),
+        "first judgments:",
+        *("  " + "  ".join(row) for row in plan["first_rows"]),
+    ]
+    if plan["campaign"] is not None:
+        lines.append(f"The file is already imported as campaign {plan['campaign']}.")
+    return lines

@@ -21,7 +21,7 @@ from config.accounts.actors import Actor
 from config.accounts.acts import AccountAct
 from config.accounts.models import ApiToken, Invitation, User
 from config.accounts.policies import check_can_administer, check_can_deactivate
-from config.accounts.roles import Role, forget_roles
+from config.accounts.roles import Role, discard_cached_roles
 from config.accounts.selectors import active_admins, open_invitations
 from config.accounts.services.roles import lock_people
 from config.accounts.services.sessions import sign_out
@@ -180,7 +180,7 @@ def _clear_elsewhere(person: User) -> None:
     person.groups.clear()
     person.user_permissions.clear()
     person.grants.all().delete()
-    forget_roles(person)
+    discard_cached_roles(person)
     for model in (EmailAddress, Authenticator, SocialAccount):
         model.objects.filter(user=person).delete()
     Invitation.objects.filter(accepted_by=person).update(note="")

@@ -11,7 +11,7 @@ from config.accounts.actors import Actor, account_of
 from config.accounts.acts import AccountAct
 from config.accounts.models import Grant, User
 from config.accounts.policies import can_give, check_can_give
-from config.accounts.roles import EVERYWHERE, Role, forget_roles
+from config.accounts.roles import EVERYWHERE, Role, discard_cached_roles
 from config.accounts.selectors import all_roles, open_invitations
 from config.accounts.signals import role_withdrawn
 from config.audit.services import record
@@ -43,7 +43,7 @@ def set_role(person: User, role: Role, scope: str, by: Actor) -> None:
         Grant.objects.get_or_create(
             user=person, role=role, scope=scope, defaults={"granted_by": account_of(by)}
         )
-    forget_roles(person)
+    discard_cached_roles(person)
     if not held:
         record(AccountAct.ROLE_GRANTED, by=by, on=person, after={"role": role, "scope": scope})
 
@@ -67,7 +67,7 @@ def withdraw_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Acto
         person.groups.remove(*Group.objects.filter(name=role.value))
     else:
         Grant.objects.filter(user=person, role=role, scope=scope).delete()
-    forget_roles(person)
+    discard_cached_roles(person)
     revoke_invitations_beyond_rights(person)
     if held:
         record(AccountAct.ROLE_WITHDRAWN, by=by, on=person, before={"role": role, "scope": scope})
@@ -75,7 +75,7 @@ def withdraw_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Acto
 
 
 def _holds(person: User, role: Role, scope: str) -> bool:
-    forget_roles(person)
+    discard_cached_roles(person)
     return (role.value, scope) in all_roles(person)
 
 

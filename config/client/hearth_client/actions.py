@@ -71,7 +71,7 @@ def _count_benchmarks(signed_in: Hearth) -> int:
 
 
 def logout(options: Namespace) -> Json:
-    deleted = credentials.forget()
+    deleted = credentials.delete()
     text = "The token is deleted here. Revoke it on the site, too."
     note(text if deleted else "No token is stored.")
     return {"deleted": deleted}
@@ -135,6 +135,9 @@ def _score(options: Namespace, benchmark: Benchmark) -> Json:
 def uploads(options: Namespace) -> Json:
     rows = list(site().uploads())
     _show(options, UPLOAD_HEADS, [_upload_row(row) for row in rows])
+    for row in rows:
+        if row["reason"] and not options.json:
+            note(f"{row['id']}: {row['reason']}")
     return {"uploads": rows}
 
 

@@ -24,7 +24,7 @@ def ignore(*_: Any) -> None:
 
 
 class Benchmark:
-    """A benchmark, by its key. Each method sends requests, so nothing here is out of date."""
+    """A benchmark, by its key. Each method sends a request, so its result is always current."""
 
     def __init__(self, site: Hearth, key: str) -> None:
         self.site = site

@@ -66,7 +66,7 @@ def _add_runs(commands: Any) -> None:
         "--direction",
         choices=["text-to-video", "video-to-text", "both"],
         default="text-to-video",
-        help="what the lists contain; both: of a matrix (default: text-to-video)",
+        help="what the lists contain; both: each direction of a matrix (default: text-to-video)",
     )
     upload.add_argument(
         "--for-scoring", action="store_true", help="to a public benchmark, private until published"
@@ -98,7 +98,9 @@ def _add_proxies(commands: Any) -> None:
     compute.add_argument("--stop-words", choices=["spacy", "none"], default="spacy")
     compute.add_argument("--percent", type=int, default=25, help="minimum share of captions")
     compute.add_argument("--commands", action="store_true", help="captions are commands")
-    compute.add_argument("--own-as-computed", action="store_true", help="not 1 for own captions")
+    compute.add_argument(
+        "--own-as-computed", action="store_true", help="do not set the values of own captions to 1"
+    )
     upload = _of_benchmark(commands, "upload", "Upload a proxy", actions.upload_proxy)
     upload.add_argument("file", metavar="FILE", help=".npy")
     upload.add_argument(
@@ -118,7 +120,12 @@ def _add_proxies(commands: Any) -> None:
         default="matrix",
         help="the file (default: matrix)",
     )
-    download.add_argument("--threshold", type=float, default=0.5, help="of training files")
+    download.add_argument(
+        "--threshold",
+        type=float,
+        default=0.5,
+        help="lowest value of a positive, for training files",
+    )
     download.add_argument("--output", metavar="FILE", help="default: the name on the site")
     delete = _of_benchmark(commands, "delete", "Delete a proxy", actions.delete_proxy)
     delete.add_argument("name", help="the name of the proxy")

@@ -66,7 +66,7 @@ def save(credentials: Credentials) -> Path:
     return path
 
 
-def forget() -> bool:
+def delete() -> bool:
     """Delete the stored credentials. Return whether there were any."""
     path = credentials_path()
     existed = path.exists()

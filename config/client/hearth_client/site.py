@@ -47,7 +47,8 @@ class Hearth:
         self.url = credentials.checked_url(url)
         self._on_wait = on_wait
         self._session = requests.Session()
-        # An own authentication, because otherwise the password in a .netrc file would be sent.
+        # A separate authentication class, because `requests` would otherwise send a password of the
+        # .netrc file.
         self._session.auth = _TokenAuth(token)
 
     @classmethod
@@ -118,7 +119,7 @@ class Hearth:
             yield from page["results"]
             if not page["next"]:
                 return
-            # Only the parameters are used: behind a proxy, the address may be another.
+            # Only the parameters are used, because the address may differ behind a proxy.
             parameters = dict(parse_qsl(urlsplit(page["next"]).query))
 
     def upload(
@@ -170,7 +171,7 @@ class Hearth:
         """Send a request, and repeat it if the site is busy or does not answer."""
         headers = options.pop("headers", {})
         if method == "POST":
-            # The site does a request with this key once, however often it arrives.
+            # The site does a request with this key only once, even if it arrives several times.
             headers = {**headers, "Idempotency-Key": str(uuid.uuid4())}
         for attempt in range(ATTEMPTS):
             if isinstance(options.get("data"), FileBody):

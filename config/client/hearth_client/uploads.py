@@ -13,8 +13,8 @@ OnBytes = Callable[[int, int], None]
 class FileBody:
     """A multipart/form-data body of one file and some fields.
 
-    `requests` would read the whole file into memory. on_bytes: receives the number of sent bytes
-    and their total. field: the name of the file's field.
+    `requests` itself would read the whole file into memory. on_bytes: receives the number of sent
+    bytes and their total. field: the name of the file's field.
     """
 
     def __init__(

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 VERSION = {"Tus-Resumable": "1.0.0"}
 PART_BYTES = 8 << 20
-# Answers after which the site is asked where the next part begins.
+# After these answers, the client requests the offset of the next part.
 CONFLICT, DAMAGED = 409, 460
-# Parts that may fail one after another.
+# The number of parts in a row that may fail.
 FAILURES_MAX = 5
 
 

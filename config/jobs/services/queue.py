@@ -19,7 +19,7 @@ from config.jobs.registry import get_kind
 from config.shared.errors import Conflict
 from config.shared.uploads import delete_upload, upload_names, upload_sha256
 
-# How often a job is created again if an equal one ends while this one is stored.
+# The number of further attempts to store a job if an equal one ends in the meantime.
 TRIES = 5
 
 
@@ -105,7 +105,7 @@ def _stored_once(job: Job) -> Job:
 
 
 def _fingerprint(kind: str, benchmark_key: str, params: dict[str, Any]) -> str:
-    """Return the hash of what a job does. An upload counts by its content, not by its name."""
+    """Return the hash of the work of a job. An upload counts by its content, not by its name."""
     hashes = {name: upload_sha256(name) for name in upload_names(params)}
     text = json.dumps([kind, benchmark_key, _replaced(params, hashes)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

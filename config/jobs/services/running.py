@@ -33,7 +33,7 @@ HEARTBEAT_SECONDS = 15.0
 # The wait after a heartbeat that could not be written. It is shorter than the sweeper's interval.
 NEXT_HEARTBEAT_SECONDS = 1.0
 PROGRESS_EVERY_SECONDS = 0.5
-# How long a worker waits for the database before it gives up. The lease expires then.
+# The maximum time that a worker waits for the database. After that, the lease expires.
 PATIENCE_SECONDS = 300.0
 # A job that the database interrupts starts again after 5, 10, 20 … seconds.
 INTERRUPTIONS = 8
@@ -54,8 +54,8 @@ class End:
 def run_job(job_id: uuid.UUID) -> None:
     """Do a queued job. Return at once if another worker holds it or it has ended.
 
-    A database that goes away in the meantime does not end the job. The worker waits until it
-    answers, and the job starts again.
+    If the database stops answering in the meantime, the worker waits until it answers, and the job
+    starts again.
     """
     attempt = Attempt(job_id)
     job = when_database_answers(attempt.claim, seconds=PATIENCE_SECONDS)
@@ -118,7 +118,7 @@ class Attempt:
         self._phase = ""
 
     def claim(self) -> Job | None:
-        """Take the lease of a queued job, and return the job if this attempt has the lease."""
+        """Claim the lease of a queued job. Return the job if this attempt has the lease."""
         due = Q(run_after=None) | Q(run_after__lte=Now())
         Job.objects.filter(due, pk=self._job_id, state=JobState.QUEUED).update(
             state=JobState.RUNNING,

@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What the archive contains, and what the database must contain after a restore.
+    """The content of the archive, and of the database after a restore.
 
     version: the version of the code. migrations: their names as `app.name`. rows: numbers of rows
     by table. files: by member of the tar. missing: members that the database names but that did not

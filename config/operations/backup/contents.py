@@ -1,4 +1,4 @@
-"""What a backup contains: the tables with their rows, and the files that the rows name."""
+"""The content of a backup: the tables with their rows, and the files that the rows name."""
 
 from __future__ import annotations
 

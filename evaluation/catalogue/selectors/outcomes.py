@@ -96,7 +96,8 @@ def with_outcomes(benchmark: Benchmark, source: LabelSource | None, codes: IntAr
 
 
 def _find(known: IntArray, codes: IntArray) -> tuple[IntArray, BoolArray]:
-    """Return where codes are among the sorted codes `known`, and whether they are there."""
+    """Return the places of codes in the sorted codes `known`, and whether they are in it, [n]
+    each."""
     if not len(known):
         return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.bool_)
     at = np.minimum(np.searchsorted(known, codes), len(known) - 1)

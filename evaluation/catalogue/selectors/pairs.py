@@ -22,15 +22,15 @@ from pooling.models import Benchmark, Pair, Query, Video
 from pooling.selectors.arrays import numbers_of
 from pooling.selectors.catalogue import catalogue_of
 
-# Captions whose pairs are read at once have about this number of pairs together, or are one.
+# A part contains the captions of about this number of pairs, and at least one caption.
 PAIRS_PER_PART = 10_000
-# Of one video, a part has the pairs of this number of captions.
+# For one video, a part contains the pairs of this number of captions.
 CAPTIONS_PER_PART = 20_000
 LOOKUPS_PER_QUERY = 10_000
 
 
 class PairRow(TypedDict):
-    """A pair as a JSON object. label, outcome: under the labels that were chosen."""
+    """A pair as a JSON object. label, outcome: under the selected labels."""
 
     query: int
     video: int

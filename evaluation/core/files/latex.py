@@ -28,15 +28,17 @@ LATIN = {chr(code) for code in range(0xA1, 0x180)} - set("\u00ad«»ÐÞðþĄą
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with its caption. The first column holds texts, the others numbers.
+    """A table with its caption.
 
-    label: what `\\ref` refers to. heads and rows are LaTeX.
+    label: what `\\ref` refers to. heads and rows are LaTeX. alignment: a letter for each column; by
+    default, the first column holds texts and the others numbers.
     """
 
     label: str
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
+    alignment: str = ""
 
 
 def escape(text: str) -> str:
@@ -80,12 +82,13 @@ def count(number: int) -> str:
 
 def table(content: Table) -> str:
     """Return the table as a float."""
+    alignment = content.alignment or f"l{'r' * (len(content.heads) - 1)}"
     lines = [r" & ".join(cells) + r" \\" for cells in (content.heads, *content.rows)]
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            rf"\begin{{tabular}}{{l{'r' * (len(content.heads) - 1)}}}",
+            rf"\begin{{tabular}}{{{alignment}}}",
             r"\toprule",
             lines[0],
             r"\midrule",

@@ -1,6 +1,6 @@
 """Rows of the files of a label set, block by block, as CSV for spreadsheets and as JSON lines.
 
-Only one block of rows is in memory at a time, whatever the length of the file.
+Only one block of rows is in memory at a time, for files of any length.
 """
 
 from __future__ import annotations

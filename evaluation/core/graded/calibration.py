@@ -4,12 +4,12 @@ A proxy calls a pair relevant if its value is at least a threshold T. People jud
 relevant or not.
 
 =========  ====================================================================================
-precision  share of the pairs that are called relevant which people judged relevant
-recall     share of the pairs that people judged relevant which are called relevant
+precision  share of the pairs called relevant that people also judged relevant
+recall     share of the pairs judged relevant that the proxy also calls relevant
 F1         2 * (pairs called relevant by both) / (called relevant + judged relevant)
 alpha      Krippendorff's alpha of two annotators, of which one is the proxy. With n pairs, d pairs
            on which they differ, and N1 and N0 outcomes relevant and irrelevant of both together:
-           1 - d (2 n - 1) / (N1 N0). By guessing it is 0.
+           1 - d (2 n - 1) / (N1 N0). It is 0 for guessing.
 AUC        share of all (relevant, irrelevant) combinations in which the relevant pair has the
            higher value. Equal values count as one half (Mann and Whitney 1947).
 AP         mean over the relevant pairs of the precision at T = their value. Equal values are one
@@ -19,7 +19,7 @@ AP         mean over the relevant pairs of the precision at T = their value. Equ
 All are computed from the numbers of relevant and irrelevant pairs with each distinct value, so that
 a resample needs one sparse product instead of a sort.
 
-The best threshold is the one with the highest alpha. F1 would not do: if proxy and people agree
+The best threshold is the one with the highest alpha. F1 is not suitable: if proxy and people agree
 only by chance, calling every pair relevant has the highest F1. The alpha of a threshold is too high
 on the pairs on which it was chosen. `cross_fit` therefore chooses the threshold for each tenth of
 the clusters on the other nine tenths.
@@ -57,7 +57,7 @@ class Labelled:
 
     @classmethod
     def of(cls, relevant: npt.ArrayLike, clusters: npt.ArrayLike) -> Labelled:
-        """Raises ValueError if the lengths differ."""
+        """Return the pairs. Raises ValueError if the lengths differ."""
         found = np.asarray(relevant, np.bool_)
         return cls(found, dense_groups(clusters, len(found)))
 
@@ -80,7 +80,7 @@ class Labelled:
         return None
 
     def part(self, pairs: BoolArray) -> Labelled:
-        """Return some of the pairs, flags [n]."""
+        """Return some of the pairs. pairs: bool [n]."""
         return Labelled.of(self.relevant[pairs], self.clusters[pairs])
 
 

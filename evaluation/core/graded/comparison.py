@@ -1,4 +1,4 @@
-"""Figures of relevance matrices alone: numbers of pairs above thresholds, and their correlation."""
+"""Figures of relevance matrices: numbers of pairs above thresholds, and correlations."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NEGATIVE_ZERO: Final = 1 << 15
 class PairsAbove:
     """The pairs whose relevance is at least the threshold.
 
-    pairs: their number. own: those among them that belong together. lonely_queries, lonely_items:
-    numbers of queries and of items that are in no such pair, except with their own.
+    pairs: their number. own: the number of those that belong together. lonely_queries,
+    lonely_items: numbers of queries and of items that are in no such pair, except with their own.
     """
 
     threshold: float
@@ -41,7 +41,7 @@ def pairs_above(
     """
     # The thresholds are rounded to the type of the matrix, so that 0.8 is at least 0.8.
     limits = np.asarray(thresholds).astype(relevance.dtype)
-    # Of the pairs that do not belong together, the highest of each query and of each item.
+    # The highest relevance of each query and of each item, without the pairs that belong together.
     best_of_query = np.full(relevance.shape[0], -1.0)
     best_of_item = np.full(relevance.shape[1], -1.0)
     counts = np.zeros(len(limits), np.int64)

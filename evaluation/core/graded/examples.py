@@ -10,8 +10,8 @@ import numpy as np
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.graded.rankings import Matrix, blocks
 
-# Decides between equal differences. Half precision distinguishes larger differences than this
-# almost everywhere.
+# Random numbers up to this value decide between equal differences. Differences in half precision
+# are almost always larger.
 _TIE: Final = 1e-4
 
 
@@ -24,10 +24,10 @@ def widest_spreads(
 ) -> tuple[IntArray, IntArray]:
     """Return the pairs with the largest difference of the highest and the lowest proxy.
 
-    proxies: [n_queries, n_items] each. queries: int64, ascending, those to choose from. skipped:
-    queries and items of pairs that are not chosen. Returns the queries and the items, at most
-    `count`, the largest difference first. Equal differences are in random order. Only the first
-    item of each query is a candidate.
+    proxies: [n_queries, n_items] each. queries: the queries to choose from, int64, ascending.
+    skipped: queries and items of pairs that must not be chosen. Returns the queries and the items,
+    at most `count`, the largest difference first. Equal differences are in random order. Only the
+    first item of each query is a candidate.
     """
     n_items = proxies[0].shape[1]
     place = np.full(proxies[0].shape[0], -1)
@@ -57,7 +57,7 @@ def highest(
 
 
 def first_distinct(order: IntArray, queries: IntArray, items: IntArray, count: int) -> IntArray:
-    """Return the first places in `order` whose query and item occur at none before.
+    """Return the first places in `order` without a repeated query or item.
 
     order: places in queries and items, int64. Returns at most `count`.
     """

@@ -1,8 +1,8 @@
 """Recall of the own items, and its limits if similar items are equivalent.
 
-Figure 5 of Wray et al. 2021: items whose relevance for a query is above a threshold could as well
-have been the query's own item. The best and the worst rank among them and the own items give an
-upper and a lower limit of recall.
+Figure 5 of Wray et al. 2021: items whose relevance for a query is above a threshold could also have
+been the query's own item. The best and the worst rank among them and the own item give an upper
+and a lower limit of recall.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 
 from config.shared.progress import Progress, no_progress
-from evaluation.core.arrays import IntArray
+from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.core.graded.means import NO_OWN, NO_QUERY_LEFT, QueryValues
-from evaluation.core.graded.rankings import NO_ITEM, Matrix, Ranking, blocks, check_shapes
+from evaluation.core.graded.rankings import Matrix, Ranking, blocks, check_shapes, values_in_order
 from evaluation.core.relevance.scoring import Score
 
 CUTOFFS: Final = (1, 5, 10)
@@ -62,9 +62,9 @@ def recall_limits(
     """Return the recall of the own items, and its limits with items above `threshold`.
 
     relevance: [n_queries, n_items]. own: the queries and the items of the pairs that belong
-    together. A query with several own items has the best rank of these; the lower limit is the
-    worst rank of all items. Raises ValueError if the shapes differ, or if a cutoff is beyond the
-    depth of the ranking.
+    together. A query with several own items has the best rank of these. The limits are the best and
+    the worst rank of this item and the equivalent items that are not own ones. Raises ValueError if
+    the shapes differ, or if a cutoff is beyond the depth of the ranking.
     """
     check_shapes(relevance, ranking)
     if ranking.depth < min(max(cutoffs), relevance.shape[1]):
@@ -90,30 +90,38 @@ def _ranks(
     threshold: float,
     block: slice,
 ) -> IntArray:
-    """Return the rank of the first own item, and the best rank, the worst rank and the number of
-    all equivalent items, int64 [4, queries]. All are 0 for a query without an own item.
+    """Return the rank of the first own item, the best and the worst rank of this and the other
+    equivalent items, and the number of equivalent items with all own ones, int64 [4, queries].
+
+    All are 0 for a query without an own item.
     """
     rows = relevance[block]
-    lowest = rows.shape[1] + 1
-    ranks = _rank_of_items(ranking.items(block), rows.shape)
     queries, items = own
     some = (queries >= block.start) & (queries < block.stop)
     is_own = np.zeros(rows.shape, np.bool_)
     is_own[queries[some] - block.start, items[some]] = True
     # numpy rounds the threshold to the type of the matrix, so that 0.8 is not above 0.8.
-    is_equivalent = is_own | (rows > threshold)
-    found = [
-        np.where(is_own, ranks, lowest).min(axis=1),
-        np.where(is_equivalent, ranks, lowest).min(axis=1),
-        np.where(is_equivalent, ranks, 0).max(axis=1),
-        np.count_nonzero(is_equivalent, axis=1),
-    ]
+    is_other = ~is_own & (rows > threshold)
+    ranked = ranking.items(block)
+    first, _ = _first_and_last(is_own, ranked)
+    best, worst = _first_and_last(is_other, ranked)
+    n_equivalent = np.count_nonzero(is_own | is_other, axis=1)
+    found = [first, np.minimum(first, best), np.maximum(first, worst), n_equivalent]
     return np.array(found) * is_own.any(axis=1)
 
 
-def _rank_of_items(items: IntArray, shape: tuple[int, ...]) -> IntArray:
-    """Return the rank of each item from 1, and n_items + 1 if the list does not contain it."""
-    ranks = np.full(shape, shape[1] + 1, np.int64)
-    rows, columns = np.nonzero(items != NO_ITEM)
-    ranks[rows, items[rows, columns]] = columns + 1
-    return ranks
+def _first_and_last(is_chosen: BoolArray, ranked: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the best and the worst rank of the chosen items, from 1, int64 [queries] each.
+
+    is_chosen: [queries, n_items]. ranked: the items of each query, [queries, depth]. An item that
+    the list lacks has the rank n_items + 1, and so has the best of no items. The worst is then 0.
+    """
+    found = values_in_order(is_chosen, ranked)
+    depth, beyond = found.shape[1], is_chosen.shape[1] + 1
+    is_found = found.any(axis=1)
+    is_complete = np.count_nonzero(found, axis=1) == np.count_nonzero(is_chosen, axis=1)
+    worst = np.where(is_found, depth - found[:, ::-1].argmax(axis=1), 0)
+    return (
+        np.where(is_found, found.argmax(axis=1) + 1, beyond),
+        np.where(is_complete, worst, beyond),
+    )

@@ -12,7 +12,7 @@ from evaluation.core.relevance.scoring import Score
 
 NO_RELEVANT: Final = "no item has a relevance above 0"
 NO_FULL: Final = "no item has the relevance 1"
-NO_OWN: Final = "the query has no item of its own"
+NO_OWN: Final = "the query has no own item"
 NO_VARIATION: Final = "all values of a proxy are equal"
 NO_QUERY_LEFT: Final = "the value is undefined for every query"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 
 Matrix = npt.NDArray[np.floating[Any]]
 """[n_queries, n_items] of any float type, which may be a file that is mapped into memory."""
@@ -67,7 +67,8 @@ class BySimilarity:
 class ByLists:
     """Ranked lists of limited depth.
 
-    ranked: integers [n_queries, depth], best first, padded with NO_ITEM. n_items: of the benchmark.
+    ranked: integers [n_queries, depth], best first, padded with NO_ITEM. n_items: the number of
+    items of the benchmark.
     """
 
     ranked: npt.NDArray[np.integer[Any]]
@@ -104,8 +105,11 @@ def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
         yield slice(start, min(start + step, n_queries))
 
 
-def values_in_order(values: FloatArray, items: IntArray) -> FloatArray:
-    """Return the values [queries, depth] of the items, and 0 where a list has none."""
+Value = TypeVar("Value", FloatArray, BoolArray)
+
+
+def values_in_order(values: Value, items: IntArray) -> Value:
+    """Return the values of the items, [queries, depth], and 0 if a list has no item."""
     found = np.take_along_axis(values, np.maximum(items, 0), axis=1)
     found[items == NO_ITEM] = 0
     return found

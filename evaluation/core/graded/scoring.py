@@ -21,7 +21,7 @@ and the number of hits do not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -47,8 +47,8 @@ FULL_AP: Final = "AP at R = 1"
 # The names of the values of a block, with the gain behind the first two.
 _NDCG: Final = "nDCG "
 _RANDOM: Final = "random "
-_IS_RELEVANT: Final = "is relevant"
-_HAS_FULL: Final = "has full"
+_N_RELEVANT: Final = "n relevant"
+_N_FULL: Final = "n full"
 
 
 class Gain(StrEnum):
@@ -89,7 +89,7 @@ class BothDirections:
     columns: DirectionScores
 
     def ndcg(self, gain: Gain) -> Score:
-        """Return the mean of the two means, also if the numbers of queries differ."""
+        """Return the mean of the two means, even if the numbers of queries differ."""
         return mean_of_directions(self.rows.ndcg[gain].mean(), self.columns.ndcg[gain].mean())
 
     def random(self, gain: Gain) -> Score:
@@ -125,50 +125,97 @@ def above_random(score: Score, random: Score) -> Score:
 def score_ranking(
     relevance: Matrix, ranking: Ranking, progress: Progress = no_progress
 ) -> DirectionScores:
-    """Compute all scores of one direction.
+    """Compute all scores of one direction, as `score_rankings` does."""
+    return score_rankings(relevance, [ranking], progress)[0]
+
+
+def score_rankings(
+    relevance: Matrix, rankings: Sequence[Ranking], progress: Progress = no_progress
+) -> list[DirectionScores]:
+    """Compute all scores of one direction for each ranking. The best order is computed once.
 
     relevance: [n_queries, n_items], 0 to 1. Raises ValueError if the shapes differ.
     """
-    check_shapes(relevance, ranking)
+    for ranking in rankings:
+        check_shapes(relevance, ranking)
     n_queries, n_items = relevance.shape
-    found = []
+    found: list[list[dict[str, FloatArray]]] = [[] for _ in rankings]
     for block in blocks(relevance.shape):
         progress(block.start, n_queries, "scoring")
-        found.append(_score(relevance[block].astype(np.float64), ranking.items(block)))
-    values = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
-    is_relevant, has_full = values[_IS_RELEVANT] > 0, values[_HAS_FULL] > 0
+        best = _Best.of(relevance[block].astype(np.float64))
+        for parts, ranking in zip(found, rankings, strict=True):
+            parts.append(_score(best, ranking.items(block)))
+    return [
+        _joined(n_items, ranking.depth, parts)
+        for ranking, parts in zip(rankings, found, strict=True)
+    ]
+
+
+def _joined(n_items: int, depth: int, parts: list[dict[str, FloatArray]]) -> DirectionScores:
+    """Return the scores of all queries from those of the blocks."""
+    values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    is_relevant, has_full = values[_N_RELEVANT] > 0, values[_N_FULL] > 0
     return DirectionScores(
-        n_queries,
+        len(is_relevant),
         n_items,
-        ranking.depth,
+        depth,
         {gain: QueryValues.of(values[_NDCG + gain], is_relevant, NO_RELEVANT) for gain in Gain},
         {gain: QueryValues.of(values[_RANDOM + gain], is_relevant, NO_RELEVANT) for gain in Gain},
         {name: QueryValues.of(values[name], has_full, NO_FULL) for name in (EPIC_MAP, FULL_AP)},
     )
 
 
-def _score(relevance: FloatArray, items: IntArray) -> dict[str, FloatArray]:
-    """Return all values of a block of B queries by name, float64 [B] each."""
-    ranked = values_in_order(relevance, items)
-    n_relevant = np.count_nonzero(relevance > 0, axis=1)
-    n_full = np.count_nonzero(relevance == 1, axis=1)
-    values = _precisions(ranked, n_full) | _ndcg(relevance, ranked, n_relevant)
-    return values | {_IS_RELEVANT: n_relevant > 0, _HAS_FULL: n_full > 0}
+@dataclass(frozen=True, slots=True, eq=False)
+class _Best:
+    """What all rankings of a block of B queries share: the relevance [B, items] and its best order.
+
+    n_relevant, n_full: the number of items with a relevance above 0, and of 1, int64 [B].
+    ideal, mean_gain: IDCG, or 1 if it is 0, and the mean gain of all items, float64 [B] each.
+    """
+
+    relevance: FloatArray
+    n_relevant: IntArray
+    n_full: IntArray
+    ideal: Mapping[Gain, FloatArray]
+    mean_gain: Mapping[Gain, FloatArray]
+
+    @classmethod
+    def of(cls, relevance: FloatArray) -> _Best:
+        n_relevant = np.count_nonzero(relevance > 0, axis=1)
+        # Items with a relevance of 0 are last and have no gain, so the sum over all ends at rank k.
+        order = np.sort(relevance, axis=1)[:, ::-1]
+        gains = {gain: gain.of(order) for gain in Gain}
+        discounts = _discounts(relevance.shape[1])
+        return cls(
+            relevance,
+            n_relevant,
+            np.count_nonzero(relevance == 1, axis=1),
+            {gain: np.where(n_relevant > 0, g @ discounts, 1) for gain, g in gains.items()},
+            {gain: g.mean(axis=1) for gain, g in gains.items()},
+        )
 
 
-def _ndcg(relevance: FloatArray, ranked: FloatArray, n_relevant: IntArray) -> dict[str, FloatArray]:
-    discounts = 1 / np.log2(np.arange(relevance.shape[1]) + 2)
+def _discounts(n_ranks: int) -> FloatArray:
+    return 1 / np.log2(np.arange(n_ranks) + 2)
+
+
+def _score(best: _Best, items: IntArray) -> dict[str, FloatArray]:
+    """Return all values of a ranking by name, float64 [B] each."""
+    ranked = values_in_order(best.relevance, items)
+    values = _precisions(ranked, best.n_full) | _ndcg(best, ranked)
+    counts = {_N_RELEVANT: best.n_relevant, _N_FULL: best.n_full}
+    return values | {name: count.astype(np.float64) for name, count in counts.items()}
+
+
+def _ndcg(best: _Best, ranked: FloatArray) -> dict[str, FloatArray]:
     depth = ranked.shape[1]
-    top = np.where(np.arange(depth) < n_relevant[:, None], ranked, 0)
-    # Items with a relevance of 0 are last and have no gain, so the sum over all ends at rank k.
-    best = np.sort(relevance, axis=1)[:, ::-1]
-    sums = np.concatenate([[0], np.cumsum(discounts)])[np.minimum(n_relevant, depth)]
+    discounts = _discounts(depth)
+    top = np.where(np.arange(depth) < best.n_relevant[:, None], ranked, 0)
+    sums = np.concatenate([[0], np.cumsum(discounts)])[np.minimum(best.n_relevant, depth)]
     values = {}
     for gain in Gain:
-        ideal = gain.of(best)
-        highest = np.where(n_relevant > 0, ideal @ discounts, 1)
-        values[_NDCG + gain] = gain.of(top) @ discounts[:depth] / highest
-        values[_RANDOM + gain] = ideal.mean(axis=1) * sums / highest
+        values[_NDCG + gain] = gain.of(top) @ discounts / best.ideal[gain]
+        values[_RANDOM + gain] = best.mean_gain[gain] * sums / best.ideal[gain]
     return values
 
 

@@ -213,7 +213,7 @@ def agreement_by_annotator(
     *,
     rel: int = 1,
 ) -> tuple[AnnotatorAgreement, ...]:
-    """Return one row for each annotator from 0 to n_annotators - 1, also for those without labels.
+    """Return one row for each annotator from 0 to n_annotators - 1, including those without labels.
 
     pair_index, annotator_index, labels: whole numbers [L]. rel: labels of at least this value are
     relevant. Raises ValueError if a number is out of bounds, or if an annotator labelled a pair

@@ -1,7 +1,7 @@
 """Gwet's AC1 and AC2, coefficients of agreement beyond chance that also suit rare labels.
 
 Alpha is low if nearly all labels are equal, even if annotators agree well (the "kappa paradox"). It
-computes chance agreement from the shares of the labels alone. AC1 assumes that only labels that are
+computes chance agreement only from the shares of the labels. AC1 assumes that only labels that are
 chosen at random agree by chance. AC1 is from Gwet (2008), British Journal of Mathematical and
 Statistical Psychology 61:29-48. Weights (AC2) and pairs with different numbers of labels are from
 Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition.

@@ -1,4 +1,4 @@
-"""Estimation of annotator accuracies and true labels from the labels alone (Dawid and Skene).
+"""Estimation of annotator accuracies and true labels, only from labels (Dawid and Skene).
 
 Source: A. P. Dawid and A. M. Skene, Maximum Likelihood Estimation of Observer Error-Rates Using the
 EM Algorithm, Applied Statistics 28 (1979), 20-28. Each item has one true class. Each annotator has

@@ -66,7 +66,7 @@ class NoisyLabels:
     of the pair and the number of its relevant labels. Labels that confirm a sole positive are not
     counted here, because they were requested for positives only. ruled: int8, a lead's ruling (0 or
     1), or -1; a ruling counts as correct. is_known: bool, whether the pair is an original positive
-    that counts as relevant whatever its labels are. n_all_labels: int64, the number of labels
+    that counts as relevant regardless of its labels. n_all_labels: int64, the number of labels
     including those that confirm a sole positive. each: the single labels, if annotators are needed.
     is_copy: bool, whether the labels belong to an equal caption and are counted there; such pairs
     are not used to estimate error rates.

@@ -46,7 +46,7 @@ class Clustering:
 
 
 def independent_captions(captions: int) -> Clustering:
-    """Return the clustering of independent captions: each caption is a cluster of its own."""
+    """Return the clustering of independent captions: each caption is a separate cluster."""
     return Clustering(captions, 1.0, 1.0, 1.0)
 
 

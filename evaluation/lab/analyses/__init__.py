@@ -1,4 +1,4 @@
-"""The analyses by name. Each is defined in a module of its own."""
+"""The analyses by name. Each is defined in a separate module."""
 
 from __future__ import annotations
 

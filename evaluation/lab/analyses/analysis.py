@@ -47,7 +47,7 @@ class Analysis(Generic[Options, Result]):
     compute: Callable[[Inputs, Options, Progress], Result]
     tables: Callable[[Result], list[Table]]
     charts: Callable[[Result], list[Chart]] = lambda _: []
-    # What the result says, in words, shown above it. One paragraph each.
+    # The findings of a result, shown above it. One paragraph each.
     findings: Callable[[Result], list[str]] = lambda _: []
     # Warnings shown above the result, one sentence each.
     warnings: Callable[[Result], list[str]] = lambda _: []

@@ -149,7 +149,7 @@ def by_measure(
 def dashed_lines(rows: Sequence[Row], dashes: Encoding, **encoding: Encoding) -> dict[str, Any]:
     """Return lines that are also distinguished by dashes.
 
-    Their dots are a layer of their own. Otherwise the legend of the dashes would show the dots,
+    Their dots are a separate layer. Otherwise the legend of the dashes would show the dots,
     which are all alike.
     """
     legend = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}

@@ -18,7 +18,7 @@ from evaluation.models import DRAFT, Draft
 from evaluation.release.forms import LabelsField
 from evaluation.release.selectors import LATEST, ORIGINAL
 
-# Fields that decide what a page is about.
+# The fields that determine the subject of a page.
 MAIN_FIELDS = ("labels", "measure", "measures", "by", DIRECTION)
 
 
@@ -30,7 +30,7 @@ class AnalysisForm(forms.Form):
     analysis that reads no labels or no runs sets `labels` and `only`, or `runs`, to None.
     """
 
-    # Names of fields that the page shows at other places than among the settings.
+    # Names of fields that the page shows outside of the settings.
     elsewhere: tuple[str, ...] = ()
     # Whether runs of both directions can be selected, because each is scored in its own.
     mixes_directions = False
@@ -62,7 +62,7 @@ class AnalysisForm(forms.Form):
 
         data: texts, or lists of texts, by the names of fields. versions, splits: newest first.
         studies: primary keys and names. directions: those of the runs. If there is only one, the
-        page does not ask for it.
+        page has no field for it.
         """
         super().__init__()
         if DIRECTION in self.fields and len(directions) < 2 and not data.get(DIRECTION):
@@ -94,7 +94,7 @@ class AnalysisForm(forms.Form):
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
-        """Return the fields that decide what the page is about."""
+        """Return the fields that determine the subject of the page."""
         names = [name for name in self.fields if name in MAIN_FIELDS]
         return [self[name] for name in names if name not in self.elsewhere]
 

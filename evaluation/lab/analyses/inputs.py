@@ -68,7 +68,7 @@ class Inputs:
     The runs have one direction. From text to video, the queries of an analysis are captions, and
     the videos videos. From video to text, the queries are videos and the videos captions: lists and
     labels are those of the transposed `space`. If an analysis mixes directions, each run is scored
-    in its own, and all else is from text to video.
+    in its own direction, and everything else is from text to video.
     """
 
     benchmark: Benchmark
@@ -195,7 +195,7 @@ class Inputs:
     def first_videos(self) -> IntArray:
         """The number of the first original positive of each query, int64 [n_queries].
 
-        A query without one has a number of its own. Captions of one video are resampled together.
+        A query without one has a unique number. Captions of one video are resampled together.
         """
         codes, _ = self.original.positives()
         space = self.benchmark.pair_space

@@ -68,8 +68,9 @@ def _list_of_pairs(pairs: Sequence[Row], key: str, title: str, format: str) -> d
     """Return a bar for each pair, the highest first, below the two names."""
     ordered = sorted(pairs, key=lambda pair: -(pair[key] or 0))[:PAIRS_DRAWN]
     rows = [{"pair": " – ".join(pair["names"]), key: pair[key]} for pair in ordered]
-    head = title if len(pairs) <= PAIRS_DRAWN else f"{title}, the {PAIRS_DRAWN} highest"
-    value = quantity(key, head, axis={"format": format}, scale={"domain": [0, 1]})
+    # The title is above the chart, and as a title of the axis it would be too long for a phone.
+    head = None if len(pairs) <= PAIRS_DRAWN else f"The {PAIRS_DRAWN} highest"
+    value = quantity(key, title, axis={"format": format, "title": head}, scale={"domain": [0, 1]})
     number = {"text": quantity(key, title, format=format)}
     at_end = {"type": "text", "align": "left", "dx": 4, "aria": False}
     return {

@@ -38,7 +38,7 @@ from evaluation.lab.analyses.fields import (
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.layouts import proxy_calibration as layout
-from evaluation.lab.analyses.layouts.proxy_calibration import (
+from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     AmongPeople,
     CalibrationResult,
     CurveRow,
@@ -224,7 +224,7 @@ def _curve(data: _Data, proxy: LoadedProxy, values: Values) -> list[CurveRow]:
 
 
 def _count_reaching(data: _Data, proxy: LoadedProxy, thresholds: list[float]) -> list[int]:
-    """Return the number of text pairs with at least each value, without original positives."""
+    """Return the number of text pairs at or above each threshold, without original positives."""
     firsts = np.unique(data.texts.first_equal)
     limits = np.asarray(thresholds).astype(proxy.values.dtype)
     counts = -count_at_least(data.values_at(proxy, data.texts.known), limits)
@@ -388,7 +388,8 @@ def _orders(scores: Sequence[ScoreRow]) -> list[OrderRow]:
 PROXY_CALIBRATION = Analysis(
     name="proxy-calibration",
     title="Proxies against people",
-    question="Which proxy stands in for people, at which threshold, and what would runs score?",
+    question="Which proxy agrees best with people, at which threshold, and how would it score the "
+    "runs?",
     form=CalibrationForm,
     compute=_compute,
     tables=layout.tables,
@@ -400,23 +401,24 @@ PROXY_CALIBRATION = Analysis(
     needs_labels=True,
     notes=(
         "A proxy calls a pair relevant if its value is at least the threshold. Precision is the "
-        "share of these pairs that people judged relevant. Recall is the share of the pairs that "
-        "people judged relevant which the proxy calls relevant. F1 is their harmonic mean. AUC is "
+        "share of these pairs that people judged relevant. Recall is the share of the relevant "
+        "pairs that the proxy also calls relevant. F1 is their harmonic mean. AUC is "
         "the chance that a relevant pair has a higher value than an irrelevant one: 0.5 is "
         "guessing. AP is the mean precision over all relevant pairs.",
-        "Alpha is Krippendorff’s alpha of the proxy and people, as of two annotators: 1 for "
-        "perfect agreement, 0 for guessing, below 0 if a proxy calls far too many pairs relevant. "
-        "Compare it with the alpha of two people. A proxy with less than 0.667, or than theirs if "
-        "that is lower, does not stand in for people. The threshold of a proxy is the one with the "
-        "highest alpha. “On other videos” is for thresholds that were chosen on nine tenths of the "
-        "videos and measured on the last tenth, because alpha is too high where it was chosen. The "
+        "Alpha is Krippendorff’s alpha of the proxy and people, which count as two annotators. It "
+        "is 1 for perfect agreement, 0 for guessing, and below 0 if a proxy calls far too many "
+        "pairs relevant. Compare it with the alpha of two people. A proxy cannot replace people "
+        "if its alpha is below 0.667, or below the alpha of two people if that is lower. The "
+        "threshold of a proxy is the one with the highest alpha. For “on other videos”, the "
+        "threshold is chosen on nine tenths of the videos and alpha is measured on the last "
+        "tenth, because alpha is too high on the videos on which the threshold was chosen. The "
         "best proxy is the one with the highest alpha.",
         "Only judged pairs are compared. Judged pairs were ranked high by a run, so relevant pairs "
         "are more frequent among them than among all pairs. Precision is therefore likely lower "
         "for unjudged pairs, and recall counts only the relevant pairs that a pool found. The "
-        "table by threshold shows which share of the pairs is unjudged.",
-        "Original positives are left out, because a proxy knows them: it was computed from the "
-        "own captions of each video. With labels only they are compared like all other pairs. "
+        "table by threshold shows the unjudged share of the pairs.",
+        "Original positives are left out, because a proxy is computed from the own captions of "
+        "each video. With labels only they are compared like all other pairs. "
         "Captions with equal texts share their labels and count once. Any grade above 0 is "
         "relevant. Pairs in conflict and pending pairs have no label and are left out.",
         "Intervals resample videos with all their captions. They show how figures vary with the "

@@ -27,7 +27,7 @@ from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load
 from evaluation.lab.analyses.results import Ends
 from evaluation.lab.analyses.tables import Column, Table
 
-# What a correlation is computed over, by the direction of retrieval.
+# The items that a correlation is computed over, by the direction of retrieval.
 VIDEOS, CAPTIONS = "video-to-text", "text-to-video"
 OVER = {VIDEOS: "all captions, for each video", CAPTIONS: "all videos, for each caption"}
 

@@ -115,7 +115,7 @@ class _Examples:
     def _highest(
         self, scores: FloatArray, counted: BoolArray, rng: np.random.Generator
     ) -> IntArray:
-        """Return judged pairs with the highest scores among those that are counted, flags [n]."""
+        """Return the judged pairs with the highest scores. counted: the pairs to use, bool [n]."""
         judged = self.texts.judged
         assert judged is not None  # noqa: S101 - the caller checked it
         places = np.flatnonzero(counted)
@@ -128,7 +128,7 @@ class _Examples:
         return np.array([proxy.values[queries, videos] for proxy in self.proxies], np.float64)
 
     def captions_like(self, video: int) -> IntArray:
-        """Return the captions that the proxies call most similar to a video, except its own."""
+        """Return the captions with the highest values for a video, without its own captions."""
         texts = self.texts
         own = texts.space.queries(texts.known[texts.space.videos(texts.known) == video])
         others = np.setdiff1d(texts.first_equal, own)
@@ -185,7 +185,7 @@ class _Examples:
 PROXIES = Analysis(
     name="proxies",
     title="Proxies side by side",
-    question="How similar are captions and videos by each proxy, and what do people say?",
+    question="How similar are captions and videos by each proxy, and do people agree?",
     form=ProxiesForm,
     compute=_compute,
     tables=layout.tables,
@@ -196,8 +196,8 @@ PROXIES = Analysis(
         "A proxy compares a caption with the own captions of a video. Its value is from 0 to 1. "
         "Compare figure 3 of Wray et al. (2021). The table shows one own caption of each video.",
         "Original positives are left out, because every proxy gives them a high value. Captions "
-        "with equal texts are one example. Examples are extreme: they show in which way proxies "
-        "are wrong, and not how often. “Proxies against people” shows how often.",
+        "with equal texts are one example. Examples are extreme: they show how proxies are wrong, "
+        "not how often. “Proxies against people” shows how often.",
         "Unjudged pairs are neither relevant nor irrelevant: no one has judged them.",
     ),
 )

@@ -135,7 +135,7 @@ def _recalls(recall: Recall) -> list[float | None]:
 PROXY_LIMITS: Analysis[Any, Any] = Analysis(
     name="proxy-limits",
     title="Limits of recall",
-    question="How far can recall be off if other captions are as good as a video’s own?",
+    question="How wrong can recall be if other captions are as good as a video’s own?",
     source="Wray et al. 2021, figure 5",
     form=ProxyLimitsForm,
     compute=_compute,
@@ -144,11 +144,11 @@ PROXY_LIMITS: Analysis[Any, Any] = Analysis(
     warnings=layout.warnings,
     proxies_needed=1,
     notes=(
-        "Recall counts only the original positives. If another item is as relevant by a proxy, it "
-        "could as well have been the original one. The upper limit takes the best rank among the "
+        "Recall counts only the original positives. An item that is equally relevant by a proxy "
+        "could also have been the original one. The upper limit takes the best rank among the "
         "original and the equivalent items, and the lower limit the worst rank. If a video has "
-        "several captions of its own, all of them count for the limits, so its lower limit is "
-        "far below.",
+        "several own captions, its rank is the best of these, and the limits add only captions of "
+        "other videos.",
         "The value of a run is the geometric mean of its recalls at all cutoffs, which is 0 if one "
         "of them is 0. A caption or video without an original positive is left out and counted.",
         DEPTH_NOTE,

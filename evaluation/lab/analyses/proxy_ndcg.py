@@ -1,4 +1,4 @@
-"""nDCG of runs with proxies as relevance, in both directions, beside a random order."""
+"""nDCG of runs with proxies as relevance, in both directions, next to a random order."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 from django import forms
 
-from config.shared.progress import Progress
+from config.shared.progress import Progress, progress_of_part
 from evaluation.core.graded.scoring import (
     EPIC_MAP,
     FULL_AP,
     BothDirections,
     DirectionScores,
     Gain,
-    score_ranking,
+    score_rankings,
 )
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import proxies_field
@@ -34,6 +34,7 @@ from evaluation.lab.analyses.proxy_runs import (
     ranking_of,
     relevance_of,
 )
+from pooling.core.direction import Direction
 from pooling.models import Run
 
 
@@ -58,14 +59,21 @@ class ProxyNdcgOptions(ProxyOptions):
 
 def _compute(inputs: Inputs, options: ProxyNdcgOptions, progress: Progress) -> ProxyNdcgResult:
     proxies = load_proxies(inputs)
+    rankings = {run.pk: ranking_of(run) for run in inputs.runs}
     scores: dict[tuple[int, str], DirectionScores] = {}
-    steps = len(inputs.runs) * len(proxies)
-    for run in inputs.runs:
-        ranking = ranking_of(run)
-        for proxy in proxies:
-            progress(len(scores), steps, f"scoring {run.name} by {proxy.name}")
-            relevance = relevance_of(proxy, run.facing)
-            scores[run.pk, proxy.name] = score_ranking(relevance, ranking)
+    parts = [
+        (proxy, direction, runs)
+        for proxy in proxies
+        for direction in Direction
+        if (runs := [run for run in inputs.runs if run.facing is direction])
+    ]
+    for number, (proxy, direction, runs) in enumerate(parts):
+        found = score_rankings(
+            relevance_of(proxy, direction),
+            [rankings[run.pk] for run in runs],
+            progress_of_part(progress, number, len(parts), f"scoring {direction} by {proxy.name}"),
+        )
+        scores |= {(run.pk, proxy.name): value for run, value in zip(runs, found, strict=True)}
     return {
         "gain": options["gain"],
         "rows": [
@@ -128,7 +136,7 @@ def _both_row(
 PROXY_NDCG: Analysis[Any, Any] = Analysis(
     name="proxy-ndcg",
     title="nDCG by proxies",
-    question="How good is each run if a proxy says how relevant each caption is?",
+    question="How good is each run if a proxy determines the relevance of each pair?",
     source="Wray et al. 2021, figure 7 and table 3",
     form=ProxyNdcgForm,
     compute=_compute,
@@ -137,15 +145,14 @@ PROXY_NDCG: Analysis[Any, Any] = Analysis(
     warnings=layout.warnings,
     proxies_needed=1,
     notes=(
-        "A proxy is computed by a machine and stands in for relevance. No person has judged these "
-        "values.",
+        "A machine computed the proxy to estimate relevance. No person has judged these values.",
         "nDCG counts the first k ranks, where k is the number of items with a relevance above 0. "
         "A caption or video without any such item is left out and counted. “Random” is the exact "
         "mean of nDCG over all orders. It depends on the proxy and the gain, so compare runs by "
         "the part above random, (nDCG − random) / (1 − random).",
         "The mean of both directions is the plain mean of the two means. It is shown for runs from "
         "the same matrix, and for a system with one run of each direction.",
-        "“mAP (EPIC code)” is what the published code computes: its hits are items with the "
+        "“mAP (EPIC code)” is the measure of the published code. Its hits are items with the "
         "relevance 1, but it adds up the relevance of all items before them. It is larger than "
         "average precision, which is “AP at R = 1”.",
         DEPTH_NOTE,

@@ -18,7 +18,7 @@ from pooling.selectors.captions import first_equal_captions
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedTexts:
-    """The judged text pairs that are no original positives, ascending by code.
+    """The judged text pairs that are not original positives, ascending by code.
 
     labels: int64 [n], the grade. conflicted, pending: codes of the text pairs without a label.
     """

@@ -1,4 +1,4 @@
-"""What the analyses of runs under proxies have in common: rankings, and pairs of runs."""
+"""Rankings and pairs of runs, for all analyses that score runs by proxies."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pooling.models import Run
 from pooling.selectors.runs import order_of, ranked_matrix
 
 DEPTH_NOTE = (
-    "A run that was imported as a matrix is scored by all its ranks. They are those of the "
-    "imported values, before these were rounded for storage. A run of lists is scored to its depth."
+    "A run that was imported as a matrix is scored by all its ranks. The ranks come from the "
+    "imported values, before they were rounded for storage. A run of lists is scored to its depth."
 )
 
 

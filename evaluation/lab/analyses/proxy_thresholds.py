@@ -128,7 +128,7 @@ def _charts(result: ThresholdsResult) -> list[Chart]:
 PROXY_THRESHOLDS = Analysis(
     name="proxy-thresholds",
     title="Thresholds of proxies",
-    question="How many captions match a video if a proxy decides, and from which value on?",
+    question="How many captions match a video by a proxy, at each threshold?",
     form=ThresholdsForm,
     compute=_compute,
     tables=_tables,

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
 from django.db.models import QuerySet
@@ -30,6 +30,7 @@ from pooling.selectors.metadata import train_splits_of
 from pooling.selectors.proxies import find_proxies
 from pooling.selectors.runs import find_runs
 
+AnyForm = TypeVar("AnyForm", bound=AnalysisForm)
 COMMON_FIELDS = ("labels", "only", "runs")
 # Keys of the provenance that change while annotators judge.
 CHANGING_KEYS = ("labels_sha256", "moment", "studies")
@@ -138,9 +139,7 @@ def is_list(field: forms.Field) -> bool:
     return isinstance(field, forms.MultipleChoiceField)
 
 
-def build_form(
-    form: type[AnalysisForm], benchmark: Benchmark, data: Mapping[str, Any]
-) -> AnalysisForm:
+def build_form(form: type[AnyForm], benchmark: Benchmark, data: Mapping[str, Any]) -> AnyForm:
     """Return the form with what the benchmark offers for selection, bound to `data`.
 
     data: texts, or lists of texts, by the names of fields. Raises `InvalidInput` if a name is
@@ -227,7 +226,7 @@ def question_from_form(
     )
     analysis.check(inputs)
     if PROXIES in options:
-        # Results name the proxies, also if none was selected.
+        # Results name the proxies, even if none was selected.
         options[PROXIES] = [proxy.name for proxy in inputs.proxies]
     if STUDIES in options:
         options[STUDIES] = [str(campaign.pk) for campaign in inputs.campaigns]

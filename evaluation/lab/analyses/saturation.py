@@ -34,7 +34,7 @@ Changes = Mapping[tuple[str, str], float]
 
 
 class SaturationFigures(TypedDict):
-    """The gap of a score to 1, and what it is compared with; null if undefined.
+    """The gap of a score to 1, and the numbers that it is compared with; null if undefined.
 
     noise: the change of the score that wrong labels cause. saturated_by: `INTERVAL` or `NOISE` if
     this is at least as large as the gap.
@@ -51,7 +51,7 @@ def changes_by_noise(
     """Return the absolute change in each score that label noise causes, by run and measure.
 
     Unknown changes are left out. judged: the labels of the scores. known: original positives that
-    count as relevant whatever their labels. The labels of confirmations are included.
+    count as relevant, regardless of their labels. The labels of confirmations are included.
     """
     wanted = [measure for measure in map(parse_measure, measures) if measure.name in CORRECTABLE]
     # Error rates are measured by the ranks of pairs in text-to-video runs.

@@ -34,7 +34,7 @@ class LoadedStudy:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the orders and of what was ordered."""
+        """SHA-256 of the orders and of the ordered captions."""
         found, digest = self.arrays, hashlib.sha256(str(self.needed).encode())
         for part in (found.videos, found.captions, found.task, found.annotator, found.ranks):
             digest.update(np.asarray(part, "<i8").tobytes())

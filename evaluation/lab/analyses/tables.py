@@ -70,7 +70,7 @@ class Table:
     def csv(self, source: Mapping[str, Any]) -> str:
         """Return the table as CSV. An interval takes two columns, and each row ends with `source`.
 
-        source: what the result was computed from, by column name.
+        source: the inputs of the result, by column name.
         """
         intervals = {
             column.key
@@ -99,22 +99,26 @@ class Table:
     def latex(self, label: str, source: Mapping[str, Any]) -> str:
         """Return the table in LaTeX, with the numbers as on the page.
 
-        label: what `\\ref` refers to. source: what the result was computed from, as comments.
+        label: the label for `\\ref`. source: the inputs of the result, as comments.
         """
         content = latex.Table(
             f"tab:{label}",
-            latex.escape(f"{self.title}. {self.note}".strip()),
-            [latex.escape(column.title) for column in self.columns],
-            [[_as_latex(row[column.key], column) for column in self.columns] for row in self.rows],
+            _as_latex(f"{self.title}. {self.note}".strip()),
+            [_as_latex(column.title) for column in self.columns],
+            [[_latex_of(row[column.key], column) for column in self.columns] for row in self.rows],
+            "".join("r" if column.is_number else "l" for column in self.columns),
         )
         inputs = (f"% {name}: {' '.join(str(value).split())}\n" for name, value in source.items())
         return "".join(["% Needs \\usepackage{booktabs}.\n", *inputs, latex.table(content)])
 
 
-def _as_latex(value: Any, column: Column) -> str:
+def _latex_of(value: Any, column: Column) -> str:
     """Return a cell as a page shows it, in LaTeX."""
-    text = latex.UNDEFINED if value is None else latex.escape(column.format(value))
-    return text.replace(latex.escape(MINUS), "$-$")
+    return latex.UNDEFINED if value is None else _as_latex(column.format(value))
+
+
+def _as_latex(text: str) -> str:
+    return latex.escape(text).replace(latex.escape(MINUS), "$-$")
 
 
 def _cell(column: Column, row: Row) -> Cell:

@@ -13,7 +13,7 @@ def step_field() -> forms.FloatField:
         initial=0.05,
         min_value=0.01,
         max_value=0.5,
-        help_text="0.05 stands for the thresholds 0.05, 0.1, 0.15 … 1.",
+        help_text="For example, 0.05 gives the thresholds 0.05, 0.1, 0.15 … 1.",
     )
 
 

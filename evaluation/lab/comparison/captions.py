@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import Any, TypedDict
 
 import numpy as np
+from django.core.exceptions import ValidationError
 
 from config.shared.caches import process_cache as cache
 from config.shared.errors import InvalidInput, NotFound
@@ -33,7 +34,10 @@ from evaluation.lab.analyses.question import (
     get_label_source,
 )
 from evaluation.lab.comparison.form import BY_LABELS, RUNS_MAX, CompareForm
-from evaluation.release.selectors import ORIGINAL
+from evaluation.models import DRAFT
+from evaluation.release.selectors import ORIGINAL, find_label_set
+from evaluation.scores.selectors import stored_scores
+from evaluation.scores.tables import value_of
 from pooling.core.direction import Direction
 from pooling.models import Benchmark, Query, Run
 from pooling.selectors.arrays import query_keys, query_texts
@@ -74,6 +78,8 @@ class ComparisonResult(TypedDict):
 
 
 CACHE_SECONDS = 3600
+# The measure by which the best runs are selected.
+RANKED_BY = "C@1"
 # Options that do not change which captions are selected, only how they are shown.
 VIEW_FIELDS = ("depth", "caption", "at")
 
@@ -229,9 +235,37 @@ def compare_lists(benchmark: Benchmark, data: Mapping[str, Any]) -> Comparison:
 
     data: the values of form fields.
     """
-    form = build_form(CompareForm, benchmark, data)
+    form = build_compare_form(benchmark, data)
     check_form(form)
     return comparison_from_form(benchmark, form)
+
+
+def build_compare_form(benchmark: Benchmark, data: Mapping[str, Any]) -> CompareForm:
+    """Return the form, bound to `data`. If no run is selected, the best ones are."""
+    form = build_form(CompareForm, benchmark, data)
+    if not form.data["runs"]:
+        form.select_best(_ranked_runs(benchmark, form))
+    return form
+
+
+def _ranked_runs(benchmark: Benchmark, form: CompareForm) -> list[str]:
+    """Return the names of the runs by their stored scores, the best first.
+
+    The labels are those of the form. For the draft they are the original positives, because scores
+    of the draft are not stored. Runs without a score come last.
+    """
+    try:
+        labels = form.fields["labels"].clean(form.data["labels"])
+    except ValidationError:  # the form shows it
+        labels = ORIGINAL
+    label_set = None if labels == DRAFT else find_label_set(benchmark, labels)
+    only = bool(form.data["only"]) and label_set is not None
+    scores = {
+        evaluation.run_id: value_of(evaluation, RANKED_BY).number or 0.0
+        for evaluation in stored_scores(benchmark, label_set, labels_only=only).values()
+    }
+    runs = find_runs(benchmark, direction=Direction.TEXT_TO_VIDEO)
+    return [run.name for run in sorted(runs, key=lambda run: -scores.get(run.pk, -1.0))]
 
 
 def comparison_from_form(benchmark: Benchmark, form: AnalysisForm) -> Comparison:
@@ -248,8 +282,8 @@ def comparison_from_form(benchmark: Benchmark, form: AnalysisForm) -> Comparison
 def _select_runs(
     known: Mapping[str, Run], selected: list[str], options: Mapping[str, Any]
 ) -> list[Run]:
-    """Return A and B and the selected runs, or all if none is selected, up to the maximum."""
-    names = dict.fromkeys([options["first"], options["second"], *(selected or known)])
+    """Return A and B and the selected runs, up to the maximum."""
+    names = dict.fromkeys([options["first"], options["second"], *selected])
     return [known[name] for name in names if name][:RUNS_MAX]
 
 

@@ -12,8 +12,11 @@ from evaluation.lab.analyses.forms import AnalysisForm
 
 # Lists are side by side and scroll. With more, the page takes long to load.
 RUNS_MAX = 24
+# Number of lists that a wide screen shows at a time.
+RUNS_SHOWN = 6
 CUTOFF_MAX = 1000
-# More than any caption has.
+PAIR = ("first", "second")
+# More words than any caption has.
 MAX_WORDS = 10**6
 BY_LABELS, BY_ORIGINAL = "labelled", "original"
 
@@ -25,11 +28,18 @@ def _whole(label: str, highest: int, **options: Any) -> forms.IntegerField:
 class CompareForm(AnalysisForm):
     """Selects captions, runs, and the part of the lists to show.
 
-    Runs A and B are always shown, before all others. By default they are the first two runs.
+    Runs A and B are always shown, before all others. By default they are the first two runs. The
+    caller selects runs with `select_best` if none is selected.
     """
 
     elsewhere = ("caption", "at")
 
+    runs = forms.MultipleChoiceField(
+        label="Runs",
+        required=False,
+        help_text=f"If none is selected, the {RUNS_SHOWN} best by C@1 are used.",
+        widget=forms.CheckboxSelectMultiple,
+    )
     first = forms.ChoiceField(label="Run A", required=False)
     second = forms.ChoiceField(label="Run B", required=False)
     show = forms.ChoiceField(
@@ -84,12 +94,24 @@ class CompareForm(AnalysisForm):
 
     def __init__(self, data: Mapping[str, Any], *, runs: Sequence[str], **labels: Any) -> None:
         super().__init__(data, runs=runs, **labels)
-        shown = [name for name in self.data["runs"] or runs if name in runs]
-        two = _select_two(shown, self.data["first"], self.data["second"])
+        self.given = data
+        self.known = list(runs)
+        self._select_pair(self.data["runs"] or self.known)
+
+    def select_best(self, ranked: Sequence[str]) -> None:
+        """Select A, B and the best runs. ranked: all runs, the best first."""
+        named = [self.given.get(name) for name in PAIR]
+        best = [name for name in dict.fromkeys([*named, *ranked]) if name in self.known]
+        self.data = {**self.data, "runs": best[:RUNS_SHOWN]}
+        self._select_pair(best)
+
+    def _select_pair(self, runs: Sequence[str]) -> None:
+        shown = [name for name in runs if name in self.known]
+        two = _select_two(shown, *(self.given.get(name, "") for name in PAIR))
         self.data = {**self.data, **two}
         for field, name in two.items():
             empty = [] if name else [("", "–")]
-            self._offer(field, [*empty, *((run, run) for run in runs)])
+            self._offer(field, [*empty, *((run, run) for run in self.known)])
 
     def clean_runs(self) -> list[str]:
         names: list[str] = list(dict.fromkeys(self.cleaned_data["runs"]))
@@ -117,4 +139,4 @@ def _select_two(shown: Sequence[str], first: Any, second: Any) -> dict[str, Any]
     """Return A and B. A missing one is the first shown run that is not the other."""
     first = first or next((name for name in shown if name != second), "")
     second = second or next((name for name in shown if name != first), "")
-    return {"first": first, "second": second}
+    return dict(zip(PAIR, (first, second), strict=True))

@@ -38,7 +38,7 @@ REFERENCES = {
 def methods_tex(
     facts: ReleaseFacts, results: Mapping[str, Any], depths: Sequence[int], code_version: str
 ) -> str:
-    """Return a paragraph that states how the figures of the tables came about.
+    """Return a paragraph that states how the figures of the tables were computed.
 
     depths: of the pools that existed when the labels were published. code_version: of the figures.
     """

@@ -100,6 +100,7 @@ def gold_answers(benchmark: Benchmark, annotators: npt.NDArray[np.int64]) -> tup
     answers = Judgment.objects.filter(
         task__campaign__benchmark=benchmark,
         task__gold__use=GoldUse.CONTROL,
+        task__gold__query__isnull=False,
         task__gold__retired_at=None,
         state=JudgmentState.GOLD,
     ).annotate(

@@ -15,7 +15,7 @@ from evaluation.core.people.pace import answer_times
 from evaluation.release.selectors import latest_agreement
 from pooling.models import Benchmark, Pair, Pool, Query
 
-# The newest answers show the present speed. Finding all answers that have a time takes long.
+# The newest answers show the current speed. Finding all answers that have a time takes long.
 NEWEST = 10_000
 CACHE_SECONDS = 300
 

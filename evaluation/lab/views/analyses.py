@@ -167,7 +167,7 @@ def _texts(value: Any) -> list[str]:
 def _result_context(
     analysis: Analysis[Any, Any], stored: AnalysisResult, query: QueryDict
 ) -> dict[str, Any]:
-    # Charts and files must belong to this result, even if a newer one has replaced it meanwhile.
+    # Charts and files must belong to this result, even if a newer one has replaced it.
     query["result"] = stored.key
     return {
         "result": stored,

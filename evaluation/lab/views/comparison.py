@@ -16,14 +16,15 @@ from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from config.shared.tables import csv_text, plain_text
 from evaluation.core.relevance.compare import LONG, SHORT
-from evaluation.lab.analyses.question import build_form, submitted_data
+from evaluation.lab.analyses.question import submitted_data
 from evaluation.lab.comparison.captions import (
     Comparison,
+    build_compare_form,
     compare_lists,
     comparison_from_form,
     look_up_caption,
 )
-from evaluation.lab.comparison.form import RUNS_MAX, CompareForm
+from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import caption_as_json, lists_of
 from evaluation.release.policies import can_see_scores
 from pooling.core.direction import Direction
@@ -37,7 +38,7 @@ ROWS_MAX = 25
 @require_safe
 def compare(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    form = build_form(CompareForm, benchmark, submitted_data(CompareForm, request.GET))
+    form = build_compare_form(benchmark, submitted_data(CompareForm, request.GET))
     context: dict[str, Any] = {"benchmark": benchmark, "form": form}
     if form.is_valid():
         comparison = comparison_from_form(benchmark, form)
@@ -71,7 +72,8 @@ def _selected(comparison: Comparison) -> dict[str, Any]:
     return {
         "comparison": comparison,
         "total": len(comparison.queries),
-        "left_out": known - RUNS_MAX,
+        "n_runs": known,
+        "n_hidden": known - len(comparison.inputs.runs),
         "query": address,
         "hidden": parse_qsl(address),
         "inputs": comparison.provenance,

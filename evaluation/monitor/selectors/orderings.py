@@ -1,4 +1,4 @@
-"""The progress of an ordering study, its people, and its orders as a file."""
+"""The progress of an ordering study, the figures of its people, and its orders as a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from django.db.models import Count, Q, Sum
 
 from annotation.enums import TaskState
-from annotation.models import Annotator, Campaign, JudgmentTask
+from annotation.models import Campaign, Judgment, JudgmentTask
+from annotation.selectors.gold import IS_ANSWER
 from annotation.selectors.orderings import orders_of
 from config.shared.tables import csv_text
 from evaluation.core.graded.orderings import tau_with_others
@@ -22,11 +23,14 @@ CSV_HEADS = ("video_id", "annotator", "caption_id", "level", "value", "place", "
 class StudyProgress:
     """The numbers of videos and orders of a study.
 
-    needed: number of orders for all videos. complete: number of videos with all orders.
+    needed: number of orders for all videos. complete: number of videos with all orders. open:
+    number of videos that annotators still get. The others are at the desk, or a lead has excluded
+    them.
     """
 
     videos: int
     complete: int
+    open: int
     orders: int
     needed: int
     escalated: int
@@ -50,6 +54,7 @@ def progress_of_studies(studies: Iterable[Campaign]) -> dict[int, StudyProgress]
         .annotate(
             videos=Count("pk"),
             complete=Count("pk", filter=Q(state=TaskState.RESOLVED)),
+            open=Count("pk", filter=Q(state=TaskState.OPEN)),
             orders=Sum("labels_live", default=0),
             needed=Sum("labels_required", default=0),
             escalated=Count("pk", filter=Q(state=TaskState.ESCALATED)),
@@ -60,26 +65,38 @@ def progress_of_studies(studies: Iterable[Campaign]) -> dict[int, StudyProgress]
 
 
 @dataclass(frozen=True, slots=True)
-class StudyPerson:
-    """An annotator of a study. tau: with the other people of the same videos, None if alone."""
+class OwnOrders:
+    """The orders of one annotator.
 
-    annotator: Annotator
-    orders: int
-    tau: float | None
+    orders: number of counted orders. tau: with the other people of the same videos, None if alone.
+    gold, right: number of answers to control orders, and of correct ones.
+    """
+
+    orders: int = 0
+    tau: float | None = None
+    gold: int = 0
+    right: int = 0
 
 
-def people_of_study(study: Campaign) -> list[StudyPerson]:
-    """Return the annotators with counted orders, those with the most orders first."""
-    found = orders_of(study)
+def orders_by_annotator(study: Campaign) -> dict[int, OwnOrders]:
+    """Return the figures of each annotator with counted answers, by primary key."""
+    found, gold = orders_of(study), _gold_by_annotator(study)
     taus = tau_with_others(found.ranks, found.task)
-    annotators = Annotator.objects.select_related("user").in_bulk(set(found.annotator.tolist()))
-    rows = []
-    for pk, annotator in annotators.items():
-        own = taus[found.annotator == pk]
+    figures = {}
+    for annotator in {*found.annotator.tolist(), *gold}:
+        own = taus[found.annotator == annotator]
         compared = own[~np.isnan(own)]
         tau = float(compared.mean()) if len(compared) else None
-        rows.append(StudyPerson(annotator, len(own), tau))
-    return sorted(rows, key=lambda row: (-row.orders, row.annotator.pk))
+        figures[annotator] = OwnOrders(len(own), tau, *gold.get(annotator, ()))
+    return figures
+
+
+def _gold_by_annotator(study: Campaign) -> dict[int, tuple[int, int]]:
+    """Return the numbers of answers to control orders, and of correct ones."""
+    answers = Judgment.objects.filter(IS_ANSWER, task__campaign=study).order_by()
+    is_right = Count("pk", filter=Q(is_right=True))
+    rows = answers.values_list("annotator").annotate(n=Count("pk"), right=is_right)
+    return {pk: (count, right) for pk, count, right in rows}
 
 
 def orders_csv(study: Campaign) -> str:

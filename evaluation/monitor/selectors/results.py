@@ -1,4 +1,4 @@
-"""Shapes of the computed figures, as they are stored and served in JSON, with those of the core."""
+"""The types of the computed figures, as they are stored and sent as JSON."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FirstLabels(FirstLabelAgreement):
 
 
 class Agreement(TypedDict):
-    """Agreement in a campaign. `asked_later`: number of labels that are no first labels."""
+    """Agreement in a campaign. `asked_later`: number of labels that are not first labels."""
 
     first_labels: FirstLabels
     all_labels: LabelAgreement

@@ -101,7 +101,8 @@ def _summary(figures: AgreementFigures) -> AgreementSummary:
 
 
 def _sources(figures: AgreementFigures) -> dict[str, tuple[LabelAgreement, str]]:
-    """Return for each figure of the summary the labels and the name that it is taken from."""
+    """Return the source of each figure of the summary: the labels, and the name of the figure
+    there."""
     first, every = figures["first_labels"], figures["all_labels"]
     return {
         **{name: (every, name) for name in OF_ALL_LABELS},

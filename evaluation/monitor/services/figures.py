@@ -23,7 +23,7 @@ def compute_figures(
     """
     check_can_evaluate(by, campaign.benchmark)
     progress(0, 1, "reading answers")
-    # Counted first, so that answers that arrive meanwhile make the figures outdated.
+    # Counted first, so that answers that arrive during the computation make the figures outdated.
     answers = count_answers(campaign)
     # A snapshot has no time limit. That of a request is too short for a large campaign.
     with snapshot():

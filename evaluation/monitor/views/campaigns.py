@@ -108,7 +108,7 @@ def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
     context = {"campaign": found, **shown, "announce": request.GET.get("seen") != str(percent)}
     response = render(request, "evaluation/monitor/_campaign_progress.html", context)
     if found.state != CampaignState.OPEN and "seen" in request.GET:
-        # The campaign was paused or closed meanwhile, so the page needs other buttons.
+        # The campaign has been paused or closed, so the page needs other buttons.
         response["HX-Refresh"] = "true"
     return response
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.enums import AnnotationAct, CampaignState, Joining, JudgmentState
@@ -40,6 +42,7 @@ from evaluation.monitor.selectors import (
     measure_person,
 )
 from evaluation.monitor.selectors.people import membership_changes
+from evaluation.monitor.views.orderings import figures_of_person
 from pooling.selectors.media import playable_address
 
 ANSWERS_PER_PAGE = 25
@@ -77,8 +80,7 @@ FILTER_TITLES = {
 def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if campaign.is_ordering:
-        # The page of a study has its people. The figures here are of labels.
-        return redirect("campaign", campaign.pk)
+        return _people_of_study(campaign)
     stored = get_figures(campaign)
     figures = stored.figures if stored else None
     order = Order.requested(request.GET.get("sort", ""), COLUMNS, "-flags")
@@ -104,7 +106,7 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if campaign.is_ordering:
-        return redirect("campaign", campaign.pk)
+        return _people_of_study(campaign)
     stored = get_figures(campaign)
     rows = person_rows(campaign, stored.figures if stored else None)
     return download_recorded_csv(
@@ -120,31 +122,45 @@ def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
-    if campaign.is_ordering:
-        return redirect("campaign", campaign.pk)
     person = get_campaign_person(campaign, pseudonym)
+    answers = answers_of(campaign, person.annotator)
+    context = {
+        "campaign": campaign,
+        "benchmark": campaign.benchmark,
+        "withdrawals": done_withdrawals(campaign, person.annotator),
+        "pauses": membership_changes(campaign, person.annotator),
+        "may_change": campaign.state != CampaignState.CLOSED and person.membership is not None,
+        "can_withdraw": not campaign.is_imported
+        and answers.filter(state=JudgmentState.LIVE).exists(),
+    }
+    context |= (
+        figures_of_person(campaign, pseudonym)
+        if campaign.is_ordering
+        else {**_figures_of(campaign, person), **_listed_answers(request, campaign, answers)}
+    )
+    return render(request, "evaluation/monitor/campaign_person.html", context)
+
+
+def _people_of_study(study: Campaign) -> HttpResponse:
+    """Redirect to the page of a study, which has its people. The figures here are of labels."""
+    return redirect(f"{reverse('campaign', args=[study.pk])}#people")
+
+
+def _listed_answers(
+    request: HttpRequest, campaign: Campaign, answers: QuerySet[Judgment]
+) -> dict[str, Any]:
     show = request.GET.get("show", "")
     if show not in FILTER_TITLES:
         names = ", ".join(ANSWER_FILTERS)
         raise InvalidInput(f"The parameter “show” must be one of {names}, not {show[:50]!r}.")
-    answers = answers_of(campaign, person.annotator)
     listed = answers.filter(ANSWER_FILTERS[show]) if show else answers
     page = page_of(listed, request.GET.get("page"), ANSWERS_PER_PAGE)
-    has_counted = answers.filter(state=JudgmentState.LIVE).exists()
-    context = {
-        "campaign": campaign,
-        "benchmark": campaign.benchmark,
-        **_figures_of(campaign, person),
+    return {
         "page": page,
         "answers": [AnswerRow.of(campaign, judgment) for judgment in page],
         "show": show,
         "filters": FILTER_TITLES.items(),
-        "withdrawals": done_withdrawals(campaign, person.annotator),
-        "pauses": membership_changes(campaign, person.annotator),
-        "may_change": campaign.state != CampaignState.CLOSED and person.membership is not None,
-        "can_withdraw": not campaign.is_imported and has_counted,
     }
-    return render(request, "evaluation/monitor/campaign_person.html", context)
 
 
 def _figures_of(campaign: Campaign, person: CampaignPerson) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.orderings import ordering_studies
 from annotation.selectors.people import judged_pairs
 from annotation.selectors.progress import CampaignProgress, progress_of, task_groups
-from annotation.selectors.tasks import count_new_tasks
+from annotation.selectors.tasks import new_counts_for_page
 from annotation.selectors.training import find_training_queue
 from config.accounts.policies import can_see_people, people_seen_by
 from config.accounts.roles import Scopes
@@ -40,7 +40,7 @@ from evaluation.portal.selectors import (
     people_of,
 )
 from evaluation.portal.steps import Progress, next_step, steps_of
-from evaluation.release.exports import FORMATS
+from evaluation.release.exports import formats_for
 from evaluation.release.selectors import (
     BenchmarkOutcomes,
     draft_state,
@@ -89,7 +89,7 @@ class KeyFigures(TypedDict):
     """The numbers at the top of the overview.
 
     most_unjudged: largest unjudged share of the top ten of a run, in %, or empty if everything is
-    judged. not_settled: number of pairs without a label.
+    judged. not_settled: number of pairs without a label, 0 while they are counted.
     """
 
     runs: int
@@ -114,7 +114,7 @@ def _key_figures(benchmark: Benchmark) -> KeyFigures:
         "most_unjudged": percent(1 - min(judged)) if judged and min(judged) < 1 else "",
         "pairs": sum(benchmark.pools.values_list("n_new_pairs", flat=True)),
         "outcomes": outcomes,
-        "not_settled": outcomes.pairs - outcomes.counts.settled,
+        "not_settled": 0 if outcomes.pairs is None else outcomes.pairs - outcomes.counts.settled,
         "label_set": newest,
     }
 
@@ -128,7 +128,7 @@ def _progress(benchmark: Benchmark, figures: KeyFigures, n_campaigns: int) -> Pr
         pairs=figures["pairs"],
         without_file=benchmark.videos.filter(state=MediaState.MISSING).count(),
         campaigns=n_campaigns,
-        new_pairs=count_new_tasks(benchmark).pairs,
+        new_pairs=_new_pairs(benchmark),
         settled=outcomes.counts.settled,
         unsettled=outcomes.counts.unsettled,
         at_desk=at_desk,
@@ -153,7 +153,7 @@ def _desk_work(benchmark: Benchmark) -> tuple[int, str]:
 
 
 def _newly_settled(outcomes: BenchmarkOutcomes, newest: LabelSet | None) -> int:
-    """Return how many more pairs are settled than in the newest label set."""
+    """Return the increase in settled pairs since the newest label set."""
     if newest is None:
         return 0
     published = newest.n_pairs - newest.n_conflicted - newest.n_pending
@@ -207,11 +207,17 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
         "pools": list(
             benchmark.pools.select_related("created_by", "proxy").prefetch_related("runs")
         ),
-        "new_pairs": count_new_tasks(benchmark).pairs if leads else 0,
+        "new_pairs": _new_pairs(benchmark) if leads else 0,
         "campaigns": _campaign_rows(request.user, benchmark),
         "studies": _study_rows(benchmark),
     }
     return render(request, "evaluation/portal/campaigns.html", context)
+
+
+def _new_pairs(benchmark: Benchmark) -> int | None:
+    """Return the number of pairs that no campaign contains, or None while they are counted."""
+    counts = new_counts_for_page([benchmark])[benchmark.pk]
+    return None if counts is None else counts.pairs
 
 
 def _study_rows(benchmark: Benchmark) -> list[tuple[Campaign, StudyProgress]]:
@@ -248,7 +254,7 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
         "has_campaigns": judging.exists(),
         "label_sets": label_sets,
         "latest": label_sets[0] if label_sets else None,
-        "export_formats": FORMATS,
+        "export_formats": formats_for(request.user, benchmark),
         "outcomes": outcomes,
         "has_labels": outcomes.has_labels,
         "drafted": draft_state(benchmark),
@@ -299,7 +305,7 @@ def people(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_safe
 def settings(request: HttpRequest, key: str) -> HttpResponse:
-    """Show what is fixed for the whole benchmark, with links to the pages that change it."""
+    """Show the settings of the whole benchmark, with links to the pages that change them."""
     benchmark = _get_benchmark(request, key)
     leads = can_lead(request.user, benchmark)
     context: dict[str, Any] = {

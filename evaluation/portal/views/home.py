@@ -110,7 +110,7 @@ class TrainingCard:
 
 
 def _own_judging(user: Any) -> dict[str, Any]:
-    """Return what a person can judge and has judged. All counts are their own."""
+    """Return the campaigns and training of a person. All counts are of this person."""
     annotator = Annotator.objects.filter(user=user).first()
     found = list(open_campaigns(scopes_of(user, Role.ANNOTATOR)))
     accesses = accesses_for(annotator, [campaign for campaign in found if not campaign.is_training])

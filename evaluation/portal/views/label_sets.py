@@ -14,7 +14,7 @@ from config.shared.pages import only_for
 from evaluation.core.people.agreement_figures import Resampling, figures_from_store
 from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.monitor.figures import AgreementRow, agreement_note, agreement_rows
-from evaluation.release.exports import FORMATS
+from evaluation.release.exports import formats_for
 from evaluation.release.selectors import draft_state, get_label_set
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
@@ -38,7 +38,7 @@ def label_set(request: HttpRequest, key: str, version: str) -> HttpResponse:
         "drafted": drafted,
         "versions": [one.version for one in sets],
         "without_label": found.n_pending + found.n_conflicted,
-        "export_formats": FORMATS,
+        "export_formats": formats_for(request.user, benchmark),
         **_basis_context(found),
         **_agreement_context(found),
         "above": reverse("benchmark-labels", args=[benchmark.key]),

@@ -1,13 +1,18 @@
-"""Label sets in formats that other programs read, made from the frozen files only."""
+"""Label sets in formats that other programs read, made from the frozen files.
+
+Only comments are read from the log.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import tables
+from evaluation.release.exports.comments import comments
 from evaluation.release.exports.fire import fire
 from evaluation.release.exports.options import (
     CONTENTS,
@@ -18,6 +23,8 @@ from evaluation.release.exports.options import (
 )
 from evaluation.release.exports.qrels import qrels
 from evaluation.release.exports.release import release
+from evaluation.release.policies import can_export_comments
+from pooling.models import Benchmark
 
 __all__ = [
     "DEFAULT",
@@ -27,6 +34,7 @@ __all__ = [
     "ExportOptions",
     "chosen_options",
     "file_stem",
+    "formats_for",
     "open_export",
 ]
 
@@ -38,7 +46,7 @@ class ExportFormat:
     """An export format.
 
     suffix: the end of its file names. pieces: yields the file. options: the names of the
-    `ExportOptions` that the format accepts.
+    `ExportOptions` that the format accepts. is_for_leads: whether only leads may download it.
     """
 
     title: str
@@ -46,6 +54,7 @@ class ExportFormat:
     content_type: str
     pieces: Callable[[LabelSet, ExportOptions], Iterator[bytes]]
     options: tuple[str, ...] = ()
+    is_for_leads: bool = False
 
 
 def open_export(
@@ -77,10 +86,19 @@ def file_stem(label_set: LabelSet) -> str:
     return f"{label_set.benchmark.key}-labels-v{label_set.reference}"
 
 
+def formats_for(user: Any, benchmark: Benchmark) -> dict[str, ExportFormat]:
+    """Return the formats that the user may download, by name."""
+    is_lead = can_export_comments(user, benchmark)
+    return {name: kind for name, kind in FORMATS.items() if is_lead or not kind.is_for_leads}
+
+
 FORMATS: dict[str, ExportFormat] = {
     "csv": ExportFormat("Labels, one line per pair", ".csv", CSV, tables.csv),
     "judgments": ExportFormat(
         "Single judgments, under pseudonyms", "-judgments.csv", CSV, tables.judgments, ("columns",)
+    ),
+    "comments": ExportFormat(
+        "Comments of annotators and leads", "-comments.csv", CSV, comments, is_for_leads=True
     ),
     "qrels": ExportFormat("TREC qrels", ".qrels", "text/plain; charset=utf-8", qrels),
     "fire": ExportFormat("FIRE JSON", ".json", "application/json", fire, ("licence",)),

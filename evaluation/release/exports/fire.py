@@ -59,7 +59,7 @@ class _TextPairs:
         codes = self.found.codes
         # FIRE's loader compares texts character by character, so the benchmark's rule is not used.
         shared = text_pair_codes(codes, first_equal(self.texts, EXACT), self.space)
-        # The numbers of the pairs, by text pair, and where each text pair begins among them.
+        # The numbers of the pairs, by text pair, and the place at which each text pair begins.
         self.order = np.argsort(shared, kind="stable")
         first = np.flatnonzero(np.diff(shared[self.order], prepend=-1))
         self.bounds = np.append(first, len(codes))

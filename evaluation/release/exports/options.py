@@ -1,4 +1,4 @@
-"""What a person chooses for an export."""
+"""The options of an export."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExportOptions:
 
 
 DEFAULT = ExportOptions()
-# What an option adds to a file, in errors.
+# The content that an option adds to a file, for errors.
 CONTENTS = {
     "columns": "columns of judgments",
     "licence": "a licence",

@@ -94,7 +94,7 @@ def _yaml(value: Any) -> str:
 
 
 def release_facts(label_set: LabelSet, options: ExportOptions) -> ReleaseFacts:
-    """Return what the documents say, without the runs. Only what existed at publication counts."""
+    """Return the facts of the documents, without the runs, as of the publication."""
     benchmark = label_set.benchmark
     annotators, campaigns = _count_annotators(label_set, label_set.judgments_sha256)
     earlier = LabelSet.objects.filter(benchmark=benchmark, created_at__lt=label_set.created_at)

@@ -1,4 +1,4 @@
-"""The two frozen files of a label set: as they are, and in formats for tables."""
+"""The two frozen files of a label set: unchanged, and in formats for tables."""
 
 from __future__ import annotations
 

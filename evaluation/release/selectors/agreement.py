@@ -40,5 +40,5 @@ def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> AgreementFi
 
 
 def stored_agreement(judgments: JudgmentArrays) -> StoredAgreement:
-    """Return what a label set stores to compute its figures again."""
+    """Return the values that a label set stores to compute its figures again."""
     return agreement_to_store(opinions_of(judgments), judgments.n_grades)

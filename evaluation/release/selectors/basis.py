@@ -129,7 +129,7 @@ def _judgments_by_campaign(campaigns: list[Campaign]) -> dict[int, int]:
 class RebuiltFiles:
     """The files of a label set, rebuilt from the log.
 
-    missing_judgments, missing_rulings: how many rows of the basis are not in the log.
+    missing_judgments, missing_rulings: the number of rows of the basis that are not in the log.
     """
 
     labels: Labels

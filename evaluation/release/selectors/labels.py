@@ -121,9 +121,9 @@ def for_equal_captions(
 ) -> tuple[JudgmentArrays, Rulings]:
     """Repeat the judgments and rulings of each text pair for all captions with that text.
 
-    A pair with judgments or rulings of its own, from a task that equal captions do not share, gets
-    those of a shared task only if the task shows this pair. first_equal: int64 [n_queries], as
-    returned by `first_equal_captions`.
+    A pair can also have its own judgments or rulings, from a task that equal captions do not share.
+    It then gets those of a shared task only if the task shows this pair. first_equal: int64
+    [n_queries], as returned by `first_equal_captions`.
     """
     is_own = judgments.units == OWN_CAPTION
     is_own_ruling = rulings.units == OWN_CAPTION
@@ -145,7 +145,7 @@ def _repeat(
 ) -> tuple[Int64Array, Int64Array]:
     """Return the pair codes to which the rows apply, in order, and the number of each row.
 
-    own: codes of pairs that have rows of their own, to which no other rows apply.
+    own: codes of pairs with their own rows, to which no other rows apply.
     """
     shared = np.flatnonzero(units != OWN_CAPTION)
     place, pairs = expand_text_pairs(units[shared], first_equal, space)

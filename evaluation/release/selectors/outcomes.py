@@ -14,7 +14,7 @@ from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign, JudgmentTask
 from annotation.selectors.progress import TaskGroup, outcomes_of_groups, task_groups
-from annotation.selectors.tasks import new_counts, new_task_parts, taken_pairs
+from annotation.selectors.tasks import new_counts_for_page, new_task_parts, taken_pairs
 from config.shared.bulk import read_columns
 from config.shared.caches import process_cache as cache
 from evaluation.release.selectors.labels import live_labels
@@ -35,11 +35,11 @@ class BenchmarkOutcomes:
     """Numbers of labelled pairs by outcome.
 
     pairs: number of pairs that have a label or can get one. These are the pooled pairs, and the
-    pairs of equal captions that share their labels.
+    pairs of equal captions that share their labels. None while a worker counts new pairs.
     """
 
     counts: OutcomeCounts
-    pairs: int
+    pairs: int | None
 
     @property
     def has_labels(self) -> bool:
@@ -63,7 +63,8 @@ def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutco
     """Return counts by the primary key of the benchmark.
 
     They are at most half a minute old. If counting takes long, they are at most 20 times this long
-    old. The first labels of a benchmark are counted immediately.
+    old. The first labels of a benchmark are counted immediately. Counts without the number of pairs
+    are not kept.
     """
     keys = {benchmark: CACHE_KEY.format(benchmark.pk) for benchmark in benchmarks}
     cached: dict[str, BenchmarkOutcomes] = cache.get_many(keys.values())
@@ -77,7 +78,8 @@ def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutco
         counted = _count(missing)
         seconds = max(CACHE_SECONDS, CACHE_COST_FACTOR * (time.monotonic() - began))
         fresh = {keys[benchmark]: counted[benchmark.pk] for benchmark in missing}
-        cache.set_many(fresh, seconds)
+        complete = {key: counts for key, counts in fresh.items() if counts.pairs is not None}
+        cache.set_many(complete, seconds)
         cached |= fresh
     return {benchmark.pk: cached[key] for benchmark, key in keys.items()}
 
@@ -134,10 +136,13 @@ def _count_tasks(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes
         Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING).order_by()
     )
     groups: dict[int, list[TaskGroup]] = {benchmark.pk: [] for benchmark in benchmarks}
-    pairs = {pk: new.pairs for pk, new in new_counts(benchmarks).items()}
+    new = new_counts_for_page(benchmarks)
+    pairs = {pk: counts.pairs for pk, counts in new.items() if counts is not None}
     of_campaigns = task_groups(campaigns)
     for campaign in campaigns:
         groups[campaign.benchmark_id] += of_campaigns[campaign.pk]
+        if campaign.benchmark_id not in pairs:
+            continue
         # A new campaign can contain the unlabelled tasks of a closed one (`taken_pairs`).
         is_closed = campaign.state == CampaignState.CLOSED
         pairs[campaign.benchmark_id] += sum(
@@ -146,5 +151,6 @@ def _count_tasks(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes
             if not (is_closed and group.is_unlabelled)
         )
     return {
-        pk: BenchmarkOutcomes(outcomes_of_groups(found), pairs[pk]) for pk, found in groups.items()
+        pk: BenchmarkOutcomes(outcomes_of_groups(found), pairs.get(pk))
+        for pk, found in groups.items()
     }

@@ -1,4 +1,4 @@
-"""Checking that a published label set still follows from the log."""
+"""Checking that a published label set can still be rebuilt from the log."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def make_draft(*, benchmark: Benchmark, by: Actor, progress: Progress = no_progr
     """Return a draft of the current labels.
 
     If the labels are those of the latest draft, only its time is updated. If a newer draft was made
-    meanwhile, it is returned. Raises `NotPermitted` if `by` may not draft labels. Raises
+    in the meantime, it is returned. Raises `NotPermitted` if `by` may not draft labels. Raises
     `InvalidInput` if there are no labels.
     """
     check_can_evaluate(by, benchmark)

@@ -1,4 +1,4 @@
-"""Storing labels as arrays beside the texts of label sets and drafts."""
+"""Storing labels as arrays, in addition to the texts of label sets and drafts."""
 
 from __future__ import annotations
 

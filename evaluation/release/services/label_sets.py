@@ -35,8 +35,18 @@ from evaluation.core.files.label_file import (
 )
 from evaluation.models import LabelSet, label_set_storage
 from evaluation.release.enums import Change, ReleaseAct
-from evaluation.release.exports import DEFAULT, ExportOptions, chosen_options, open_export
-from evaluation.release.policies import check_can_export, check_can_publish_labels
+from evaluation.release.exports import (
+    DEFAULT,
+    FORMATS,
+    ExportOptions,
+    chosen_options,
+    open_export,
+)
+from evaluation.release.policies import (
+    check_can_export,
+    check_can_export_comments,
+    check_can_publish_labels,
+)
 from evaluation.release.selectors import current_labels
 from evaluation.release.selectors.basis import basis_of, queue_numbers
 from evaluation.release.selectors.current import CurrentLabels
@@ -110,7 +120,7 @@ def publish_label_set(
     progress(1, 3, "writing the label set")
     with ThreadPoolExecutor() as threads:
         text = render_labels(current.labels, current.query_keys, current.video_keys)
-        # These use arrays and bytes, not the database, so they run beside the next steps.
+        # These use arrays and bytes, not the database, so they run during the next steps.
         packed = {"labels": threads.submit(compress, text)}
         summary = threads.submit(summary_of, current, text)
         single, details = _judgment_texts(benchmark, current)
@@ -161,6 +171,8 @@ def export_label_set(
     """
     check_can_export(by, label_set.benchmark)
     pieces = open_export(label_set, format, options)
+    if FORMATS[format].is_for_leads:
+        check_can_export_comments(by, label_set.benchmark)
     after = {"format": format, "version": label_set.reference, **chosen_options(options)}
     record(ReleaseAct.LABELS_EXPORTED, by=by, on=label_set, after=after)
     return pieces

@@ -11,7 +11,7 @@ from config.shared.downloads import download_csv, download_json
 from config.shared.errors import InvalidInput
 from config.shared.pages import check_form, only_for
 from evaluation.models import LabelSet
-from evaluation.release.exports import FORMATS
+from evaluation.release.exports import formats_for
 from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.scores.forms import JUDGED, RUN, EvaluateForm, ResultsForm
 from evaluation.scores.selectors import stored_scores
@@ -52,7 +52,7 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
         "rows": sort_rows(rows, order),
         "heads": order.heads,
         "judged_column": JUDGED,
-        "export_formats": FORMATS,
+        "export_formats": formats_for(request.user, benchmark),
         "withdrawn": withdrawn_runs(benchmark),
         "unscored": [row.run.name for row in rows if not row.is_scored],
         "code_versions": sorted({version for row in rows for version in row.code_versions}),

@@ -14,7 +14,7 @@ from config.jobs.views import in_place_context, start_job
 from config.shared.numbers import Figure
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
-from evaluation.release.exports import FORMATS
+from evaluation.release.exports import formats_for
 from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.release.selectors import sole_positive_counts
 from evaluation.scores.forms import TABLE_MEASURES
@@ -74,7 +74,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "can_change": can_change_run(request.user, found),
         **({} if job is None else in_place_context(request, job)),
         "sole_positives": sole_positive_counts(found, label_set) if label_set else [],
-        "export_formats": FORMATS,
+        "export_formats": formats_for(request.user, benchmark),
         "code_versions": sorted(row.code_versions),
     }
     return render(request, "evaluation/scores/run.html", context)

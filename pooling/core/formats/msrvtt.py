@@ -1,4 +1,4 @@
-"""`MSRVTT_data.json` of MSR-VTT, alone or with the test captions of the 1k-A split.
+"""`MSRVTT_data.json` of MSR-VTT, with or without the test captions of the 1k-A split.
 
 Xu et al., "MSR-VTT: A large video description dataset for bridging video and language", CVPR 2016.
 The 1k-A split is a table of 1,000 captions, one for each of 1,000 videos: Yu, Kim & Kim, "A joint

@@ -33,7 +33,7 @@ Groups = Sequence[Sequence[C]]
 """The captions of each row, or of each column."""
 
 Options = Mapping[str, str]
-"""The options of a proxy in words, as they are stored with its result."""
+"""The options of a proxy as text, as they are stored with its result."""
 
 
 class Proxy(ABC, Generic[C]):

@@ -19,7 +19,7 @@ THRESHOLDS: Final = tuple(step / 10 for step in range(1, 11))
 
 _BLOCK_CELLS: Final = 4 << 20
 _SIGN: Final = 0x8000
-# The bits of the float16 number 1. Numbers from 0 to 1 are ordered as their bits are.
+# The bits of the float16 number 1. Numbers from 0 to 1 have the same order as their bits.
 _ONE: Final = 0x3C00
 
 
@@ -37,7 +37,7 @@ class Distribution(TypedDict):
 
 
 def as_stored(threshold: float) -> np.float16:
-    """Return a threshold as the float16 number that a value equal to it is stored as.
+    """Return a threshold rounded to float16, as values are stored.
 
     0.8 is stored as 0.7998, so values must be compared with that number.
     """

@@ -25,7 +25,7 @@ _BLOCK_CELLS: Final = 4 << 20
 
 
 def unit_vectors(vectors: Vectors) -> Float32s:
-    """Return the rows with length 1, float32 [n, d]. A row of zeros stays.
+    """Return the rows scaled to length 1, float32 [n, d]. A row of zeros stays.
 
     Raises InvalidInput if a number is not finite.
     """
@@ -38,10 +38,10 @@ def unit_vectors(vectors: Vectors) -> Float32s:
 
 
 def read_vectors(path: Path, n_rows: int, noun: str, source: str) -> Float32s:
-    """Return the rows of a `.npy` file with length 1, float32 [n_rows, d].
+    """Return the rows of a `.npy` file, scaled to length 1, float32 [n_rows, d].
 
-    noun: what has a row each, in the plural. Raises InvalidInput if the file is not such a matrix
-    or a number is not finite.
+    noun: the name of the rows in errors, in the plural. Raises InvalidInput if the file is not such
+    a matrix or a number is not finite.
     """
     found = open_floats(path, source)
     if found.ndim != 2 or not found.shape[1]:
@@ -61,9 +61,10 @@ def read_vectors(path: Path, n_rows: int, noun: str, source: str) -> Float32s:
 
 
 def group_vectors(vectors: Float32s, groups: Sequence[Sequence[int] | Int64s]) -> Float32s:
-    """Return the mean of the vectors of each group, with length 1, float32 [n_groups, d].
+    """Return the mean of the vectors of each group, scaled to length 1, float32 [n_groups, d].
 
-    It stands for a video of which only the captions have embeddings. An empty group has zeros.
+    This is the vector of a video if only its captions have embeddings. It is zero for an empty
+    group.
     """
     means = np.zeros((len(groups), vectors.shape[1]), np.float32)
     for number, group in enumerate(groups):

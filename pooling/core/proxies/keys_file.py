@@ -1,4 +1,4 @@
-"""The keys of the rows and columns of a proxy's matrix, in a JSON file beside it."""
+"""A JSON file with the keys of the rows and columns of a proxy's matrix."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def read_keys(path: Path, source: str) -> dict[str, list[str]]:
 
 
 def places_of_keys(keys: Sequence[str], known: Sequence[str], noun: str, source: str) -> Int64s:
-    """Return for each known key its place in `keys`, int64 [n]. Raises InvalidInput.
+    """Return the place in `keys` of each known key, int64 [n]. Raises InvalidInput.
 
-    The file must name each caption or video once. noun: what the keys are of.
+    The file must name each caption or video once. noun: "caption" or "video", for errors.
     """
     places: dict[str, int] = {}
     stored = set(known)

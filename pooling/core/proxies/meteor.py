@@ -40,7 +40,7 @@ BETA: Final = 3
 GAMMA: Final = 0.5
 
 _BITS: Final = 63
-# The words of which the synonyms in all references are kept.
+# The number of words whose synonyms in all references stay in memory.
 _CACHED: Final = 4096
 # The columns that are written at once.
 _BLOCK_COLUMNS: Final = 128
@@ -49,8 +49,8 @@ _BLOCK_COLUMNS: Final = 128
 class Synonyms(StrEnum):
     """The words whose synonyms are looked up in the third stage.
 
-    OF_STEMS is what NLTK does. It loses synonyms, because many stems, such as "automobil", are not
-    in WordNet. OF_WORDS looks up the words before they are stemmed.
+    OF_STEMS is the rule of NLTK. It loses synonyms, because many stems, such as "automobil", are
+    not in WordNet. OF_WORDS looks up the words before they are stemmed.
     """
 
     OF_STEMS = "of stems (as NLTK)"
@@ -68,8 +68,9 @@ def fill_meteor(
     """Write METEOR of all pairs of caption groups into `out`, [n_rows, n_columns].
 
     Groups with several captions are compared by the match kernel (Lyu, "Mercer kernels for object
-    recognition with local features", CVPR 2005): half the mean, over the captions of the row, of
-    the highest score in the column, and half the same with rows and columns exchanged.
+    recognition with local features", CVPR 2005): the mean, over the captions of the row, of the
+    highest score in the column, and the same with rows and columns exchanged. The kernel is the
+    mean of both.
     """
     if out.shape != (len(rows), len(columns)):
         raise ValueError("the matrix must have a cell for each row and column")
@@ -114,7 +115,7 @@ class _Kernel:
 
 
 class _Words:
-    """Stems and synonyms of words, with numbers for the stems."""
+    """Stems and synonyms of words."""
 
     def __init__(self, wordnet: WordNet, synonyms: Synonyms) -> None:
         from nltk.stem.porter import PorterStemmer  # slow to import
@@ -169,7 +170,7 @@ class _Index:
         }
 
     def find(self, words: frozenset[str]) -> Found | None:
-        """Return the references with any of some words, and their positions; None if none has."""
+        """Return the references with any of the words, and the positions; None without any."""
         found = [self._found[word] for word in words if word in self._found]
         if len(found) < 2:
             return found[0] if found else None
@@ -181,7 +182,7 @@ class _Index:
 
 
 class _Positions:
-    """References of which all have, or none has, more words than an int64 has bits."""
+    """Some references. Either all or none of them have more words than an int64 has bits."""
 
     def __init__(self, references: Sequence[Sequence[str]], words: _Words) -> None:
         sizes = [len(line) for line in references]
@@ -240,8 +241,8 @@ def _match_last(matched: Bits, free: Bits, numbers: Int64s, positions: Bits) -> 
 def _chunks(matched: Bits, is_matched: Bools) -> Float64s:
     """Return the number of runs that are adjacent in both captions, [n].
 
-    A word continues a run if the word before it matches the position before. Positions count from
-    the end, so that one is twice this one.
+    A word continues a run if the previous word matches the previous position. Positions count from
+    the end, so the bit of the previous position is twice the bit of this one.
     """
     continues = is_matched[1:] & (matched[:-1] == matched[1:] * 2)
     chunks: Float64s = (is_matched.sum(axis=0) - continues.sum(axis=0)).astype(np.float64)

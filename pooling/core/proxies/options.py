@@ -34,7 +34,7 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProxyOptions:
-    """The options of all methods. A method ignores those of the others.
+    """The options of all methods. A method ignores the options of other methods.
 
     commands: whether captions begin with a verb. classes: the classes of verbs and nouns, or None
     for the senses of WordNet. lemmas_by_tagger: look words up in `classes` by HanTa's lemmas, which
@@ -61,7 +61,7 @@ def compute_from_captions(
     out: Matrix,
     progress: Progress,
 ) -> Options:
-    """Write the proxy into `out`, [n_rows, n_columns]. Return its options in words.
+    """Write the proxy into `out`, [n_rows, n_columns]. Return its options as text.
 
     rows, columns, own: see `compute.compute`. Raises InvalidInput if WordNet is needed but missing.
     """

@@ -1,5 +1,5 @@
 """The file of a proxy: a `.npy` matrix of float16 with a row for each caption and a column for each
-video. It is mapped into memory, so that only the parts that are read need memory."""
+video. The file is mapped into memory, so only the parts that are read need memory."""
 
 from __future__ import annotations
 
@@ -65,9 +65,7 @@ def copy_matrix(
     """
     matrix = open_floats(path, source)
     if matrix.shape != out.shape:
-        found, needed = (" x ".join(map(str, array.shape)) for array in (matrix, out))
-        reason = f"the matrix is {found}, but the benchmark has {needed} (captions x videos)"
-        raise InvalidInput(reason, source=source)
+        raise InvalidInput(_wrong_shape(matrix.shape, out.shape), source=source)
     step = max(1, _BLOCK_CELLS // max(1, out.shape[1]))
     for start in range(0, len(out), step):
         progress(start, len(out), "reading the proxy")
@@ -75,6 +73,13 @@ def copy_matrix(
         rows = matrix[block] if places is None else matrix[places[0][block]][:, places[1]]
         _check_values(rows, start, places, source)
         out[block] = rows
+
+
+def _wrong_shape(shape: tuple[int, ...], needed: tuple[int, ...]) -> str:
+    found, wanted = (" x ".join(map(str, numbers)) for numbers in (shape, needed))
+    if shape == needed[::-1]:
+        return f"the matrix is {found}, videos x captions; transpose it to {wanted}"
+    return f"the matrix is {found}, but the benchmark has {wanted} (captions x videos)"
 
 
 def _check_values(
@@ -87,5 +92,7 @@ def _check_values(
         value, at = float(rows[row, column]), (start + row, column)
         if places is not None:
             at = int(places[0][at[0]]), int(places[1][at[1]])
-        reason = f"a value is not from 0 to 1: {value:g} in row {at[0]}, column {at[1]}, from 0"
+        reason = (
+            f"a value is not from 0 to 1: {value:g} (row {at[0]}, column {at[1]}, counted from 0)"
+        )
         raise InvalidInput(reason, source=source)

@@ -1,4 +1,4 @@
-"""What a person requests of a proxy. The page, the API and the command use the same values."""
+"""The request for a proxy, with the same values on the page, in the API and in the command."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Senses(Protocol):
     def name(self) -> str: ...
 
     def sense(self, word: Word, part: Part, context: frozenset[str]) -> Hashable:
-        """Return the sense of a word, or a text that stands for a sense of its own."""
+        """Return the sense of a word. A word without a known sense is its own sense, as text."""
         ...
 
 
@@ -52,7 +52,7 @@ class StatedClasses:
 class ClassTable:
     """The classes of verbs and nouns of a data set, such as EPIC-KITCHENS.
 
-    A word without a class is a class of its own.
+    A word without a class forms its own class.
     """
 
     classes: Mapping[Part, Mapping[str, int]]
@@ -94,8 +94,8 @@ class Lesk:
     """Synsets of WordNet, chosen by simplified Lesk.
 
     The sense of a word is the synset whose definition contains the most distinct words of the
-    context, and the first of several. Kilgarriff and Rosenzweig, "English SENSEVAL", LREC 2000. A
-    word without a synset is a sense of its own.
+    context. Among equal synsets, the first one is used. Kilgarriff and Rosenzweig, "English
+    SENSEVAL", LREC 2000. A word without a synset forms its own sense.
     """
 
     wordnet: WordNet

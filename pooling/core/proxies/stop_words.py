@@ -1,7 +1,7 @@
 """Lists of words that the proxy BoW leaves out.
 
 spaCy's list contains put, take, get, give, make, move, show, empty, full, top, back and can, which
-are common words of kitchens. `StopWords.name` is therefore stored with each result.
+are common words in kitchens. `StopWords.name` is therefore stored with each result.
 """
 
 from __future__ import annotations
@@ -37,5 +37,5 @@ def spacy_stop_words() -> StopWords:
 
 
 def own_stop_words(words: Iterable[str]) -> StopWords:
-    """Return a list of one's own."""
+    """Return the list of a person."""
     return StopWords("own", frozenset(words))

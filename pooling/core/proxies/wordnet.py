@@ -88,7 +88,7 @@ class WordNet:
     def lemma(self, word: str, part: Part) -> str:
         """Return the shortest lemma of a word, or the word itself if WordNet does not contain it.
 
-        Of equally short lemmas, the first is returned, as in NLTK's `WordNetLemmatizer`.
+        The first of equally short lemmas is returned, as in NLTK's `WordNetLemmatizer`.
         """
         return min(self._parts[part].forms(word), key=len, default=word)
 

@@ -27,7 +27,7 @@ _NOUN_SEPARATOR: Final = ":"
 
 
 class Split(StrEnum):
-    """Where captions are split into words.
+    """The rule by which captions are split into words.
 
     SPACES is the rule of the published code: two spaces in a row give an empty word.
     """

@@ -39,7 +39,7 @@ class Command(HearthCommand):
             "--stop-words",
             default="spacy",
             metavar="LIST",
-            help="spacy, none, or a file with a word in each line; default: spacy",
+            help="stop words: spacy, none, or a file with one word per line; default: spacy",
         )
         parser.add_argument(
             "--white-space",
@@ -53,7 +53,7 @@ class Command(HearthCommand):
             help=f"least share of a video's captions that contain a word; default: {PERCENT}",
         )
         parser.add_argument(
-            "--commands", action="store_true", help='captions are commands, as "wash hands"'
+            "--commands", action="store_true", help='captions are commands, such as "wash hands"'
         )
         parser.add_argument("--verb-classes", type=Path, metavar="FILE", help="CSV: id, instances")
         parser.add_argument("--noun-classes", type=Path, metavar="FILE", help="CSV: id, instances")

@@ -38,12 +38,21 @@ class Command(HearthCommand):
             help="lowest value of a positive pair; default: 0.5",
         )
         parser.add_argument(
-            "--anchor", choices=ANCHORS, default=CAPTION, help="of triplets; default: caption"
+            "--anchor",
+            choices=ANCHORS,
+            default=CAPTION,
+            help="anchor of triplets; default: caption",
         )
         parser.add_argument(
-            "--negatives", type=int, default=1, metavar="N", help="per positive; default: 1"
+            "--negatives",
+            type=int,
+            default=1,
+            metavar="N",
+            help="negatives per positive; default: 1",
         )
-        parser.add_argument("--seed", type=int, default=0, help="draws the negatives; default: 0")
+        parser.add_argument(
+            "--seed", type=int, default=0, help="seed that draws the negatives; default: 0"
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         proxy = get_proxy(get_benchmark(options["key"]), options["name"])

@@ -47,7 +47,7 @@ class Command(HearthCommand):
             action="append",
             default=[],
             metavar="COLUMN=NAME",
-            help="name that caption_id, caption or video_id has in the table, repeatable; "
+            help="column of the table that contains caption_id, caption or video_id; repeatable; "
             "default: the usual names",
         )
         parser.add_argument("--videos", type=Path, help="CSV file: video_id,file,url,duration")

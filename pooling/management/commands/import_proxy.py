@@ -24,7 +24,9 @@ class Command(HearthCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("file", type=Path, nargs="?", help="the .npy file of a matrix")
-        parser.add_argument("--name", default="", help="name of the proxy; default: of the file")
+        parser.add_argument(
+            "--name", default="", help="name of the proxy; default: the name of the file"
+        )
         parser.add_argument(
             "--keys", type=Path, metavar="FILE", help="JSON file with the keys of rows and columns"
         )

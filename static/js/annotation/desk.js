@@ -59,7 +59,7 @@ listenToKeys({
 
 setTimeout(() => { desk.dataset.accepts = true; }, IGNORE_KEYS_MS);
 
-// A form is sent once, however often its button is pressed while the next page loads.
+// A form is sent only once, even if its button is pressed again while the next page loads.
 desk.querySelectorAll("form[method=post]").forEach((form) => {
   form.addEventListener("submit", (event) => {
     if (isLeaving) event.preventDefault();

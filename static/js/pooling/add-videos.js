@@ -61,23 +61,23 @@ class AddVideos {
     });
   }
 
-  say(text, isProblem = false) {
+  showStatus(text, isProblem = false) {
     this.part("text").textContent = text;
     this.part("text").classList.toggle("text-bad", isProblem);
   }
 
-  // Asks the server what becomes of the files, and shows it. Nothing is sent yet.
+  // Requests the plan for the files from the server, and shows it. Nothing is sent yet.
   async show(files) {
     if (this.isSending) return;
-    this.say("Comparing the names with the videos of the benchmark");
+    this.showStatus("Comparing the names with the videos of the benchmark");
     const { planUrl, filesMax } = this.box.dataset;
     try {
       this.plan = await planOf(files, planUrl, this.csrf, Number(filesMax));
     } catch (error) {
-      this.say(error.message, true);
+      this.showStatus(error.message, true);
       return;
     }
-    this.say("");
+    this.showStatus("");
     listPlan(this.part("plan"), this.plan);
     this.offer("Send", this.unsent().length);
     this.part("plan").focus();
@@ -131,7 +131,7 @@ class AddVideos {
         refresh();
       },
       onWait: (seconds) => {
-        this.say(`The connection was lost. Next attempt in ${seconds} s.`, true);
+        this.showStatus(`The connection was lost. Next attempt in ${seconds} s.`, true);
       },
     });
   }
@@ -141,7 +141,7 @@ class AddVideos {
     const sent = entries.reduce((sum, entry) => sum + entry.sent, 0);
     const done = entries.filter((entry) => entry.isDone).length;
     this.part("bar").value = total ? (100 * sent) / total : 100;
-    this.say(`${done} of ${entries.length} files, ${megabytes(sent)} of ${megabytes(total)} sent`);
+    this.showStatus(`${done} of ${entries.length} files, ${megabytes(sent)} of ${megabytes(total)} sent`);
   }
 
   finish(entries) {
@@ -151,9 +151,9 @@ class AddVideos {
     this.pausing = null;
     listProblems(this.part("plan"), failed);
     this.offer("Continue with", left);
-    if (left === 0) this.say("All files have been sent. The list below shows what becomes of them.");
-    else if (failed.length > 0) this.say("Some files could not be sent.", true);
-    else this.say("Paused. What was sent is stored for a week.");
+    if (left === 0) this.showStatus("All files have been sent. The list below shows their states.");
+    else if (failed.length > 0) this.showStatus("Some files could not be sent.", true);
+    else this.showStatus("Paused. The sent parts are stored for a week.");
     refresh();
   }
 }

@@ -1,4 +1,4 @@
-// Several runs on the page that uploads one: each file becomes a job of its own, whose progress and
+// Several runs on the page that uploads one: each file becomes a separate job. Its progress and
 // errors are shown below its name. Without this script, one file is uploaded at a time.
 
 import { headersFor } from "../shared/jobs.js";

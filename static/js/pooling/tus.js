@@ -1,10 +1,10 @@
-// Sends one file in parts by the tus protocol 1.0. A part that fails is sent again, after asking the
-// server how much of the file it has.
+// Sends one file in parts by the tus protocol 1.0. A part that fails is sent again, after the server
+// has answered how many bytes it has.
 
 const VERSION = { "Tus-Resumable": "1.0.0" };
 const PART = "application/offset+octet-stream";
 const WAITS = [1, 2, 4, 8, 15, 30];
-// The answers after which the same part is sent again: damaged, busy, or the server is away.
+// The answers after which the same part is sent again: damaged, busy, or unavailable.
 const PASSING = new Set([0, 409, 423, 429, 460, 500, 502, 503, 504]);
 
 // The server refuses the file. Sending it again makes no sense before something has changed.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,18 +12,21 @@ from annotation.core.orderings import (
     N_ORDERS,
     Levels,
     Refusal,
+    by_text,
     choose_captions,
     number_of_order,
     order_of_number,
     ranks_in_orders,
     shuffled_places,
 )
+from pooling.core.hashing import mix
 
 
 def choose(values, equal=None, *, seed=0, levels=Levels.CAPTIONS, first_code=0):
     n = len(values)
     first_equal = np.arange(n) if equal is None else np.array(equal)
-    return choose_captions(np.array(values), first_equal, first_code + np.arange(n), seed, levels)
+    codes = first_code + np.arange(n)
+    return choose_captions(np.array(values), by_text(first_equal), codes, seed, levels)
 
 
 def test_the_extremes_and_the_quartiles_are_chosen() -> None:
@@ -47,6 +52,21 @@ def test_equal_texts_count_once_with_their_highest_value() -> None:
     values, equal = [0.2, 0.8, 0.6, 0.9, 0.4, 0.2, 0.1], [0, 1, 2, 0, 4, 0, 6]
     assert choose(values, equal).captions == (3, 1, 2, 4, 6)
     assert choose(values[:6], equal[:6]) == Refusal.TOO_FEW_TEXTS
+
+
+def test_many_captions_are_chosen_as_by_a_sort_of_all() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        values = (rng.integers(0, 40, 500) / 40).astype(np.float16)
+        equal = np.minimum(np.arange(500), rng.integers(0, 500, 500))
+        equal = equal[equal]
+        highest = {text: values[equal == text].max() for text in np.unique(equal)}
+        ranked = sorted(highest.values(), reverse=True)
+        steps = np.arange(5) * (len(ranked) - 1)
+        found = choose(values, equal)
+        assert found.values == tuple(float(ranked[step]) for step in (steps + 2) // 4)
+        assert found.values == tuple(values[list(found.captions)].tolist())
+        assert len({equal[caption] for caption in found.captions}) == 5
 
 
 def test_a_seeded_draw_decides_between_equal_values() -> None:
@@ -82,11 +102,17 @@ def test_a_video_is_refused_with_the_reason(values: list[float], refusal: str) -
 
 
 def test_places_are_shuffled_by_the_seed() -> None:
-    drawn = [tuple(shuffled_places(code, 3)) for code in range(6000)]
-    assert set(drawn) == {order_of_number(number) for number in range(N_ORDERS)}
-    assert shuffled_places(17, 3) == list(drawn[17])
-    first = np.bincount([places[0] for places in drawn])
+    codes = np.arange(30_000).reshape(-1, 5)
+    drawn = shuffled_places(codes, 3)
+    assert {tuple(places) for places in drawn.tolist()} == set(permutations(range(5)))
+    first = np.bincount(drawn[:, 0])
     assert np.abs(first - 1200).max() < 100  # 3.2 standard deviations
+    # The places belong to the captions, in whichever order a proxy puts them.
+    assert (shuffled_places(codes[:, ::-1], 3) == drawn[:, ::-1]).all()
+    # Of equal values, the choice takes the caption with the lowest hash.
+    lowest = np.argmin(mix(codes, 3), axis=1)
+    first = np.bincount(drawn[np.arange(6000), lowest])
+    assert np.abs(first - 1200).max() < 100
 
 
 def test_each_number_is_one_order() -> None:

@@ -487,7 +487,7 @@ class Judging(RuleBasedStateMachine):
         self, task: JudgmentTask, live: list[Judgment], held: list[Assignment]
     ) -> None:
         labels = [judgment.label for judgment in live]
-        # In a closed campaign no further label will come.
+        # In a closed campaign no further label will arrive.
         is_over = bool(labels) and self.campaign.state == CampaignState.CLOSED
         outcome = resolve(
             np.bincount(labels, minlength=len(self.campaign.labels)).reshape(1, -1),

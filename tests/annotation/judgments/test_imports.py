@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, JudgmentState, Scale, TaskState
@@ -218,3 +219,23 @@ def test_the_same_file_twice_at_the_same_time_is_one_campaign(tmp_path: Path) ->
     assert sorted(result.created for result in done) == [False, True]
     assert len({result.campaign.pk for result in done}) == 1
     assert Judgment.objects.count() == 8
+
+
+def test_the_command_prints_a_plan_in_words(
+    benchmark: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "judged.csv"
+    path.write_text("caption_id,video_id,annotator,label,room\nc0,v0,anna,1,a\nc0,v1,ben,0,a\n")
+    call_command("import_judgments", benchmark.key, str(path), "--plan")
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "2 judgments of 2 pairs by 2 annotators, without times",
+        "labels: not relevant 1, relevant 1",
+        "pairs that no pool contains: 2",
+        "repeated labels, which would not count: 0",
+        "equal captions share labels: no",
+        "note: columns not used: 'room'",
+        "first judgments:",
+        "  c0  v0  annotator 1  1",
+        "  c0  v1  annotator 2  0",
+    ]
+    assert Judgment.objects.count() == 0

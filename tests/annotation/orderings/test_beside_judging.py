@@ -111,13 +111,9 @@ def test_study_does_not_change_labels(world: World) -> None:
     assert measured_rates(benchmark)["seconds"] == 4
 
 
-def test_study_has_no_control_pairs_and_no_checklist(world: World) -> None:
-    for changes, reason in (
-        ({"gold_share": 0.1}, "An ordering study has no control pairs."),
-        ({"checklist": True}, "An ordering study has no checklist."),
-    ):
-        with pytest.raises(InvalidInput, match=reason):
-            change_policy(campaign=world.study, changes=changes, by=world.lead)
+def test_study_has_no_checklist(world: World) -> None:
+    with pytest.raises(InvalidInput, match=r"An ordering study has no checklist\."):
+        change_policy(campaign=world.study, changes={"checklist": True}, by=world.lead)
     changed = change_policy(campaign=world.study, changes={"ceiling": 0.5}, by=world.lead)
     assert changed is not None
     assert changed.changes == {"ceiling": [1.0, 0.5]}
@@ -166,8 +162,9 @@ def test_pages_of_a_study(world: World, client: Client) -> None:
     submit_order(claim(world.study, world.anna)[0])
     client.force_login(world.lead)
     address = f"/campaigns/{world.study.pk}/"
-    for part in ("people/", "people/csv/", f"people/{world.anna.pseudonym}/"):
-        assert client.get(address + part)["Location"] == address
+    for part in ("people/", "people/csv/"):
+        assert client.get(address + part)["Location"] == f"{address}#people"
+    assert client.get(f"{address}people/{world.anna.pseudonym}/").status_code == 200
     for part in ("progress/", "csv/"):
         assert client.get(address + part).status_code == 404
     fields = set(client.get(f"{address}policy/").context["form"].fields)
@@ -178,13 +175,16 @@ def test_pages_of_a_study(world: World, client: Client) -> None:
         "ceiling_percent",
         "gate_right",
         "gate_last",
+        "gold_percent",
+        "bar_right",
+        "bar_last",
         "contact_sheet",
     }
     Campaign.objects.filter(pk=world.study.pk).update(n_tasks=10**6)
     assert campaigns_to_measure() == []
     progress = progress_of_studies([world.study])[world.study.pk]
     assert progress == StudyProgress(
-        videos=3, complete=0, orders=1, needed=9, escalated=0, unplayable=0
+        videos=3, complete=0, open=3, orders=1, needed=9, escalated=0, unplayable=0
     )
     world.study.members.update(state="paused")
     assert [row.campaign for row in paused_annotators([world.study.benchmark])] == [world.study]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.core.orderings import Levels, Refusal, choose_captions, shuffled_places
+from annotation.core.orderings import Levels, Refusal, by_text, choose_captions, shuffled_places
 from annotation.enums import (
     AssignmentState,
     CampaignState,
@@ -108,7 +108,8 @@ def test_study_stores_what_was_planned(benchmark: Benchmark) -> None:
     assert orders.videos.tolist() == list(plan.videos)
     assert orders.captions.tolist() == [list(choice.captions) for choice in plan.choices]
     assert orders.values.tolist() == [list(choice.values) for choice in plan.choices]
-    assert orders.places.tolist() == [shuffled_places(video, 3) for video in plan.videos]
+    codes = benchmark.pair_space.encode(orders.captions, orders.videos[:, None])
+    assert orders.places.tolist() == shuffled_places(codes, 3).tolist()
     assert states_of(study) == [(TaskState.OPEN, 0, 4)] * 2
     assert orders.ranks.shape == (0, 5)
 
@@ -116,7 +117,7 @@ def test_study_stores_what_was_planned(benchmark: Benchmark) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"videos": 0}, "A study must have 1 to 10,000 videos, not 0."),
+        ({"videos": 0}, "A study must have 1 to 1,000 videos, not 0."),
         ({"labels_each": 1}, "Each video must be ordered by 2 to 99 people, not 1."),
         ({"seed": 2**63}, "the seed must lie between"),
     ],
@@ -232,11 +233,26 @@ def test_database_refuses_what_must_not_be(db: None, tmp_path: Path) -> None:
     for change in ({"place": 5}, {"level": 1}, {"query": study.benchmark.queries.first()}):
         with pytest.raises(IntegrityError), transaction.atomic():
             OrderingCaption.objects.filter(task=task, level=0).update(**change)
-    for change in ({"proxy": None}, {"gold_share": 0.1}, {"confirms": True}, {"levels": ""}):
+    for change in ({"proxy": None}, {"checklist": True}, {"confirms": True}, {"levels": ""}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Campaign.objects.filter(pk=study.pk).update(**change)
     with pytest.raises(IntegrityError), transaction.atomic():
         JudgmentTask.objects.create(campaign=study, ordering_video=task.ordering_video, position=1)
+
+
+def test_captions_are_shown_in_the_same_order_whatever_the_proxy(db: None, tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path, captions=5, videos=8)
+    shown = []
+    for name, values in (("up", range(5)), ("down", range(4, -1, -1))):
+        add_proxy(tmp_path, benchmark, np.tile(np.array(values)[:, None] / 10, 8), name)
+        study = open_ordering_study(benchmark=benchmark, by=OPERATOR, proxy=name)
+        rows = OrderingCaption.objects.filter(task__campaign=study)
+        rows = rows.order_by("task__ordering_video", "place")
+        shown.append(list(rows.values_list("query__key", flat=True)))
+        levels = list(rows.values_list("level", flat=True))
+        assert levels != sorted(levels)
+    assert shown[0] == shown[1]
+    assert len({tuple(shown[0][start : start + 5]) for start in range(0, 40, 5)}) > 1
 
 
 def test_chosen_captions_are_those_of_the_core(benchmark: Benchmark) -> None:
@@ -249,6 +265,6 @@ def test_chosen_captions_are_those_of_the_core(benchmark: Benchmark) -> None:
     if video == 4:
         values = np.array([0.5] * 5 + [0] * 2, np.float16)
     codes = np.arange(7) * 6 + video
-    assert choose_captions(values, np.arange(7), codes, 0).captions == tuple(
+    assert choose_captions(values, by_text(np.arange(7)), codes, 0).captions == tuple(
         orders.captions[0].tolist()
     )

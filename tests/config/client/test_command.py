@@ -131,6 +131,7 @@ def test_a_person_without_a_role_has_a_run_scored_and_publishes_it(
     assert Run.objects.get(name="Best").is_private is False
     states = [row["state"] for row in json.loads(hearth("runs", "uploads", "--json")[1])["uploads"]]
     assert states == ["scored", "refused"]
+    assert "bad.trec, line 1: unknown video 'v9'" in hearth("runs", "uploads")[2]
 
 
 def test_errors_have_the_reason_and_the_exit_code_2(

@@ -1,4 +1,4 @@
-"""Files and sizes: what a request may contain, and what is left of it."""
+"""Files and sizes: what a request may contain, and what remains of it on disk."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from evaluation.lab.services import RESULTS_MAX, analyse, begin_analysis, renew_
 from evaluation.models import AnalysisResult, LabelSet
 from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_set
 from pooling.models import Benchmark, Run, Tag, TrainSplit
-from tests.evaluation.worked import LABELS, make_worked_benchmark
+from tests.evaluation.worked import LABELS, make_ordered_benchmark, make_worked_benchmark
 from tests.factories import (
     add_judgments,
     add_proxy,
@@ -522,9 +522,12 @@ def test_pairs_per_caption_are_computed_from_pooled_captions(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ANALYSES)
-def test_every_analysis_can_be_shown(benchmark: Benchmark, name: str, client: Client) -> None:
+def test_every_analysis_can_be_shown(tmp_path: Path, name: str, client: Client) -> None:
     """The result is JSON, rows have all columns, and the page shows all tables and charts."""
     analysis = get_analysis(name)
+    make = make_ordered_benchmark if analysis.needs_studies else make_worked_benchmark
+    benchmark = make(tmp_path)
+    address = f"/benchmarks/{benchmark.key}/analyses/{name}/"
     result = analyse(question=build_question(analysis, benchmark, {})).result
     json.dumps(result, allow_nan=False)
     tables, charts = analysis.tables(result), analysis.charts(result)
@@ -532,22 +535,23 @@ def test_every_analysis_can_be_shown(benchmark: Benchmark, name: str, client: Cl
     assert len({table.name for table in tables}) == len(tables) > 0
     assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
     client.force_login(make_user("rita", Role.RESEARCHER))
-    page = client.get(f"/benchmarks/tiny/analyses/{name}/").content.decode()
+    page = client.get(address).content.decode()
     for part in (*tables, *charts):
         assert f'id="{"table" if part in tables else "chart"}-{part.name}"' in page
     for table in tables:
-        answer = client.get(f"/benchmarks/tiny/analyses/{name}/tables/{table.name}/")
+        answer = client.get(f"{address}tables/{table.name}/")
         rows = list(csv.reader(io.StringIO(answer.content.decode())))
         # An interval takes two columns.
         heads = [head.removesuffix("_low") for head in rows[0] if not head.endswith("_high")]
         source = ["label_set", "label_set_sha256", "labels_only"]
         source += ["runs_sha256"]
         source += ["proxies_sha256"] if "proxies" in analysis.form.base_fields else []
+        source += ["studies_sha256"] if analysis.needs_studies else []
         source += ["code_version", "result"]
         assert heads == [*(column.key for column in table.columns), *source]
         assert len(rows) == 1 + len(table.rows)
     for chart in charts:
-        spec = client.get(f"/benchmarks/tiny/analyses/{name}/charts/{chart.name}/").json()
+        spec = client.get(f"{address}charts/{chart.name}/").json()
         assert spec["$schema"].endswith("/vega-lite/v6.json")
         assert spec["description"] == chart.text
 

@@ -25,10 +25,10 @@ from config.shared.version import code_version
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.comparison.captions import Comparison, compare_lists
-from evaluation.lab.comparison.form import RUNS_MAX
+from evaluation.lab.comparison.form import RUNS_MAX, RUNS_SHOWN
 from evaluation.lab.services import analyse
 from evaluation.lab.views.comparison import compare_json
-from evaluation.models import LabelSet
+from evaluation.models import Evaluation, LabelSet
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
@@ -327,12 +327,28 @@ def test_a_comparison_of_many_runs(tmp_path: Path, rita: Client) -> None:
         lists = {"c0": ["v0", "v1"][: 1 + number % 2], **({"c1": ["v1"]} if number < 26 else {})}
         run = make_run(tmp_path, benchmark, lists, system=name, depth=number + 1)
         assert run.name == name
+    assert names_shown(rita.get(PAGE)) == names[:RUNS_SHOWN]
+    for number, score in ((3, 0.5), (20, 1.0), (25, 0.75)):
+        run = Run.objects.get(name=names[number])
+        Evaluation.objects.create(run=run, scores={"C@1": score}, judged={}, code_version="x")
     page = rita.get(PAGE)
-    assert [entry.run.name for entry in page.context["lists"]] == names[:RUNS_MAX]
-    assert "2 runs not shown." in page.content.decode()
-    late = rita.get(PAGE, {"second": names[-1]}).context["lists"]
-    assert [entry.run.name for entry in late] == [names[0], names[-1], *names[1 : RUNS_MAX - 1]]
+    best = [names[20], names[25], names[3], *names[:3]]
+    assert names_shown(page) == best
+    assert "6 of 26 runs are shown, 20 are hidden." in " ".join(page.content.decode().split())
+    assert rita.get(page.context["shared"]).context["comparison"].options["first"] == names[20]
+    late = rita.get(PAGE, {"second": names[-2]})
+    assert names_shown(late) == [names[20], names[-2], *best[1:5]]
+    chosen = rita.get(PAGE, {"runs": names[5:8]})
+    assert names_shown(chosen) == names[5:8]
+    assert "3 of 26 runs are shown, 23 are hidden." in " ".join(chosen.content.decode().split())
+    assert rita.get(PAGE, {"runs": names[:RUNS_MAX]}).status_code == 200
     assert rita.get(PAGE, {"runs": names}).status_code == 422
+    with_error = rita.get(PAGE, {"labels": "9.9.9"})
+    assert (with_error.status_code, "labels" in with_error.context["form"].errors) == (422, True)
+
+
+def names_shown(page: Any) -> list[str]:
+    return [entry.run.name for entry in page.context["lists"]]
 
 
 def test_queries_do_not_grow_with_the_content(
@@ -346,7 +362,7 @@ def test_queries_do_not_grow_with_the_content(
             assert rita.get(PAGE, query).status_code == 200
         return len(queries)
 
-    little = question(runs="A", depth="1", text="black")
+    little = question(depth="1", text="black")
     make_run(
         tmp_path, benchmark, {f"c{q}": list(v) for q, v in enumerate([["v2"]] * 3)}, system="C"
     )

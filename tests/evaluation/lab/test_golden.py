@@ -27,9 +27,10 @@ GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
 # with simulated labels). The leaderboard (test_leaderboard) combines values that are checked here.
 # train-overlap is like wording, with other captions. The input has no equal captions, which
 # test_equal_captions checks. Examples of proxies are chosen at random among equal ones
-# (test_proxy_analyses), and test_proxy_runs checks the scores of runs by proxies.
+# (test_proxy_analyses), and test_proxy_runs checks the scores of runs by proxies. The input has no
+# ordering study (test_proxy_orderings, and core/graded/test_orderings with SciPy).
 NOT_COMPARED = {"replay", "leaderboard", "train-overlap", "twins", "label-noise", "proxies"}
-NOT_COMPARED |= {"proxy-ndcg", "proxy-limits"}
+NOT_COMPARED |= {"proxy-ndcg", "proxy-limits", "proxy-orderings"}
 
 
 def output_of(*command: str) -> Any:

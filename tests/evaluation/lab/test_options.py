@@ -12,7 +12,7 @@ from evaluation.lab.analyses import ANALYSES
 from evaluation.lab.analyses.fields import DIRECTION
 from evaluation.lab.analyses.question import COMMON_FIELDS, build_question
 from pooling.models import Benchmark
-from tests.evaluation.worked import make_worked_benchmark
+from tests.evaluation.worked import make_ordered_benchmark, make_worked_benchmark
 from tests.factories import add_tags, add_train_captions
 
 # Form data with which an analysis has all its options.
@@ -45,11 +45,14 @@ def test_the_form_has_the_declared_fields(name: str) -> None:
 
 
 @pytest.mark.parametrize("entered", [{}, ENTERED], ids=["empty", "entered"])
-def test_options_are_as_declared(benchmark: Benchmark, entered: dict[str, dict[str, str]]) -> None:
-    wrong = {}
+def test_options_are_as_declared(
+    benchmark: Benchmark, tmp_path: Path, entered: dict[str, dict[str, str]]
+) -> None:
+    wrong, ordered = {}, make_ordered_benchmark(tmp_path)
     for name, analysis in ANALYSES.items():
         data = DATA.get(name, {}) | entered.get(name, {})
-        options = build_question(analysis, benchmark, data).options
+        asked = ordered if analysis.needs_studies else benchmark
+        options = build_question(analysis, asked, data).options
         declared = declared_types(analysis.compute)
         wrong[name] = set(options) ^ set(declared) or {
             key for key, hint in declared.items() if not has_type(options[key], hint)

@@ -52,28 +52,29 @@ def test_a_file_has_intervals_in_two_columns_and_no_formulas() -> None:
 def test_a_table_in_latex_has_the_numbers_of_the_page() -> None:
     columns = [
         Column("run", "Run"),
+        Column("direction", "Direction"),
         Column("score", "Score, %", "percent"),
         Column("interval", "95 % interval", "points"),
     ]
     rows = [
-        {"run": "a_b", "score": 0.5, "interval": [-0.25, 0.5]},
-        {"run": "c", "score": None, "interval": None},
+        {"run": "a_b", "direction": "to text", "score": 0.5, "interval": [-0.25, 0.5]},
+        {"run": "c", "direction": "to text", "score": None, "interval": None},
     ]
-    table = Table("scores", "Scores", columns, rows, note="Of all captions.")
+    table = Table("scores", "Scores, gain 2 − 1", columns, rows, note="Of all captions.")
     assert table.latex("scores", {"label_set": "1.0.0"}).splitlines() == [
         r"% Needs \usepackage{booktabs}.",
         "% label_set: 1.0.0",
         r"\begin{table}",
         r"\centering",
-        r"\begin{tabular}{lrr}",
+        r"\begin{tabular}{llrr}",
         r"\toprule",
-        r"Run & Score, \% & 95 \% interval \\",
+        r"Run & Direction & Score, \% & 95 \% interval \\",
         r"\midrule",
-        r"a\_b & 50.0 & $-$ 25.0 to + 50.0 \\",
-        r"c & -- & -- \\",
+        r"a\_b & to text & 50.0 & $-$ 25.0 to + 50.0 \\",
+        r"c & to text & -- & -- \\",
         r"\bottomrule",
         r"\end{tabular}",
-        r"\caption{Scores. Of all captions.}",
+        r"\caption{Scores, gain 2 $-$ 1. Of all captions.}",
         r"\label{tab:scores}",
         r"\end{table}",
     ]

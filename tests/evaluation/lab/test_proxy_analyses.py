@@ -13,6 +13,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.layouts import proxy_examples
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
@@ -82,8 +83,8 @@ def test_calibration_by_hand(benchmark: Benchmark) -> None:
 def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     options = {"measures": "C@1", "threshold": "0.75", "proxies": ["near"]}
     result = result_of(benchmark, "proxy-calibration", **options)
-    # At rank 1, A has v0 for c0 and c1, and v3 for c2; B has v1 for c0 and c1, and v3 for c2.
-    # Near calls only c2 v3 relevant, beside the original positives. People judged all relevant.
+    # At rank 1, A has v0 for c0 and c1, and v3 for c2; B has v1 for c0 and c1, and v3 for c2. Near
+    # calls only c2 v3 relevant, in addition to the original positives. People judged all relevant.
     keys = ("run", "original", "by_proxy", "by_people", "difference")
     third = pytest.approx(1 / 3)
     assert [[row[key] for key in keys] for row in result["scores"]] == [
@@ -91,7 +92,7 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
         ["B", third, pytest.approx(2 / 3), 1, pytest.approx(-1 / 3)],
     ]
     assert result["orders"][0]["tau"] is None
-    # Near and people differ on 3 of 9 pairs, and call 5 of 18 relevant, however it is cross-fitted.
+    # Near and people differ on 3 of 9 pairs, and call 5 of 18 relevant, with any cross-fitting.
     assert result["rows"][0]["fitted_alpha"] == pytest.approx(1 - 17 * 3 / (5 * 13))
     labels_only = result_of(benchmark, "proxy-calibration", **options, only="on")
     # All twelve judged pairs are compared. Near has 1 for the own video of c1, and people say no.
@@ -105,9 +106,9 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     ("alpha", "people", "verdict"),
     [
         ((0.7, [0.6, 0.8]), None, "The proxy that agrees best with people is near at 0.25: alpha"),
-        ((0.6, [0.5, 0.7]), 0.8, "No proxy stands in for people, because the alpha of each is be"),
+        ((0.6, [0.5, 0.7]), 0.8, "No proxy can replace people, because the alpha of each is below"),
         ((0.6, [0.5, 0.7]), 0.5, "The proxy that agrees best with people is near at 0.25: alpha"),
-        ((0.7, [0, 0.9]), 0.8, "No proxy stands in for people, because none clearly agrees with"),
+        ((0.7, [0, 0.9]), 0.8, "No proxy can replace people, because none clearly agrees with"),
         ((0.7, None), 0.8, "The proxy with the highest agreement is near at 0.25, without an int"),
     ],
 )
@@ -227,3 +228,23 @@ def test_labels_that_are_all_equal_are_refused(benchmark: Benchmark, tmp_path: P
     publish_label_set(benchmark=plain, allow_pending=True, by=OPERATOR)
     with pytest.raises(InvalidInput, match="There is nothing to compare: no pair was judged rel"):
         result_of(plain, "proxy-calibration")
+
+
+def test_a_name_in_the_chart_of_examples_leaves_room_for_the_label() -> None:
+    row = {
+        "group": "differ-judged",
+        "caption_id": "c0",
+        "caption": "three girls are singing on a stage at night",
+        "video_id": "video7791",
+        "own": None,
+        "label": 0,
+        "state": "judged",
+        "values": {"near": 0.5},
+    }
+    short = {**row, "caption": "a cat", "label": 1}
+    (chart,) = proxy_examples.charts({"proxies": ["near"], "rows": [row, short], "videos": []})
+    names = [drawn["pair"] for drawn in chart.spec["data"]["values"]]
+    assert names == [
+        "three girls are si… – video7791 (not relevant)",
+        "a cat – video7791 (relevant)",
+    ]

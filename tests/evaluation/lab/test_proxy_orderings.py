@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,28 +9,17 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from annotation.models import Annotator, Campaign
-from annotation.services import claim_assignments
+from annotation.models import Campaign
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from pooling.models import Benchmark
-from tests.factories import (
-    add_proxy,
-    make_annotator,
-    make_benchmark,
-    make_study,
-    make_user,
-    submit_order,
-)
+from tests.evaluation.worked import ORDERS
+from tests.factories import add_proxy, make_benchmark, make_study, make_user, order_all
 
 pytestmark = pytest.mark.django_db
-
-BEST_FIRST = (0, 1, 2, 3, 4)
-# The order of levels that each of three people gives to every video.
-ORDERS = (BEST_FIRST, (1, 0, 2, 3, 4), BEST_FIRST)
 
 
 @pytest.fixture
@@ -42,15 +30,6 @@ def study(tmp_path: Path) -> Campaign:
     return make_study(tmp_path, benchmark=benchmark, name="Study 1")
 
 
-def order_all(study: Campaign, orders: Sequence[Sequence[int]] = ORDERS, videos: int = 3) -> None:
-    for number, levels in enumerate(orders):
-        name = f"person{number}"
-        known = Annotator.objects.filter(user__username=name).first()
-        annotator = known or make_annotator(name)
-        for assignment in claim_assignments(campaign=study, annotator=annotator, count=videos):
-            submit_order(assignment, levels)
-
-
 def result_of(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
     question = build_question(get_analysis("proxy-orderings"), benchmark, options)
     result: dict[str, Any] = analyse(question=question).result
@@ -58,7 +37,7 @@ def result_of(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
 
 
 def test_proxies_are_compared_with_people_by_hand(study: Campaign) -> None:
-    order_all(study)
+    order_all(study, ORDERS)
     result = result_of(study.benchmark)
     (people,) = result["studies"]
     # In each video, all agree on 9 of 10 pairs: one person swaps the two most similar captions.
@@ -80,7 +59,7 @@ def test_proxies_are_compared_with_people_by_hand(study: Campaign) -> None:
 
 
 def test_findings_come_first(study: Campaign) -> None:
-    order_all(study)
+    order_all(study, ORDERS)
     result, analysis = result_of(study.benchmark), get_analysis("proxy-orderings")
     people, best, others = analysis.findings(result)
     assert people.startswith("People order 90.0 % (")
@@ -100,17 +79,17 @@ def test_videos_without_all_orders_are_left_out(study: Campaign) -> None:
     message = r"^No video has all its orders yet: 0 orders so far, and each video needs 3\."
     with pytest.raises(InvalidInput, match=message):
         result_of(benchmark)
-    order_all(study, videos=1)
+    order_all(study, ORDERS, videos=1)
     (people,) = result_of(benchmark)["studies"]
     assert (people["complete"], people["incomplete"], people["pairs"]) == (1, 2, 10)
 
 
 def test_a_new_order_changes_the_result_but_not_the_question(study: Campaign) -> None:
-    order_all(study, videos=2)
+    order_all(study, ORDERS, videos=2)
     analysis = get_analysis("proxy-orderings")
     before = build_question(analysis, study.benchmark, {})
     analyse(question=before)
-    order_all(study)
+    order_all(study, ORDERS)
     after = build_question(analysis, study.benchmark, {})
     assert (after.key != before.key, after.stable_key) == (True, before.stable_key)
     outdated = after.latest_outdated_result()
@@ -127,7 +106,7 @@ def test_what_is_missing_is_named(tmp_path: Path, client: Client) -> None:
 
 
 def test_the_page_has_all_parts(study: Campaign, client: Client) -> None:
-    order_all(study)
+    order_all(study, ORDERS)
     analysis, key = get_analysis("proxy-orderings"), study.benchmark.key
     stored = analyse(question=build_question(analysis, study.benchmark, {}))
     client.force_login(make_user("rita", Role.RESEARCHER))

@@ -82,8 +82,21 @@ def test_ndcg_of_both_directions(benchmark: Benchmark, gain: str) -> None:
     assert both["gains"][gain]["ndcg"] == pytest.approx(mean)
     assert both["gains"][gain]["above_random"] == pytest.approx((mean - random) / (1 - random))
     analysis = get_analysis("proxy-ndcg")
-    first = analysis.tables(result)[0].rows[0]
+    by_proxy, in_both, _ = analysis.tables(result)
+    first = in_both.rows[0]
     assert (first["to_video"], first["to_text"]) == tuple(pytest.approx(m) for m, _ in means)
+    values = [(mean, random), *means]
+    assert [(row["run"], row["direction"], row["ndcg:P"]) for row in by_proxy.rows] == [
+        (name, of, pytest.approx(value[at]))
+        for of, value, run in zip(
+            ("mean of both", "text-to-video", "video-to-text"),
+            values,
+            ("S", "S", "S (video-to-text)"),
+            strict=True,
+        )
+        for name, at in (("Random", 1), (run, 0))
+    ]
+    assert by_proxy.note == analysis.warnings(result)[0]
     assert analysis.warnings(result) == [
         "By P, 1 caption without a relevance above 0 is left out (text-to-video)."
     ]
@@ -105,6 +118,8 @@ def test_a_run_of_lists_is_scored_to_its_depth(benchmark: Benchmark, tmp_path: P
         (0.5 / ideal[0] + 1 / ideal[1] + 0.75 / ideal[2]) / 3
     )
     assert (row["depth"], row["items"], result["both"]) == (1, 3, [])
+    names = [row["run"] for row in get_analysis("proxy-ndcg").tables(result)[0].rows]
+    assert names == ["Random, to the depth of L", "L"]
     assert (
         get_analysis("proxy-ndcg")
         .warnings(result)[0]
@@ -120,12 +135,12 @@ def test_limits_by_hand(benchmark: Benchmark) -> None:
     assert to_video["recalls"] == {"own": [1, 1, 1], "upper": [1, 1, 1], "lower": [0.75, 0.75, 1]}
     assert to_video["lower"] == pytest.approx((0.75 * 0.75 * 1) ** (1 / 3))
     assert (to_video["equivalent"], to_video["queries"], to_video["left_out"]) == (5 / 4, 4, 0)
-    # v0 ranks c0, c2, c3, c1: own c0 and c3, equivalent c2. v1 ranks c2, c0, c1, c3: own c1.
-    # v2 ranks c2 first, its own.
+    # v0 ranks c0, c2, c3, c1: own c0 and c3, equivalent c2. It counts by c0, so c3 does not lower
+    # its limit. v1 ranks c2, c0, c1, c3: own c1. v2 ranks c2 first, its own.
     assert to_text["recalls"] == {
         "own": [2 / 3, 2 / 3, 1],
         "upper": [2 / 3, 2 / 3, 1],
-        "lower": [1 / 3, 1 / 3, 1],
+        "lower": [1 / 3, 2 / 3, 1],
     }
     assert result["left_out"] == []
 

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.enums import CampaignState, EscalationKind, GoldUse
 from annotation.models import Campaign, Membership
+from annotation.selectors import tasks
 from annotation.services import (
     Policy,
     escalate_task,
@@ -20,6 +21,7 @@ from annotation.services import (
     open_training,
     pause_member,
 )
+from annotation.tasks import count_new_tasks_task
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
@@ -158,6 +160,32 @@ def test_finished_work_is_not_shown(tmp_path: Path) -> None:
     todos = find_todos([benchmark], newest_label_sets([benchmark]))
     # A conflict of a closed campaign still needs a ruling.
     assert [todo.noun for todo in todos] == ["pair in conflict", "escalated pair"]
+
+
+def test_pages_state_that_many_new_pairs_are_being_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "PAIRS_PER_PAGE", 2)
+    benchmark = factories.make_benchmark(tmp_path, captions=1, videos=3)
+    factories.make_run(tmp_path, benchmark, {"c0": ["v0", "v1", "v2"]})
+    build_pool(benchmark=benchmark, depth=3)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
+    lea = factories.make_user("lea", Role.LEAD)
+    cache.clear()
+    with CaptureQueriesContext(connection) as queries:
+        text = home_of(lea)
+    assert "To do … new pairs without a campaign Open a campaign: tiny being counted" in text
+    assert "The new pairs are being counted. Reload the page in a minute" in text
+    assert "% settled" not in text
+    assert [one["sql"] for one in queries if 'FROM "pooling_pair"' in one["sql"]] == []
+    pages = [client_of(lea).get(f"/benchmarks/tiny/{page}") for page in ("", "campaigns/")]
+    shown = ["new pairs are being counted" in page.content.decode().lower() for page in pages]
+    assert (shown, [page.status_code for page in pages]) == ([True, True], [200, 200])
+    count_new_tasks_task()
+    text = home_of(lea)
+    assert "To do 3 new pairs without a campaign Open a campaign: tiny 3" in text
+    assert "being counted" not in text
+    assert "0 % settled" in text
 
 
 def test_a_new_label_set_makes_all_runs_unscored(tmp_path: Path) -> None:

@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from pyarrow import parquet
 
+from annotation.enums import EscalationKind
 from annotation.models import Judgment
-from annotation.services import import_judgments
+from annotation.services import adjudicate_task, escalate_task, import_judgments, undo_ruling
 from config.accounts.actors import OPERATOR
+from config.accounts.roles import Role
+from config.accounts.services import erase_person
 from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import (
@@ -28,15 +33,18 @@ from evaluation.release.exports import (
 )
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
+from tests.accounts.world import make_member
 from tests.factories import (
     JudgmentRow,
     add_judgments,
     build_pool,
+    claim,
     import_benchmark,
     judge,
     make_annotator,
     make_campaign,
     make_run,
+    make_user,
     write_captions,
 )
 
@@ -81,6 +89,53 @@ def label_set(tmp_path: Path, settings: Any) -> LabelSet:
 
 def export(label_set: LabelSet, format: str) -> bytes:
     return b"".join(open_export(label_set, format))
+
+
+# --- Comments ---------------------------------------------------------------------------------
+
+
+def test_comments_are_those_of_the_time_of_the_label_set(tmp_path: Path) -> None:
+    lead = make_user("lena", Role.LEAD)
+    campaign = make_campaign(tmp_path, videos=4)
+    anna = make_annotator("anna")
+    held = {one.task.video.key: one for one in claim(campaign, anna)}
+    for video, kind, reason in [
+        ("v0", EscalationKind.UNSURE, "=1+1, a fox or a dog?"),
+        ("v1", EscalationKind.UNSURE, "two people"),
+        ("v2", EscalationKind.CANNOT_PLAY, ""),
+    ]:
+        escalate_task(assignment_id=held[video].pk, annotator=anna, kind=kind, reason=reason)
+    tasks = {video: one.task for video, one in held.items()}
+    adjudicate_task(task=tasks["v0"], label=0, by=lead, reason="a fox")
+    undone = adjudicate_task(task=tasks["v1"], label=1, by=lead, reason="clear")
+    undo_ruling(ruling=undone, by=lead)
+    label_set = publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=lead)
+    adjudicate_task(task=tasks["v1"], label=1, by=lead, reason="after the label set")
+
+    rows = list(csv.DictReader(io.StringIO(export(label_set, "comments").decode())))
+    assert [list(row.values())[:5] for row in rows] == [
+        ["c0", "v0", "unsure", "", "'=1+1, a fox or a dog?"],
+        ["c0", "v1", "unsure", "", "two people"],
+        ["c0", "v0", "ruling", "0", "a fox"],
+    ]
+    times = [datetime.datetime.fromisoformat(row["written_at"]) for row in rows]
+    assert times == sorted(times)
+    erase_person(person=anna.user, by=OPERATOR)
+    assert export(label_set, "comments").decode().splitlines()[1:] == [
+        f"c0,v0,ruling,0,a fox,{rows[2]['written_at']}"
+    ]
+
+
+def test_only_leads_download_comments(label_set: LabelSet, client: Client) -> None:
+    page = reverse("label-set-export", args=["MSVD", "1.0.0", "comments"])
+    api = reverse("api-label-set-file", args=["MSVD", "1.0.0", "comments"])
+    found = {}
+    for role in (Role.RESEARCHER, Role.LEAD):
+        client.force_login(make_member(role.value, role, of="MSVD"))
+        links = client.get("/benchmarks/MSVD/labels/").content.decode().count(page)
+        statuses = [client.get(path).status_code for path in (page, api)]
+        found[role] = (statuses, links)
+    assert found == {Role.RESEARCHER: ([403, 403], 0), Role.LEAD: ([200, 200], 1)}
 
 
 # --- FIRE -------------------------------------------------------------------------------------
@@ -337,7 +392,7 @@ def test_every_format_is_exported_twice_with_the_same_bytes(
 def test_an_unknown_format_is_refused(label_set: LabelSet) -> None:
     with pytest.raises(InvalidInput) as refused:
         open_export(label_set, "xls")
-    names = "csv, judgments, qrels, fire, spreadsheet, jsonl, parquet, release"
+    names = "csv, judgments, comments, qrels, fire, spreadsheet, jsonl, parquet, release"
     assert str(refused.value) == f"The format must be one of {names}, not 'xls'."
     assert file_stem(label_set) == "MSVD-labels-v1.0.0"
 

@@ -66,8 +66,8 @@ def datasheet(facts: ReleaseFacts) -> str:
 ## Motivation
 
 Captioning data sets pair each caption with one video. Retrieval benchmarks made from them count
-all other videos as wrong, although many match the caption. These labels say which of the videos
-that retrieval systems return are relevant.
+all other videos as wrong, although many match the caption. These labels state which
+of the videos that retrieval systems return are relevant.
 
 ## Composition
 
@@ -98,8 +98,8 @@ well a caption describes a video.
 
 ## Distribution
 
-Licence of the labels: {plain(facts.licence) or "not stated"}. Captions and videos have licences of
-their own. Videos are not part of this release, and captions only if the table has a column
+Licence of the labels: {plain(facts.licence) or "not stated"}. Captions and videos have separate
+licences. Videos are not part of this release, and captions only if the table has a column
 `caption`.
 
 ## Maintenance

@@ -1,4 +1,4 @@
-"""What the documents of a release say about a label set."""
+"""The facts about a label set that the documents of a release state."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class AgreementFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """A label set and what it was made from.
+    """A label set, and its sources.
 
     stem: the name of the release in file names. labels: its own figures. undecided: the pairs
     without a label. original_positives: those that came with the captioning data set. hub_id: the

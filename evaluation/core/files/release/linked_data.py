@@ -126,7 +126,7 @@ def _record_set(facts: ReleaseFacts) -> dict[str, Any]:
 
 
 def provenance(facts: ReleaseFacts) -> str:
-    """Return what the labels were made from, by PROV-JSON."""
+    """Return the origin of the labels as PROV-JSON."""
     entities: dict[str, Mapping[str, Any]] = {
         "h:captions": {
             "prov:label": f"Captions of {facts.benchmark}",

@@ -8,7 +8,7 @@ from typing import Any
 from evaluation.core.files.release.facts import JUDGMENTS, QRELS, TABLE, ReleaseFacts, RunFacts
 from pooling.core.direction import Direction
 
-# The licences that the Hugging Face Hub knows by these names.
+# The names of licences on the Hugging Face Hub.
 KNOWN_LICENCES = frozenset(
     "cc0-1.0 cc-by-2.0 cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nc-2.0 cc-by-nc-3.0 "
     "cc-by-nc-4.0 cc-by-nc-sa-4.0 cc-by-nc-nd-4.0 cc-by-nd-4.0 mit apache-2.0 odc-by odbl".split()

@@ -61,8 +61,8 @@ class JudgedRow(JudgedFigures):
 class CheckRow(TypedDict):
     """The estimate of a score for a run that was left out of the pool.
 
-    truth: the score with all labels. known: without the labels of the pairs that only this run
-    contributed.
+    truth: the score with all labels. known: the score without the labels of the pairs that only
+    this run contributed.
     """
 
     run: str

@@ -19,11 +19,12 @@ GROUPS = {
 JUDGED, UNJUDGED, CONFLICT, PENDING = "judged", "unjudged", "conflict", "pending"
 # More examples than this are only in the table.
 DRAWN_MAX = 10
-LENGTH_MAX = 28
+# Longer names would be cut off in the chart, which would hide what people say.
+NAME_MAX, CAPTION_MIN = 46, 12
 
 
 class LabelOfPair(TypedDict):
-    """What people say about a pair. label: null if the state is not `JUDGED`."""
+    """The label of a pair. label: null if the state is not `JUDGED`."""
 
     label: int | None
     state: str
@@ -83,7 +84,8 @@ def tables(result: ProxiesResult) -> list[Table]:
                 "The most similar captions of some videos",
                 [*video, caption, *values, Column("people", "People")],
                 [_cells(row) for row in result["videos"]],
-                note="The captions that each proxy calls most similar, except the own ones.",
+                note="The captions with the highest values by each proxy, without the own "
+                "captions.",
             )
         )
     return found
@@ -99,7 +101,7 @@ def charts(result: ProxiesResult) -> list[Chart]:
     if group is None:
         return []
     pairs = _of(result, group)[:DRAWN_MAX]
-    names = [f"{_short(row['caption'])} – {row['video_id']} ({label_text(row)})" for row in pairs]
+    names = [_name(row) for row in pairs]
     rows = [
         {"pair": name, "proxy": proxy, "value": value}
         for name, row in zip(names, pairs, strict=True)
@@ -112,7 +114,7 @@ def charts(result: ProxiesResult) -> list[Chart]:
             "examples",
             GROUPS[group],
             "For each caption and video, a dot for the value of each proxy. The name of the pair "
-            "ends with what people say.",
+            "ends with people’s label.",
             {
                 **spec(
                     rows,
@@ -131,5 +133,8 @@ def _of(result: ProxiesResult, group: str) -> Sequence[GroupedRow]:
     return [row for row in result["rows"] if row["group"] == group]
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LENGTH_MAX else f"{text[: LENGTH_MAX - 1]}…"
+def _name(row: PairRow) -> str:
+    """Return the caption, shortened so that the video and the label fit after it."""
+    rest, text = f" – {row['video_id']} ({label_text(row)})", row["caption"]
+    length = max(CAPTION_MIN, NAME_MAX - len(rest))
+    return (text if len(text) <= length else f"{text[: length - 1]}…") + rest

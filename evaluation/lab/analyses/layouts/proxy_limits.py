@@ -39,7 +39,7 @@ class LimitsRow(TypedDict):
 class ProxyLimitsResult(TypedDict):
     """The recalls of all runs.
 
-    cutoffs: those of the means. left_out: those that the lists of the runs `short` do not reach.
+    cutoffs: those of the means. left_out: the cutoffs beyond the lists of the runs in `short`.
     """
 
     threshold: float

@@ -69,6 +69,7 @@ class ProxyNdcgResult(TypedDict):
 def tables(result: ProxyNdcgResult) -> list[Table]:
     gain = result["gain"]
     return [
+        _by_proxy(result),
         Table(
             "both",
             f"Both directions, gain {GAINS[gain]}",
@@ -109,6 +110,48 @@ def tables(result: ProxyNdcgResult) -> list[Table]:
     ]
 
 
+def _by_proxy(result: ProxyNdcgResult) -> Table:
+    """Return the form of table 3 of the paper: a column for each proxy, random orders first."""
+    rows: dict[tuple[str, bool, str], Row] = {}
+    for of, scores in _in_all_directions(result):
+        figures = scores["gains"][result["gain"]]
+        orders = (
+            (False, _random_name(result, scores), figures["random"]),
+            (True, scores["run"], figures["ndcg"]),
+        )
+        for is_run, name, value in orders:
+            row = rows.setdefault((of, is_run, name), {"run": name, "direction": of})
+            rows[of, is_run, name] = {**row, f"ndcg:{scores['proxy']}": value}
+    parts = [MEAN, *(direction.value for direction in Direction)]
+    return Table(
+        "by-proxy",
+        f"nDCG by each proxy, gain {GAINS[result['gain']]}",
+        [
+            Column("run", "Run"),
+            Column("direction", "Direction"),
+            *(Column(f"ndcg:{name}", f"{name}, %", "percent") for name in _proxies(result)),
+        ],
+        [rows[at] for at in sorted(rows, key=lambda at: (parts.index(at[0]), at[1]))],
+        note=" ".join(_of_left_out(result)) or "No caption or video is left out.",
+    )
+
+
+def _in_all_directions(result: ProxyNdcgResult) -> list[tuple[str, NdcgRow | BothRow]]:
+    """Return the scores with what they are of: a direction, or MEAN."""
+    rows: list[tuple[str, NdcgRow | BothRow]] = [(row["direction"], row) for row in result["rows"]]
+    return rows + [(MEAN, row) for row in result["both"]]
+
+
+def _random_name(result: ProxyNdcgResult, scores: NdcgRow | BothRow) -> str:
+    """Return the name of a random order, which is lower if it ends where the lists of a run do."""
+    is_cut = not _lists(result).keys().isdisjoint((scores["run"], scores.get("to_text")))
+    return f"Random, to the depth of {scores['run']}" if is_cut else "Random"
+
+
+def _proxies(result: ProxyNdcgResult) -> list[str]:
+    return list(dict.fromkeys(row["proxy"] for row in result["rows"]))
+
+
 def _both_rows(result: ProxyNdcgResult) -> list[Row]:
     gain = result["gain"]
     ndcg = {(row["run"], row["proxy"]): row["gains"][gain]["ndcg"] for row in result["rows"]}
@@ -124,22 +167,13 @@ def _both_rows(result: ProxyNdcgResult) -> list[Row]:
 
 
 def charts(result: ProxyNdcgResult) -> list[Chart]:
-    found: list[tuple[str, Row]] = [(row["direction"], row) for row in result["rows"]]
-    found += [(MEAN, row) for row in result["both"]]
-    rows: list[Row] = [
-        {
-            "of": of,
-            "run": row["run"],
-            "proxy": row["proxy"],
-            "order": title,
-            "value": row["gains"][result["gain"]][key],
-        }
-        for of, row in found
-        for key, title in ORDERS.items()
-    ]
+    rows: list[Row] = []
+    for of, row in _in_all_directions(result):
+        figures: Row = row["gains"][result["gain"]]
+        names = {"of": of, "run": row["run"], "proxy": row["proxy"]}
+        rows += [{**names, "order": ORDERS[key], "value": figures[key]} for key in ORDERS]
     shown = {row["of"] for row in rows}
     parts = [of for of in (*(direction.value for direction in Direction), MEAN) if of in shown]
-    proxies = list(dict.fromkeys(row["proxy"] for row in rows))
     shapes = {"domain": list(ORDERS.values()), "range": ["circle", "triangle-up"]}
     view = {
         "width": 320,
@@ -148,7 +182,7 @@ def charts(result: ProxyNdcgResult) -> list[Chart]:
         "encoding": {
             "y": name_of("run"),
             "x": quantity("value", "nDCG", axis={"format": PERCENT}, scale={"zero": False}),
-            "color": name_of("proxy", "Proxy", proxies),
+            "color": name_of("proxy", "Proxy", _proxies(result)),
             "shape": {**name_of("order", "Order"), "scale": shapes},
         },
     }
@@ -174,14 +208,16 @@ def warnings(result: ProxyNdcgResult) -> list[str]:
     return [*_of_lists(result), *_of_left_out(result)]
 
 
+def _lists(result: ProxyNdcgResult) -> Mapping[str, int]:
+    """Return the depth of each run whose lists do not have all items."""
+    return {row["run"]: row["depth"] for row in result["rows"] if row["depth"] < row["items"]}
+
+
 def _of_lists(result: ProxyNdcgResult) -> list[str]:
-    cut: Mapping[str, int] = {
-        row["run"]: row["depth"] for row in result["rows"] if row["depth"] < row["items"]
-    }
     return [
         f"{run} has lists only and is scored to rank {depth:,}. Its nDCG and its random order are "
         "lower than those of all ranks."
-        for run, depth in cut.items()
+        for run, depth in _lists(result).items()
     ]
 
 

@@ -53,7 +53,7 @@ def test_queries_without_an_own_item_are_left_out() -> None:
     limits = recall_limits(RELEVANCE, BySimilarity(SIMILARITY), own, 0.8, cutoffs=(1, 2, 3))
     assert recalls(limits) == {
         "own": [0.0, 1.0, 1.0],
-        "lower": [0.0, 0.0, 1.0],
+        "lower": [0.0, 1.0, 1.0],
         "upper": [1.0, 1.0, 1.0],
     }
     at_1 = limits.own.at[1]
@@ -62,6 +62,17 @@ def test_queries_without_an_own_item_are_left_out() -> None:
         RELEVANCE, BySimilarity(SIMILARITY), (OWN[0][:0], OWN[1][:0]), 0.8, cutoffs=(1,)
     )
     assert nothing.own.geometric_mean().value is None
+
+
+def test_the_other_own_items_do_not_lower_the_limit() -> None:
+    """The ranks are 3 1 2 4. The own items 0 and 1 count by the first, and item 3 is equivalent."""
+    own = (np.array([0, 0]), np.array([0, 1]))
+    args = BySimilarity(SIMILARITY[:1]), own
+    found = recall_limits(np.array([[1.0, 1.0, 0.8, 0.81]]), *args, 0.8, cutoffs=(1, 3, 4))
+    assert recalls(found, (1, 3, 4)) == {"own": [1, 1, 1], "lower": [0, 0, 1], "upper": [1, 1, 1]}
+    assert found.equivalent == Score(3.0, 1)
+    alone = recall_limits(np.array([[1.0, 1.0, 0.8, 0.0]]), *args, 0.8, cutoffs=(1,))
+    assert recalls(alone, (1,)) == {"own": [1], "lower": [1], "upper": [1]}
 
 
 def test_lists_limit_the_cutoffs() -> None:

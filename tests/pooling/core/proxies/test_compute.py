@@ -106,7 +106,7 @@ def test_the_matrix_has_single_precision_by_default() -> None:
 
 
 def test_senses_of_a_table() -> None:
-    """A word without a class is a class of its own, and never equals a class."""
+    """A word without a class forms its own class, and never equals another one."""
     table = ClassTable({Part.VERB: {"take": 0, "get": 0}, Part.NOUN: {"plate": 2}})
     rows = [[parsed("took a 2", {"took": "take"}, {"2": "2"})]]
     columns = [

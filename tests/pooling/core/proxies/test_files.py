@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from config.shared.errors import InvalidInput
+from config.shared.progress import no_progress
 from pooling.core.proxies.epic_file import read_epic
 from pooling.core.proxies.parsing import ParsedCaption, Word
+from pooling.core.proxies.proxy_file import copy_matrix
 from pooling.core.proxies.senses import read_classes
 
 CLASSES = "id,key,instances\r\n0,take,\"['take', 'get-from']\"\r\n1,put,['put']\r\n"
@@ -72,3 +75,12 @@ def test_captions_with_an_error(rows, message) -> None:
     with pytest.raises(InvalidInput) as error:
         read_epic(rows.splitlines(keepends=True), "test.csv")
     assert str(error.value) == message
+
+
+def test_a_matrix_of_videos_and_captions_says_how_to_mend_it(tmp_path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((2, 3)))
+    with pytest.raises(InvalidInput) as error:
+        copy_matrix(tmp_path / "a.npy", np.zeros((3, 2), np.float16), "a.npy", no_progress)
+    assert str(error.value) == (
+        "a.npy: the matrix is 2 x 3, videos x captions; transpose it to 3 x 2"
+    )

@@ -1,0 +1,137 @@
+"""The result of the comparison of proxies with people."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from evaluation.lab.analyses.results import Ends, WithIntervals
+
+
+class SharesAt(TypedDict):
+    """Precision and recall at a threshold."""
+
+    precision: float | None
+    precision_interval: Ends | None
+    recall: float | None
+    recall_interval: Ends | None
+
+
+class RankingFigures(TypedDict):
+    """AUC and AP, which need no threshold; null without relevant or irrelevant pairs."""
+
+    auc: float | None
+    auc_interval: Ends | None
+    ap: float | None
+    ap_interval: Ends | None
+
+
+class ProxyRow(SharesAt, RankingFigures):
+    """A proxy. threshold: the one with the highest alpha, or the entered one.
+
+    fitted_alpha, agreement: with thresholds chosen on other videos; `agreement` is the share of the
+    pairs with the same outcome. difference: of the highest alpha to that of the best proxy.
+    """
+
+    proxy: str
+    method: str
+    threshold: float
+    threshold_interval: Ends | None
+    f1: float
+    alpha: float
+    fitted_alpha: float | None
+    fitted_alpha_interval: Ends | None
+    agreement: float | None
+    agreement_interval: Ends | None
+    difference: float
+    difference_interval: Ends | None
+
+
+class CurveRow(SharesAt):
+    """A proxy at one threshold.
+
+    called: judged pairs that it calls relevant. correct: those that people judged relevant. pairs:
+    all pairs that it calls relevant. unjudged: the share of these that no one judged.
+    """
+
+    proxy: str
+    threshold: float
+    called: int
+    correct: int
+    f1: float
+    alpha: float
+    pairs: int
+    unjudged: float | None
+
+
+class LengthRow(SharesAt, RankingFigures):
+    """A proxy for captions of some lengths."""
+
+    proxy: str
+    words: str
+    pairs: int
+    relevant: int
+    units: int
+
+
+class GradeRow(TypedDict):
+    """The values of a proxy for the pairs with one label. quartiles: the first and the third."""
+
+    proxy: str
+    label: str
+    pairs: int
+    mean: float
+    median: float
+    quartiles: Ends
+
+
+class ScoreRow(TypedDict):
+    """The score of a run by the original positives, by a proxy and by people."""
+
+    proxy: str
+    run: str
+    measure: str
+    original: float
+    by_proxy: float
+    by_people: float
+    difference: float
+    interval: Ends | None
+
+
+class OrderRow(TypedDict):
+    """The order of the runs by a proxy. mean, lowest, highest: differences to people's scores."""
+
+    proxy: str
+    measure: str
+    runs: int
+    tau: float | None
+    mean: float
+    lowest: float
+    highest: float
+
+
+class AmongPeople(TypedDict):
+    """The agreement of two people: the share of equal labels, and alpha. Null if unknown."""
+
+    people_agreement: float | None
+    people_alpha: float | None
+
+
+class CalibrationResult(AmongPeople, WithIntervals):
+    """Proxies compared with people.
+
+    pairs, relevant: judged pairs, and those that people judged relevant. known: original positives,
+    which are left out. is_given: whether the threshold was entered.
+    """
+
+    pairs: int
+    relevant: int
+    known: int
+    conflicted: int
+    pending: int
+    is_given: bool
+    rows: list[ProxyRow]
+    curve: list[CurveRow]
+    lengths: list[LengthRow]
+    grades: list[GradeRow]
+    scores: list[ScoreRow]
+    orders: list[OrderRow]

@@ -1,0 +1,24 @@
+"""What people wrote about the pairs of a label set.
+
+Unlike all other formats, the file is read from the log, because a frozen file would keep the texts
+of people who are erased.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from annotation.selectors.comments import comments_until
+from config.shared.tables import csv_parts
+from evaluation.models import LabelSet
+from evaluation.release.exports.options import ExportOptions
+
+HEADS = ("caption_id", "video_id", "kind", "label", "comment", "written_at")
+
+
+def comments(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
+    """Yield the comments that were in force at the time of the label set, oldest first."""
+    found = comments_until(label_set.benchmark, label_set.created_at)
+    rows = ((*values, at.isoformat(timespec="seconds")) for *values, at in found)
+    for part in csv_parts(HEADS, rows):
+        yield part.encode()
