@@ -20,7 +20,7 @@ from django.db import IntegrityError, connection, models, transaction
 from tests.conftest import KEPT_TABLES
 
 # Rows that are older are made again, because services compare their times with the present.
-SECONDS = 10
+SECONDS = 60
 
 Made = TypeVar("Made", bound=models.Model)
 Row = tuple[Any, ...]

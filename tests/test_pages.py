@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.enums import GoldUse
-from annotation.models import Annotator, Campaign
+from annotation.models import Annotator, Campaign, GuidelinePicture, ReviewComment
 from annotation.services import (
     Example,
     Policy,
@@ -55,6 +55,7 @@ from tests import factories
 from tests.accounts.world import invited, make_member
 from tests.factories import build_pool
 from tests.pictures import picture as make_picture
+from tests.replay import replayed
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 
@@ -625,15 +626,15 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
 )
 
 
-@pytest.fixture
-def campaign(db: None, tmp_path: Path) -> Campaign:
+@replayed
+def make_campaign(folder: Path) -> Campaign:
     """A benchmark with all kinds of data, whose texts contain markup."""
     benchmark = factories.make_benchmark(
-        tmp_path, captions=2, videos=3, name=HOSTILE, licence=HOSTILE, description=HOSTILE
+        folder, captions=2, videos=3, name=HOSTILE, licence=HOSTILE, description=HOSTILE
     )
-    factories.make_run(tmp_path, benchmark, factories.all_pairs(2, 3), system=HOSTILE)
-    factories.add_train_captions(tmp_path, benchmark, HOSTILE, name=HOSTILE)
-    factories.add_tags(tmp_path, benchmark, ("c0", HOSTILE))
+    factories.make_run(folder, benchmark, factories.all_pairs(2, 3), system=HOSTILE)
+    factories.add_train_captions(folder, benchmark, HOSTILE, name=HOSTILE)
+    factories.add_tags(folder, benchmark, ("c0", HOSTILE))
     bow = ProxyOptions(Method.BOW)
     services.compute_proxy(benchmark=benchmark, options=bow, name=HOSTILE, by=OPERATOR)
     build_pool(benchmark=benchmark, depth=2)
@@ -643,7 +644,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     anna = factories.make_annotator("<b>anna</b>")
     for held in factories.claim(opened, anna, 2):
         factories.submit(held, 1)
-    factories.add_judgments(tmp_path, benchmark, [("c0", "v2", HOSTILE, 1)])
+    factories.add_judgments(folder, benchmark, [("c0", "v2", HOSTILE, 1)])
     compute_agreement(benchmark=benchmark, by=OPERATOR)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
@@ -651,8 +652,23 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     return opened
 
 
+@replayed
+def make_campaign_with_training(folder: Path) -> Campaign:
+    """The same with a guideline, a training queue and a planned import."""
+    campaign = make_campaign(folder)
+    make_training(campaign.benchmark, make_member("tina", Role.ANNOTATOR, of="tiny"), folder)
+    planned_import()
+    return campaign
+
+
 @pytest.fixture
-def places(campaign: Campaign, tmp_path: Path) -> dict[str, Any]:
+def campaign(request: pytest.FixtureRequest, db: None, tmp_path: Path) -> Campaign:
+    is_trained = "places" in request.fixturenames
+    return (make_campaign_with_training if is_trained else make_campaign)(tmp_path)
+
+
+@pytest.fixture
+def places(campaign: Campaign) -> dict[str, Any]:
     """The values for the placeholders of the addresses in TABLE."""
     video = Video.objects.filter(benchmark=campaign.benchmark).first()
     assert video is not None
@@ -664,10 +680,12 @@ def places(campaign: Campaign, tmp_path: Path) -> dict[str, Any]:
         kind="import_run", title=HOSTILE, benchmark_key="tiny", phase=HOSTILE, error=HOSTILE
     )
     made = invited(scope="tiny", note=HOSTILE)
-    tina = make_member("tina", Role.ANNOTATOR, of="tiny")
+    tina = User.objects.get(username="tina")
     return {
-        **make_training(campaign.benchmark, tina, tmp_path),
-        "import": planned_import().pk,
+        "picture": GuidelinePicture.objects.get().public_id,
+        "gold": ReviewComment.objects.get().judgment.task.gold_id,
+        "trainee": Annotator.objects.get(user=tina).pk,
+        "import": BenchmarkImport.objects.get().pk,
         "campaign": campaign.pk,
         "proxy": campaign.benchmark.proxies.get().pk,
         "upload": add_upload(campaign.benchmark).pk,
@@ -684,7 +702,7 @@ def places(campaign: Campaign, tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def planned_import() -> BenchmarkImport:
+def planned_import() -> None:
     """Upload other captions of `tiny`, with hostile texts, names and errors, and plan them."""
     content = f'caption_id,"{HOSTILE.replace(chr(34), chr(34) * 2)}",video_id\nc0,x,v0\n'
     content += '"<i> c",x,v0\n' + 'c1,"<i>other</i>",v1\nc2,caption 2,v2\n'
@@ -696,7 +714,6 @@ def planned_import() -> BenchmarkImport:
         by=OPERATOR,
     )
     services.plan_import(found=found, by=OPERATOR, progress=no_progress)
-    return found
 
 
 def add_upload(benchmark: Benchmark) -> VideoUpload:
@@ -722,9 +739,9 @@ def add_run_upload(benchmark: Benchmark) -> RunUpload:
     )
 
 
-def make_training(benchmark: Benchmark, person: User, folder: Path) -> dict[str, Any]:
+def make_training(benchmark: Benchmark, person: User, folder: Path) -> None:
     """Make a guideline with a picture, gold items, and an annotator who trains with them."""
-    guideline = write_guideline(
+    write_guideline(
         benchmark=benchmark,
         by=OPERATOR,
         text=HOSTILE,
@@ -737,11 +754,6 @@ def make_training(benchmark: Benchmark, person: User, folder: Path) -> dict[str,
     trainee = annotator_for(person)
     (wrong,) = factories.train(training, trainee, "w")
     comment_on_judgment(judgment=wrong, text=HOSTILE, by=lead)
-    return {
-        "picture": guideline.pictures.get().public_id,
-        "gold": wrong.task.gold_id,
-        "trainee": trainee.pk,
-    }
 
 
 @pytest.fixture

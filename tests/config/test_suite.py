@@ -1,4 +1,4 @@
-"""How the tests are run: parts at the same time, and long tests first."""
+"""How the tests are run: parts at the same time, long tests first, rows that are written again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import transaction
 
+from pooling.models import Benchmark
 from tests.conftest import ROOT, longest_first
+from tests.evaluation.worked import make_worked_benchmark
+from tests.replay import all_rows, replayed
 
 # Instead of make: `bad` fails, and `one` and `two` each wait until the other has started.
 MAKE = """#!/bin/sh
@@ -60,3 +64,30 @@ def test_each_process_begins_with_long_tests_and_none_is_left_out(
         size = len(items) // workers
         firsts = [ordered[number * size] for number in range(workers)]
         assert set(firsts) <= long
+
+
+def test_replayed_rows_are_those_that_were_made(db: None, tmp_path: Path) -> None:
+    def rows() -> dict[str, set[tuple[Any, ...]]]:
+        return {table: set(found) for table, found in all_rows().items()}
+
+    def begin_again() -> None:
+        transaction.savepoint_rollback(empty)
+
+    calls = []
+
+    @replayed
+    def make(folder: Path) -> Benchmark:
+        calls.append(folder)
+        return make_worked_benchmark(folder)
+
+    empty = transaction.savepoint()
+    made, first = make(tmp_path), rows()
+    assert len(first["pooling_run"]) == 2
+    begin_again()
+    assert rows() != first
+    assert (make(tmp_path), rows(), len(calls)) == (made, first, 1)
+    # A row in the way, which has one of the keys: the function is called again.
+    begin_again()
+    Benchmark.objects.create(pk=made.pk, key="other", n_queries=1, n_videos=1)
+    assert make(tmp_path).pk != made.pk
+    assert len(calls) == 2

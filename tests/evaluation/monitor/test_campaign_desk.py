@@ -45,6 +45,7 @@ from evaluation.monitor.selectors import measure_campaign
 from evaluation.monitor.services import compute_figures, renew_figures
 from tests import factories
 from tests.factories import claim, judge, make_annotator, make_campaign, submit
+from tests.replay import replayed
 
 pytestmark = pytest.mark.django_db
 
@@ -64,8 +65,13 @@ def desk(client: Client, lead: User) -> Client:
 
 @pytest.fixture
 def campaign(db: None, tmp_path: Path) -> Campaign:
+    return make_first_campaign(tmp_path)
+
+
+@replayed
+def make_first_campaign(folder: Path) -> Campaign:
     """Make a campaign: two labels of v0 agree, those of v1 differ and get a third, v2 has one."""
-    made = make_campaign(tmp_path, videos=4, double_share=1, name="First")
+    made = make_campaign(folder, videos=4, double_share=1, name="First")
     label(made, "anna", {"v0": 1, "v1": 1, "v2": 0})
     label(made, "ben", {"v0": 1, "v1": 0})
     label(made, "cara", {"v1": 0})

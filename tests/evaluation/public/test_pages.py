@@ -30,6 +30,7 @@ from pooling import services
 from pooling.models import Benchmark, Run, RunUpload
 from tests import factories
 from tests.accounts.world import make_member
+from tests.replay import replayed
 from tests.test_api import API, FOR_VISITORS, OPERATIONS
 from tests.test_pages import HOSTILE, TABLE, campaign, places, visit  # noqa: F401
 
@@ -39,13 +40,18 @@ LISTS = {"c0": ["v1", "v0"], "c1": ["v0"]}
 
 @pytest.fixture
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
+    return make_public_benchmark(tmp_path)
+
+
+@replayed
+def make_public_benchmark(folder: Path) -> Benchmark:
     """A public benchmark with two runs, judgments and a label set."""
     benchmark = factories.make_benchmark(
-        tmp_path, captions=2, videos=3, licence="CC0", description="Small."
+        folder, captions=2, videos=3, licence="CC0", description="Small."
     )
-    factories.make_run(tmp_path, benchmark, {"c0": ["v1"], "c1": ["v1"]}, system="Alpha")
-    factories.make_run(tmp_path, benchmark, {"c0": ["v2"], "c1": ["v0"]}, system="Beta")
-    factories.add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c0", "v2", "b", 0)])
+    factories.make_run(folder, benchmark, {"c0": ["v1"], "c1": ["v1"]}, system="Alpha")
+    factories.make_run(folder, benchmark, {"c0": ["v2"], "c1": ["v0"]}, system="Beta")
+    factories.add_judgments(folder, benchmark, [("c0", "v1", "a", 1), ("c0", "v2", "b", 0)])
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
     return open_page(benchmark)
