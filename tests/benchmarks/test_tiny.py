@@ -39,10 +39,8 @@ WRONG = ("failures", "differences", "errors", "judged_twice")
 
 
 def test_every_program_has_tiny_options() -> None:
-    # A module `…_world` prepares data, in a process that a program starts.
-    files = {path for path in FOLDER.glob("*.py") if not path.match("*_world.py")} - {
-        Path(__file__)
-    }
+    # A module `…_world` prepares data in a process that a program starts.
+    files = set(FOLDER.glob("*.py")) - {Path(__file__), *FOLDER.glob("*_world.py")}
     programs = {path.stem for path in files if 'if __name__ == "__main__"' in path.read_text()}
     assert programs == set(TINY) | NEEDS_A_CHECKOUT
 
