@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
+from annotation.core.control_order_file import parse_control_orders
 from annotation.core.gold_file import GoldFile, explanation_fault, parse_gold
 from annotation.core.orderings import CAPTIONS, shuffled_places
 from annotation.enums import AnnotationAct, AssignmentState, CampaignState, GoldUse, TaskState
@@ -179,6 +180,40 @@ def add_gold_order(
         _add_gold_tasks_to_campaigns(benchmark)
         record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after={"use": item.use, "items": 1})
     return item
+
+
+def import_control_orders(
+    *,
+    benchmark: Benchmark,
+    path: Path,
+    by: Actor,
+    source: str | None = None,
+    progress: Progress = no_progress,
+) -> int:
+    """Add the control orders of a file. Return their number.
+
+    All are added, or none. Raises `InvalidInput` with the line of the first error.
+    """
+    check_can_lead(by, benchmark)
+    orders, name = parse_control_orders(
+        path,
+        progress=lambda done, total: progress(done, total, "reading control orders"),
+        source=source,
+    )
+    with transaction.atomic():
+        for order in orders:
+            try:
+                add_gold_order(
+                    benchmark=benchmark,
+                    video=order.video,
+                    captions=order.captions,
+                    steps=order.steps,
+                    explanation=order.explanation,
+                    by=by,
+                )
+            except (InvalidInput, Conflict) as error:
+                raise InvalidInput(str(error), source=name, line=order.line) from None
+    return len(orders)
 
 
 def _captions_to_order(benchmark: Benchmark, keys: Sequence[str]) -> list[Query]:

@@ -13,6 +13,7 @@ from annotation.models import Campaign, GoldItem
 from annotation.services import (
     Gold,
     add_gold,
+    import_control_orders,
     import_gold,
     import_judgments,
     open_campaign,
@@ -43,6 +44,9 @@ WRITES: dict[str, Write] = {
     ),
     "import_gold": lambda benchmark, file, by: import_gold(
         benchmark=benchmark, path=file, use=GoldUse.TRAINING, by=by
+    ),
+    "import_control_orders": lambda benchmark, file, by: import_control_orders(
+        benchmark=benchmark, path=file, by=by
     ),
     "add_gold": lambda benchmark, _, by: add_gold(
         benchmark=benchmark, use=GoldUse.TRAINING, gold=[], by=by

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.core.orderings import is_in_steps
-from annotation.enums import JudgmentState, MembershipState
+from annotation.enums import GoldUse, JudgmentState, MembershipState
 from annotation.models import Annotator, Campaign, GoldItem, Judgment, Membership
 from annotation.selectors.orderings import orders_of
 from annotation.services import (
@@ -20,6 +22,7 @@ from annotation.services import (
     StudyOptions,
     add_gold_order,
     change_policy,
+    import_control_orders,
     open_ordering_study,
     retire_gold,
     submit_judgment,
@@ -37,6 +40,7 @@ from tests.factories import (
     make_annotator,
     make_benchmark,
     make_user,
+    row_counts,
     submit_order,
 )
 
@@ -112,6 +116,54 @@ def test_a_control_order_looks_like_any_other_video(study: Campaign) -> None:
     history = client.get(f"/api/v1/campaigns/{study.pk}/history/").json()
     assert [set(item) for item in history] == [{*items[0], "places", "client_key"}] * 3
     assert client.post(f"/api/v1/campaigns/{study.pk}/claim/").json()["items"] == []
+
+
+def order_file(folder: Path, rows: list[str]) -> Path:
+    path = folder / "orders.csv"
+    path.write_text("\n".join(["video_id,caption_id,step,explanation", *rows]) + "\n")
+    return path
+
+
+ROWS = [f"v0,c{n},{step + 1},It is certain." for n, step in enumerate(STEPS)]
+UNKNOWN_VIDEO = [row.replace("v0", "v9") for row in ROWS]
+
+
+def test_the_command_imports_control_orders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmark = make_benchmark(tmp_path, captions=6, videos=3)
+    rows = [*ROWS, *(row.replace("v0", "v1") for row in ROWS)]
+    call_command("import_control_orders", benchmark.key, str(order_file(tmp_path, rows)), "--json")
+    assert json.loads(capsys.readouterr().out) == {"control_orders": 2}
+    for item in GoldItem.objects.all():
+        found = item.captions.order_by("query__number").values_list("query__key", "step")
+        assert list(found) == list(zip(KEYS, STEPS, strict=True))
+        assert (item.use, item.explanation) == (GoldUse.CONTROL, "It is certain.")
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "reason"),
+    [
+        ([], 1, "the file has a header but no control orders"),
+        ([*ROWS, "v1,c0,0,"], 7, "the step must be from 1 to 5, not '0'"),
+        ([*ROWS, "v1,c0,1,"], 7, "the video 'v1' must have 5 captions, not 1"),
+        ([*ROWS[:4], "v0,c9,2,"], 2, "The benchmark has no caption 'c9'."),
+        (
+            [*ROWS, *(row.replace("v0", "v9") for row in ROWS)],
+            7,
+            "The benchmark has no video 'v9'.",
+        ),
+    ],
+)
+def test_a_wrong_file_adds_no_control_order(
+    tmp_path: Path, rows: list[str], line: int, reason: str
+) -> None:
+    benchmark = make_benchmark(tmp_path, captions=6, videos=3)
+    path, before = order_file(tmp_path, rows), row_counts()
+    with pytest.raises(InvalidInput) as error:
+        import_control_orders(benchmark=benchmark, path=path, by=OPERATOR, source="orders.csv")
+    assert str(error.value) == f"orders.csv, line {line}: {reason}"
+    assert row_counts() == before
 
 
 def test_answers_to_control_orders_are_no_results(study: Campaign) -> None:
