@@ -176,7 +176,7 @@ def charts(result: ProxyNdcgResult) -> list[Chart]:
     parts = [of for of in (*(direction.value for direction in Direction), MEAN) if of in shown]
     shapes = {"domain": list(ORDERS.values()), "range": ["circle", "triangle-up"]}
     view = {
-        "width": 320,
+        "width": 640,
         "height": {"step": 26},
         "mark": DOTS,
         "encoding": {
