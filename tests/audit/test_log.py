@@ -123,6 +123,7 @@ NOT_RECORDED = {
     "import_proxy": "_store records it",
     "plan_judgments": "it changes nothing",
     "import_gold": "add_gold records it",
+    "import_control_orders": "add_gold_order records it",
     "withdraw_judgments": "request_withdrawal and carry_out_withdrawal record it",
     "admit_annotator": "add_members and admit_member record it",
     "pause_member": "_pause_by_lead records it",
