@@ -48,14 +48,14 @@ def replayed(make: Callable[[Path], Made]) -> Callable[[Path], Made]:
         nonlocal last
         if last and time.monotonic() - last.at < SECONDS and write(last.rows):
             return type(last.made)._base_manager.get(pk=last.made.pk)
-        before = all_rows()
+        before = {table: set(rows) for table, rows in all_rows().items()}
         made = make(folder)
         after = all_rows()
         rows = {
-            table: [row for row in found if row not in set(before[table])]
+            table: [row for row in found if row not in before[table]]
             for table, found in after.items()
         }
-        changes_others = any(set(before[table]) - set(after[table]) for table in before)
+        changes_others = any(before[table].difference(after[table]) for table in before)
         last = None if changes_others else Kept(rows, made, time.monotonic())
         return made
 

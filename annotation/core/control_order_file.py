@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from annotation.core.gold_file import MAX_BYTES, MAX_ITEMS
 from annotation.core.orderings import CAPTIONS
@@ -17,13 +18,16 @@ STEPS = {str(step + 1): step for step in range(CAPTIONS)}
 
 @dataclass(frozen=True, slots=True)
 class ControlOrder:
-    """The keys of a video and its captions, the step of each caption from 0, and the first line."""
+    """The keys of a video and its captions, and the step of each caption from 0.
+
+    line: the first line of the video in a file; None if the order is not from a file.
+    """
 
     video: str
-    captions: list[str]
-    steps: list[int]
-    explanation: str
-    line: int
+    captions: Sequence[str]
+    steps: Sequence[int]
+    explanation: str = ""
+    line: int | None = None
 
 
 def parse_control_orders(
@@ -40,29 +44,40 @@ def parse_control_orders(
         ("video_id", "caption_id", "step"),
         ("explanation",),
     )
-    orders: dict[str, ControlOrder] = {}
-    for line, video, caption, step, explanation in _rows(table):
-        if video not in orders:
-            if len(orders) == MAX_ITEMS:
-                table.refuse(f"more than {MAX_ITEMS:,} control orders", line)
-            orders[video] = ControlOrder(video, [], [], explanation, line)
-        orders[video].captions.append(caption)
-        orders[video].steps.append(step)
-    if not orders:
+    by_video: dict[str, list[_Row]] = {}
+    for row in _rows(table):
+        if row.video not in by_video and len(by_video) == MAX_ITEMS:
+            table.refuse(f"more than {MAX_ITEMS:,} control orders", row.line)
+        by_video.setdefault(row.video, []).append(row)
+    if not by_video:
         table.refuse("the file has a header but no control orders", 1)
-    for order in orders.values():
-        if (number := len(order.captions)) != CAPTIONS:
-            reason = f"the video {shown(order.video)} must have {CAPTIONS} captions, not {number:,}"
-            table.refuse(reason, order.line)
-    return list(orders.values()), table.blocks.source
+    for video, rows in by_video.items():
+        if len(rows) != CAPTIONS:
+            reason = f"the video {shown(video)} must have {CAPTIONS} captions, not {len(rows):,}"
+            table.refuse(reason, rows[0].line)
+    return [_order(rows) for rows in by_video.values()], table.blocks.source
 
 
-def _rows(table: CsvTable) -> Iterator[tuple[int, str, str, int, str]]:
-    """Yield line, video, caption, step from 0, and explanation."""
+class _Row(NamedTuple):
+    line: int
+    video: str
+    caption: str
+    step: int
+    explanation: str
+
+
+def _order(rows: list[_Row]) -> ControlOrder:
+    first = rows[0]
+    captions, steps = [row.caption for row in rows], [row.step for row in rows]
+    return ControlOrder(first.video, captions, steps, first.explanation, first.line)
+
+
+def _rows(table: CsvTable) -> Iterator[_Row]:
+    """Yield the lines of the file. Steps are from 0."""
     for line, (video, caption, step, explanation) in table:
         fault = key_fault(video, "video") or key_fault(caption, "caption")
         if fault is None and step not in STEPS:
             fault = f"the step must be from 1 to {CAPTIONS}, not {shown(step)}"
         if fault:
             table.refuse(fault, line)
-        yield line, video, caption, STEPS[step], explanation
+        yield _Row(line, video, caption, STEPS[step], explanation)

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
-from annotation.core.control_order_file import parse_control_orders
+from annotation.core.control_order_file import ControlOrder, parse_control_orders
 from annotation.core.gold_file import GoldFile, explanation_fault, parse_gold
 from annotation.core.orderings import CAPTIONS, shuffled_places
 from annotation.enums import AnnotationAct, AssignmentState, CampaignState, GoldUse, TaskState
@@ -149,36 +149,8 @@ def add_gold_order(
     if a key is unknown, captions have equal texts, or all captions have one step. Raises `Conflict`
     if the video has a control order.
     """
-    check_can_lead(by, benchmark)
-    if fault := explanation_fault(explanation):
-        raise InvalidInput(fault)
-    found = Video.objects.filter(benchmark=benchmark, key=video).first()
-    if found is None:
-        raise InvalidInput(f"The benchmark has no video {video!r}.")
-    queries = _captions_to_order(benchmark, captions)
-    if len(steps) != CAPTIONS or not set(steps) <= set(range(CAPTIONS)) or len(set(steps)) < 2:
-        raise InvalidInput(
-            f"Steps must be 1 to {CAPTIONS}, and not all captions can have the same."
-        )
-    codes = benchmark.pair_space.encode(np.array([[q.number for q in queries]]), found.number)
-    places = shuffled_places(codes, 0)[0].tolist()
-    with transaction.atomic():
-        lock_row(benchmark)
-        if GoldItem.objects.filter(video=found, query=None).exists():
-            raise Conflict("This video has a control order already. Use another video.")
-        item = GoldItem.objects.create(
-            benchmark=benchmark,
-            video=found,
-            use=GoldUse.CONTROL,
-            explanation=explanation,
-            created_by=account_of(by),
-        )
-        GoldCaption.objects.bulk_create(
-            GoldCaption(item=item, query=query, place=place, step=step)
-            for query, place, step in zip(queries, places, steps, strict=True)
-        )
-        _add_gold_tasks_to_campaigns(benchmark)
-        record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after={"use": item.use, "items": 1})
+    order = ControlOrder(video, captions, steps, explanation)
+    (item,) = add_gold_orders(benchmark=benchmark, orders=[order], by=by)
     return item
 
 
@@ -200,29 +172,76 @@ def import_control_orders(
         progress=lambda done, total: progress(done, total, "reading control orders"),
         source=source,
     )
+    return len(add_gold_orders(benchmark=benchmark, orders=orders, by=by, source=name))
+
+
+def add_gold_orders(
+    *, benchmark: Benchmark, orders: Sequence[ControlOrder], by: Actor, source: str | None = None
+) -> list[GoldItem]:
+    """Add control orders, and tasks for them in the studies that use them.
+
+    All are added, or none. source: the file of orders that have a line. Raises the errors of
+    `add_gold_order`. For an order with a line, they are `InvalidInput` with this line.
+    """
+    check_can_lead(by, benchmark)
+    first_equal = first_equal_captions(benchmark)
+    items = []
     with transaction.atomic():
+        lock_row(benchmark)
         for order in orders:
             try:
-                add_gold_order(
-                    benchmark=benchmark,
-                    video=order.video,
-                    captions=order.captions,
-                    steps=order.steps,
-                    explanation=order.explanation,
-                    by=by,
-                )
+                items.append(_store_order(benchmark, order, first_equal, by))
             except (InvalidInput, Conflict) as error:
-                raise InvalidInput(str(error), source=name, line=order.line) from None
-    return len(orders)
+                if order.line is None:
+                    raise
+                raise InvalidInput(str(error), source=source, line=order.line) from None
+        _add_gold_tasks_to_campaigns(benchmark)
+        after = {"use": GoldUse.CONTROL, "items": len(items)}
+        record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after=after)
+    return items
 
 
-def _captions_to_order(benchmark: Benchmark, keys: Sequence[str]) -> list[Query]:
+def _store_order(
+    benchmark: Benchmark, order: ControlOrder, first_equal: Int64Array, by: Actor
+) -> GoldItem:
+    if fault := explanation_fault(order.explanation):
+        raise InvalidInput(fault)
+    video = Video.objects.filter(benchmark=benchmark, key=order.video).first()
+    if video is None:
+        raise InvalidInput(f"The benchmark has no video {order.video!r}.")
+    queries = _captions_to_order(benchmark, order.captions, first_equal)
+    steps = set(order.steps)
+    if len(order.steps) != CAPTIONS or not steps <= set(range(CAPTIONS)) or len(steps) < 2:
+        raise InvalidInput(
+            f"Steps must be 1 to {CAPTIONS}, and not all captions can have the same."
+        )
+    if GoldItem.objects.filter(video=video, query=None).exists():
+        raise Conflict("This video has a control order already. Use another video.")
+    codes = benchmark.pair_space.encode(np.array([[q.number for q in queries]]), video.number)
+    places = shuffled_places(codes, 0)[0].tolist()
+    item = GoldItem.objects.create(
+        benchmark=benchmark,
+        video=video,
+        use=GoldUse.CONTROL,
+        explanation=order.explanation,
+        created_by=account_of(by),
+    )
+    GoldCaption.objects.bulk_create(
+        GoldCaption(item=item, query=query, place=place, step=step)
+        for query, place, step in zip(queries, places, order.steps, strict=True)
+    )
+    return item
+
+
+def _captions_to_order(
+    benchmark: Benchmark, keys: Sequence[str], first_equal: Int64Array
+) -> list[Query]:
     """Return the captions with these keys. Raises `InvalidInput` if they cannot be ordered."""
     found = {query.key: query for query in Query.objects.filter(benchmark=benchmark, key__in=keys)}
     if unknown := [key for key in keys if key not in found]:
         raise InvalidInput(f"The benchmark has no caption {unknown[0]!r}.")
     queries = [found[key] for key in keys]
-    texts = first_equal_captions(benchmark)[[query.number for query in queries]]
+    texts = first_equal[[query.number for query in queries]]
     if len(queries) != CAPTIONS or len(set(texts.tolist())) < CAPTIONS:
         raise InvalidInput(f"A control order needs {CAPTIONS} captions with different texts.")
     return queries
