@@ -32,10 +32,10 @@ class OrderingForm(forms.Form):
         help_text="Each order comes from another annotator. Wray et al. (2021) used three.",
     )
     levels = forms.ChoiceField(
-        label="Quartiles",
+        label="Quartiles of",
         choices=[
-            (Levels.CAPTIONS, "Of the captions, as in the paper: values can be equal"),
-            (Levels.VALUES, "Of the different values: no two captions have equal values"),
+            (Levels.CAPTIONS, "The captions, as in the paper: values can be equal"),
+            (Levels.VALUES, "The different values: no two captions have equal values"),
         ],
         initial=Levels.CAPTIONS,
         widget=forms.RadioSelect,
