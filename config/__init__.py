@@ -1,7 +1,4 @@
-"""Settings, the Celery application, and the modules that every app may use."""
+"""Settings, the Celery application, and the modules that every app may use.
 
-from __future__ import annotations
-
-from config.celery import app as celery_app
-
-__all__ = ["celery_app"]
+Nothing is imported here, so that the process of a sandbox starts quickly.
+"""

@@ -110,17 +110,21 @@ NO_PICTURE = (
         b"GIF89a" + bytes(100),
         b"#EXTM3U\nfile:///etc/passwd\n",
         b"%PDF-1.7",
-        picture("mjpeg")[:200],
-        picture("png")[:60],
-        picture(size=(8000, 4000)),
         bytes(1000),
     ],
-    ids=["empty", "html", "svg", "gif", "playlist", "pdf", "cut jpeg", "cut png", "huge", "zeros"],
+    ids=["empty", "html", "svg", "gif", "playlist", "pdf", "zeros"],
 )
 def test_content_that_is_not_a_picture_is_refused(content: bytes) -> None:
     with pytest.raises(InvalidInput) as refused:
         as_jpeg(content)
     assert str(refused.value) == NO_PICTURE
+
+
+def test_cut_and_huge_pictures_are_refused() -> None:
+    for content in (picture("mjpeg")[:200], picture("png")[:60], picture(size=(8000, 4000))):
+        with pytest.raises(InvalidInput) as refused:
+            as_jpeg(content)
+        assert str(refused.value) == NO_PICTURE
 
 
 def test_too_many_bytes_are_refused() -> None:
