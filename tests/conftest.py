@@ -102,6 +102,7 @@ DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 # databases. What has its own SQL, lock, constraint or trigger is not listed. A test of these files
 # with the mark `both` runs on PostgreSQL, too.
 ONCE = (
+    "accounts/test_brute_force.py",
     "accounts/test_people_pages.py",
     "accounts/test_second_factor.py",
     "accounts/test_single_sign_on.py",
@@ -113,6 +114,7 @@ ONCE = (
     "config/requests/test_server.py",
     "config/test_job_pages.py",
     "config/test_webhooks_tls.py",
+    "evaluation/lab/test_analyses.py",
     "evaluation/lab/test_compare.py",
     "evaluation/lab/test_paper.py",
     "evaluation/lab/test_presentation.py",
@@ -122,6 +124,7 @@ ONCE = (
     "pooling/test_proxy_pages.py",
     "pooling/test_views.py",
     "security/",
+    "test_api.py",
     "test_pages.py",
     "test_translation.py",
 )
