@@ -158,15 +158,22 @@ def discard_files(request: HttpRequest) -> None:
 
 def check_free_space(needed: int) -> None:
     """Raise `OSError` if less than `DISK_RESERVE_BYTES` would stay free on the disk of uploads."""
-    free = shutil.disk_usage(settings.FILE_UPLOAD_TEMP_DIR).free
+    free = shutil.disk_usage(_incoming_folder()).free
     if free - needed < settings.DISK_RESERVE_BYTES:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _incoming_folder() -> Path:
+    """Return the folder of arriving files. An empty disk may have been mounted since the start."""
+    folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def sweep_incoming_files() -> int:
     """Delete files of requests whose process was killed; return their number."""
     swept = 0
-    for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
+    for path in _incoming_folder().iterdir():
         # Another process may sweep at the same time.
         with suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,16 @@ def test_a_permitted_file_is_stored_once(benchmark: Benchmark, content: bytes) -
     names = sorted(job.params["upload"] for job in Job.objects.all())
     assert (incoming(), stored()) == ([], names)
     assert len(names) == 2
+
+
+def test_an_empty_disk_may_be_mounted_while_the_site_runs(
+    benchmark: Benchmark, uploads: Path
+) -> None:
+    shutil.rmtree(uploads)
+    answer = send(signed_in(Role.LEAD), UPLOAD, Body(multipart(FIELDS, LARGE)))
+    assert (answer.status_code, incoming(), len(stored())) == (302, [], 1)
+    shutil.rmtree(uploads)
+    assert sweep_incoming_files() == 0
 
 
 def test_a_refused_form_leaves_no_file(benchmark: Benchmark) -> None:
