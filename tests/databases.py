@@ -41,8 +41,7 @@ def migrate(environment: Mapping[str, str], root: Path = ROOT) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(migrated_file(), file)
     elif shared and root == ROOT and is_on_the_server(url):
-        name, template = database_name(url), migrated_template(url)
-        execute(url, f"DROP DATABASE {name}", f"CREATE DATABASE {name} TEMPLATE {template}")
+        create_again(url, migrated_template(url))
     elif shared and root == ROOT and os.environ.get(SERVER):
         copy_to_another_server(url)
     else:
@@ -127,6 +126,12 @@ def empty_postgresql(server: str) -> Iterator[str]:
         yield database_url(server, name)
     finally:
         execute(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def create_again(url: str, template: str = "template1") -> None:
+    """Replace the database of a URL by an empty one, or by a copy of a template."""
+    name = database_name(url)
+    execute(url, f"DROP DATABASE {name}", f"CREATE DATABASE {name} TEMPLATE {template}")
 
 
 def database_name(url: str) -> str:

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.programs import ROOT, run_program
+from tests.benchmarks.programs import ROOT, has_loaded, run_program
 from tests.databases import empty_postgresql, migrate
 from tests.processes import peak_memory_of
 from tests.services import ensure_postgres
@@ -98,10 +98,11 @@ class Bench:
     def command(self, name: str, limit: float, *arguments: str) -> dict[str, Any]:
         """Run `manage.py` with `--json` and return the printed object.
 
-        With a small input, the first command runs as with a large one, and the others are forks.
+        With a small input, the first command runs as with a large one. The others are forks, and
+        so are all if this process has loaded Django.
         """
         words = ["manage.py", *arguments, "--json"]
-        fork = self.is_tiny and bool(self.rows)
+        fork = self.is_tiny and (bool(self.rows) or has_loaded())
         with tempfile.TemporaryFile("w+") as out:
             done = run_program(words, self.environment, out=out, fork=fork)
             if done.code:
@@ -242,12 +243,19 @@ def new_database(home: Path, root: Path = ROOT) -> Iterator[dict[str, str]]:
 
 
 def run_world(
-    name: str, environment: dict[str, str], *words: Any, fork: bool = False
+    name: str,
+    environment: dict[str, str],
+    *words: Any,
+    fork: bool = False,
+    root: Path = ROOT,
 ) -> dict[str, Any]:
-    """Run `tests.benchmarks.<name>_world` in its own process, and return its JSON object."""
+    """Run `tests.benchmarks.<name>_world` in its own process, and return its JSON object.
+
+    root: the checkout whose code runs, if the process is no fork.
+    """
     program = ["-m", f"tests.benchmarks.{name}_world", *map(str, words)]
     with tempfile.TemporaryFile("w+") as out:
-        done = run_program(program, environment, out=out, fork=fork)
+        done = run_program(program, environment, out=out, fork=fork, root=root)
         if done.code:
             raise SystemExit(f"{name}_world {words[0]} ended with {done.code}")
         out.seek(0)

@@ -1,6 +1,6 @@
 """The pages of a campaign with 700,000 judgments, and a withdrawal of answers.
 
-    python -m tests.benchmarks.desk [--sqlite] [--pairs N] [--annotators N] [--json]
+    python -m tests.benchmarks.desk [--sqlite] [--pairs N] [--annotators N] [--tiny] [--json]
 
 The database is a new one on a local PostgreSQL server (that of DATABASE_URL, else one that is found
 or started), or a new SQLite file. The exit code is 1 if a page takes a second or more, or if the
@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,20 @@ def main() -> int:
     parser.add_argument("--annotators", type=int, default=100)
     parser.add_argument("--sqlite", action="store_true")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
     options = parser.parse_args()
+    if options.tiny:
+        options.pairs, options.annotators = 300, 3
     choose_database(sqlite=options.sqlite)
     with (
         tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder,
         new_database(Path(folder)) as environment,
     ):
-        filled = run_world("desk", environment, "fill", options.pairs, options.annotators)
-        result = filled | run_world("desk", environment, "measure", filled["campaign"])
+        run = partial(run_world, "desk", environment, fork=options.tiny)
+        filled = run("fill", options.pairs, options.annotators)
+        result = filled | run("measure", filled["campaign"])
     if options.json:
         print(json.dumps(result))
     else:

@@ -1,6 +1,6 @@
 """Time from a key press to the first frame of the next video, in Chromium on a slow network.
 
-    python -m tests.benchmarks.first_frame [--presses 30] [--seconds 2] [--json]
+    python -m tests.benchmarks.first_frame [--presses 30] [--seconds 2] [--tiny] [--json]
 
 The program starts its own server with clips of ten seconds and about a megabyte. It opens the
 judging room at 5 Mbit/s with an additional latency of 100 ms per request, and answers a pair every
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 LIMIT_MS = 100
 BYTES_PER_SECOND = 5_000_000 // 8
 LATENCY_MS = 100
+CLIP_SECONDS = 10
 KEY = "k"
 COLD_KEY = "F2"  # a key without a function in the room
 # Both are measured in the same way: from the browser's time stamp of the key press to the time at
@@ -75,7 +76,7 @@ class Setup:
     videos: list[str]
 
 
-def prepare(folder: Path, pairs: int) -> Setup:
+def prepare(folder: Path, pairs: int, clip_seconds: int) -> Setup:
     """Make a campaign of one caption and `pairs` videos. All videos are the same clip."""
     from annotation.services import Policy, open_campaign
     from config.accounts.actors import OPERATOR
@@ -84,7 +85,7 @@ def prepare(folder: Path, pairs: int) -> Setup:
     from tests.benchmarks.judging_world import log_in
     from tests.factories import build_pool, import_benchmark
 
-    write_clip(folder / "clip.mp4")
+    write_clip(folder / "clip.mp4", clip_seconds)
     names = [f"v{number}" for number in range(pairs)]
     benchmark = import_benchmark(
         key="slow",
@@ -99,8 +100,8 @@ def prepare(folder: Path, pairs: int) -> Setup:
     return Setup(campaign.pk, log_in("person", Role.ANNOTATOR), videos)
 
 
-def write_clip(path: Path) -> None:
-    """Write a clip of ten seconds of moving noise, which has about a megabyte."""
+def write_clip(path: Path, seconds: int) -> None:
+    """Write a clip of moving noise, which has about a megabyte in ten seconds."""
     import av
 
     rng = np.random.default_rng(1)
@@ -109,7 +110,7 @@ def write_clip(path: Path) -> None:
         stream = container.add_stream("libx264", rate=25, options={"preset": "veryfast"})
         stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv420p"
         stream.bit_rate = 1_550_000
-        for number in range(250):
+        for number in range(25 * seconds):
             picture = np.ascontiguousarray(noise[:, 2 * number : 2 * number + 640])
             container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
         container.mux(stream.encode(None))
@@ -168,10 +169,10 @@ def measure(options: argparse.Namespace, environment: dict[str, str], home: Path
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    setup = prepare(home, options.presses + 5)
+    setup = prepare(home, options.presses + 5, 1 if options.tiny else CLIP_SECONDS)
     port = free_port()
     with (
-        server(environment, port, home / "gunicorn.log"),
+        server(environment, port, home / "gunicorn.log", workers=1 if options.tiny else 2),
         room(f"http://127.0.0.1:{port}", setup) as page,
     ):
         preloaded = press(page, KEY, options.presses, 1000 * options.seconds)
@@ -201,7 +202,12 @@ def main() -> int:
     parser.add_argument("--presses", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=2, help="time between two answers")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
     options = parser.parse_args()
+    if options.tiny:
+        options.presses, options.seconds = 2, 0.3
     choose_database(sqlite=True)
     with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
         home = Path(folder)

@@ -1,7 +1,7 @@
 """Judgments per second, and times of the API calls, with many annotators at the same time.
 
     python -m tests.benchmarks.judging --annotators 20 --seconds 30 [--sqlite] [--pairs N]
-        [--rate N] [--machines N] [--workers N] [--json]
+        [--rate N] [--machines N] [--workers N] [--tiny] [--json]
 
 The program starts its own server (gunicorn, with a database that contains one campaign of N pairs).
 With `--machines`, it starts several, like web machines behind a load balancer, and distributes the
@@ -21,7 +21,6 @@ import argparse
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,13 +28,14 @@ import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from config.shared.processes import child
-from tests.benchmarks.commands import ROOT, choose_database, new_database
+from tests.benchmarks.commands import ROOT, choose_database, new_database, run_world
 from tests.services import free_port
 
 CLAIM = 10
@@ -127,22 +127,6 @@ class LoadAnnotator:
         return int(lines[0].split()[1]), body
 
 
-def world(environment: dict[str, str], *arguments: str, root: Path = ROOT) -> dict[str, Any]:
-    """Run `tests.benchmarks.judging_world` and return its JSON object.
-
-    It is a separate process, because Django would slow down the process that generates the load.
-    """
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks.judging_world", *arguments],
-        cwd=root,
-        env=environment,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
 @contextmanager
 def server(
     environment: dict[str, str], port: int, log: Path, root: Path = ROOT, *, workers: int = 2
@@ -191,8 +175,9 @@ async def judge(
 
 
 def measure(options: argparse.Namespace, environment: dict[str, str], home: Path) -> dict[str, Any]:
-    numbers = (options.annotators, options.pairs, options.double)
-    prepared = world(environment, "prepare", *map(str, numbers))
+    # Separate processes, because Django would slow down the process that generates the load.
+    world = partial(run_world, "judging", environment, fork=options.tiny)
+    prepared = world("prepare", options.annotators, options.pairs, options.double)
     ports = [free_port() for _ in range(options.machines)]
     with ExitStack() as machines:
         groups = [
@@ -205,8 +190,8 @@ def measure(options: argparse.Namespace, environment: dict[str, str], home: Path
         before = sum(map(processor_seconds, groups))
         times = asyncio.run(judge(ports, prepared, options.seconds, options.rate))
         web = sum(map(processor_seconds, groups)) - before
-        database = world(environment, "database")["seconds"]
-    checked = world(environment, "verify")
+        database = world("database")["seconds"]
+    checked = world("verify")
     return {
         "database": "sqlite" if options.sqlite else "postgresql",
         "machines": options.machines,
@@ -253,7 +238,12 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="processes of each web server")
     parser.add_argument("--sqlite", action="store_true")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
     options = parser.parse_args()
+    if options.tiny:
+        options.annotators, options.seconds, options.pairs = 2, 1, 60
     choose_database(sqlite=options.sqlite)
     with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
         home = Path(folder)

@@ -25,8 +25,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tests.benchmarks.commands import ROOT, choose_database, new_database
-from tests.benchmarks.judging import judge, percentile, server, world
+from tests.benchmarks.commands import ROOT, choose_database, new_database, run_world
+from tests.benchmarks.judging import judge, percentile, server
 from tests.services import free_port
 
 Figures = dict[str, list[float]]
@@ -42,7 +42,7 @@ def judging_at(root: Path, options: argparse.Namespace) -> Iterator[tuple[int, d
         home = Path(folder)
         with new_database(home, root) as environment:
             numbers = (options.annotators, options.pairs, 0.1)
-            prepared = world(environment, "prepare", *map(str, numbers), root=root)
+            prepared = run_world("judging", environment, "prepare", *numbers, root=root)
             port = free_port()
             with server(environment, port, home / "gunicorn.log", root):
                 asyncio.run(judge([port], prepared, options.seconds))

@@ -12,36 +12,31 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
-import time
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg2
 
+from tests.benchmarks.programs import run_program
 from tests.databases import migrate
 from tests.services import ensure_postgres
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 # Django writes these rows itself when it migrates the target.
 OWN_ROWS = ["contenttypes", "auth.permission", "auth.group"]
 
 
-def run(home: Path, url: str, *words: str) -> float:
+def run(home: Path, url: str, *words: str, fork: bool = False) -> float:
     """Run a module of Python on a database. Return its seconds."""
-    began = time.perf_counter()
-    variables = {"HEARTH_HOME": str(home), "DATABASE_URL": url}
-    subprocess.run(
-        [sys.executable, *words],
-        cwd=ROOT,
-        env={**os.environ, **variables},
-        stdout=subprocess.DEVNULL,
-        check=True,
-    )
-    return time.perf_counter() - began
+    environment = {**os.environ, "HEARTH_HOME": str(home), "DATABASE_URL": url}
+    with Path(os.devnull).open("w") as nothing:
+        done = run_program(words, environment, out=nothing, fork=fork)
+    if done.code:
+        raise SystemExit(f"{' '.join(words)} ended with {done.code}")
+    return done.seconds
 
 
 def rows_of(url: str) -> dict[str, int]:
@@ -54,15 +49,18 @@ def rows_of(url: str) -> dict[str, int]:
     return counts
 
 
-def measure(pairs: int, people: int, home: Path, targets: tuple[str, str]) -> dict[str, Any]:
+def measure(
+    pairs: int, people: int, home: Path, targets: tuple[str, str], *, tiny: bool
+) -> dict[str, Any]:
     old, dump = f"sqlite:///{home / 'hearth.sqlite3'}", str(home / "dump.json")
     migrate({**os.environ, "HEARTH_HOME": str(home), "DATABASE_URL": old})
-    run(home, old, "-m", "tests.benchmarks.desk_world", "fill", str(pairs), str(people))
+    on_old = partial(run, home, old, fork=tiny)
+    on_old("-m", "tests.benchmarks.desk_world", "fill", str(pairs), str(people))
     for target in targets:
         migrate({**os.environ, "HEARTH_HOME": str(home), "DATABASE_URL": target})
-    moved = run(home, old, "manage.py", "move_database", targets[0], "--json")
+    moved = on_old("manage.py", "move_database", targets[0], "--json")
     excluded = [f"--exclude={name}" for name in OWN_ROWS]
-    dumped = run(home, old, "manage.py", "dumpdata", *excluded, f"--output={dump}")
+    dumped = on_old("manage.py", "dumpdata", *excluded, f"--output={dump}")
     loaded = run(home, targets[1], "manage.py", "loaddata", dump, "--verbosity=0")
     mine, theirs = rows_of(targets[0]), rows_of(targets[1])
     return {
@@ -92,7 +90,7 @@ def main() -> int:
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         targets = [stack.enter_context(empty_postgresql(server)) for _ in range(2)]
-        result = measure(pairs, people, home, (targets[0], targets[1]))
+        result = measure(pairs, people, home, (targets[0], targets[1]), tiny=options.tiny)
     if options.json:
         print(json.dumps(result))
     else:

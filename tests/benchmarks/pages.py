@@ -97,12 +97,12 @@ def compute_all(
 
 
 def open_all(
-    environment: dict[str, str], home: Path, requests: int, names: Sequence[str]
+    environment: dict[str, str], home: Path, requests: int, names: Sequence[str], *, tiny: bool
 ) -> tuple[float, dict[str, list[Opened]]]:
     """Return milliseconds of the first request after the start, and the addresses by type."""
-    prepared = run_world("pages", environment, "addresses", KEY, *names)
+    prepared = run_world("pages", environment, "addresses", KEY, *names, fork=tiny)
     port = free_port()
-    with server(environment, port, home / "gunicorn.log"):
+    with server(environment, port, home / "gunicorn.log", workers=1 if tiny else 2):
         visitor = Visitor(port, prepared["session"])
         start, _ = visitor.visit("/")
         opened = {
@@ -167,12 +167,12 @@ def main() -> int:
             filling = Bench(environment, known=options.data is not None, is_tiny=options.tiny)
             measure(filling, data)
             bench = Bench(environment, known=False, is_tiny=options.tiny)
-            alphas = run_world("pages", environment, "alpha", KEY)
+            alphas = run_world("pages", environment, "alpha", KEY, fork=options.tiny)
             names = TINY_ANALYSES
             if not options.tiny:
                 names = run_world("pages", environment, "names")["names"]
             compute_all(environment, bench, data, names)
-            start, opened = open_all(environment, home, options.requests, names)
+            start, opened = open_all(environment, home, options.requests, names, tiny=options.tiny)
     differences = [*filling.differences, *different_alphas(alphas)]
     if options.json:
         kinds = {kind: [asdict(row) for row in rows] for kind, rows in opened.items()}

@@ -33,6 +33,7 @@ def run_program(
     out: IO[Any],
     err: IO[Any] | None = None,
     fork: bool = False,
+    root: Path = ROOT,
 ) -> Done:
     """Run Python with these words (`manage.py …` or `-m module …`) in a process of its own.
 
@@ -45,11 +46,18 @@ def run_program(
         code = os.waitstatus_to_exitcode(status)
     else:
         process = subprocess.Popen(
-            [sys.executable, *words], cwd=ROOT, env=dict(environment), stdout=out, stderr=err
+            [sys.executable, *words], cwd=root, env=dict(environment), stdout=out, stderr=err
         )
         _, status, usage = os.wait4(process.pid, 0)
         code = process.returncode = os.waitstatus_to_exitcode(status)
     return Done(code, time.perf_counter() - began, usage)
+
+
+def has_loaded() -> bool:
+    """Return whether this process has loaded Django."""
+    from django.apps import apps
+
+    return apps.ready
 
 
 def _fork(

@@ -17,10 +17,10 @@ FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
 TINY = {
     "commands": "--sqlite --tiny",
-    "desk": "--sqlite --pairs 300 --annotators 3",
+    "desk": "--sqlite --tiny",
     "exports": "--sqlite --tiny",
-    "first_frame": "--presses 2 --seconds 0.3",
-    "judging": "--sqlite --annotators 2 --seconds 1 --pairs 60",
+    "first_frame": "--tiny",
+    "judging": "--sqlite --tiny",
     "label_noise": "--draws 2",
     "lists": "--tiny",
     "memory": "--sqlite --tiny",

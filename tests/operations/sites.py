@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 
 from tests.conftest import ROOT
-from tests.databases import empty_postgresql, migrate
+from tests.databases import create_again, empty_postgresql, migrate
+from tests.loaded import LoadedSite
 
 # Computes the values that must be equal in two copies of a site.
 DESCRIBE = """
@@ -66,23 +70,55 @@ print("ACTS" + json.dumps(list(entries.values_list(*names))))
 """
 
 
+def describe_this_site() -> dict[str, Any]:
+    """Describe the site of this process like `Site.describe`."""
+    names: dict[str, Any] = {}
+    exec(DESCRIBE, names)  # noqa: S102
+    described: dict[str, Any] = names["result"]
+    return described
+
+
 @dataclass(frozen=True)
 class Site:
+    """An installation. All its programs get `variables` in their environment."""
+
     home: Path
     database_url: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        names = {"HEARTH_HOME": str(self.home), "DATABASE_URL": self.database_url}
+        return {**os.environ, **names, **self.variables}
+
+    @cached_property
+    def loaded(self) -> LoadedSite:
+        return LoadedSite(self.environment)
 
     def migrate(self) -> None:
         """Migrate the empty database."""
-        names = {"HEARTH_HOME": str(self.home), "DATABASE_URL": self.database_url}
-        migrate({**os.environ, **names})
+        migrate(self.environment)
+
+    def empty(self) -> None:
+        """Remove all tables and files, so that another test can use the site."""
+        shutil.rmtree(self.home)
+        # Loading the settings makes this folder, and Django is not loaded again.
+        incoming = Path(settings.FILE_UPLOAD_TEMP_DIR).relative_to(settings.HEARTH_HOME)
+        (self.home / incoming).mkdir(parents=True)
+        if self.database_url.startswith("postgres"):
+            create_again(self.database_url)
 
     def manage(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run manage.py on this site."""
-        names = {"HEARTH_HOME": str(self.home), "DATABASE_URL": self.database_url}
+        """Run manage.py on this site, in a process of its own.
+
+        The process is a fork of one that has loaded Django, unless it has other variables.
+        """
+        if not variables:
+            return self.loaded.run("manage.py", *words)
         return subprocess.run(
             [sys.executable, "manage.py", *words],
             cwd=ROOT,
-            env={**os.environ, **names, **variables},
+            env={**self.environment, **variables},
             capture_output=True,
             text=True,
             check=False,
@@ -94,9 +130,9 @@ class Site:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    def evaluate(self, code: str, **variables: str) -> Any:
+    def evaluate(self, code: str) -> Any:
         """Run code in Django's shell, and return the value of its variable `result`."""
-        done = self.manage("shell", "--verbosity=0", "-c", code + PRINT, **variables)
+        done = self.manage("shell", "--verbosity=0", "-c", code + PRINT)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout.partition("RESULT")[2])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tarfile
 import threading
 from collections.abc import Iterator
@@ -30,7 +29,7 @@ from config.shared.errors import InvalidInput, NotPermitted
 from evaluation.release.services import publish_label_set
 from pooling.models import Video
 from tests import factories
-from tests.operations.sites import Site, empty_site
+from tests.operations.sites import Site, describe_this_site, empty_site
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -51,10 +50,17 @@ def campaign(tmp_path: Path) -> Campaign:
     return opened
 
 
-@pytest.fixture
-def other_site(tmp_path: Path) -> Iterator[Site]:
-    with empty_site(tmp_path) as site:
+@pytest.fixture(scope="module")
+def site_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with empty_site(tmp_path_factory.mktemp("other")) as site:
         yield site
+
+
+@pytest.fixture
+def other_site(site_of_all: Site) -> Iterator[Site]:
+    """Another site, without tables and files. It has loaded Django once for all tests."""
+    yield site_of_all
+    site_of_all.empty()
 
 
 def judge_until(stopped: threading.Event, campaign: Campaign, annotator: Annotator) -> int:
@@ -112,7 +118,7 @@ def test_a_backup_while_people_judge_is_restored_elsewhere(
 def test_a_quiet_site_is_restored_with_equal_labels(
     campaign: Campaign, other_site: Site, tmp_path: Path
 ) -> None:
-    here = Site(Path(os.environ["HEARTH_HOME"]), database_url_of_tests()).describe()
+    here = describe_this_site()
     make_backup(path=tmp_path / "one.tar", by=OPERATOR)
     other_site.result_of("restore", str(tmp_path / "one.tar"))
     there = other_site.describe()
@@ -169,12 +175,6 @@ def test_a_restore_is_recorded_unless_the_tables_of_the_record_are_older(
     older = with_manifest(tmp_path / "one.tar", forget)
     assert other_site.result_of("restore", str(older))["needs_migration"]
     assert len(other_site.acts("backup_restored")) == recorded
-
-
-def database_url_of_tests() -> str:
-    from tests import conftest
-
-    return conftest.database_url_of_tests()
 
 
 def test_an_encrypted_backup_needs_its_key(

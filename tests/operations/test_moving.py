@@ -75,14 +75,14 @@ def test_a_site_moves_with_equal_labels(old_site: Site, target: str) -> None:
         # Triggers refuse new rows of an archived benchmark, but not during the move.
         old.execute("UPDATE pooling_benchmark SET archived_at = '2026-01-01 00:00:00'")
     before = old_site.describe()
-    Site(old_site.home, target).migrate()
+    new_site = Site(old_site.home, target)
+    new_site.migrate()
     fresh = keys_and_indexes(target)
     moved = old_site.result_of("move_database", target)
     ignored = {"django_migrations"}
     before["rows"]["audit_auditentry"] += 1  # the move
     assert moved["rows"] == sum(n for t, n in before["rows"].items() if t not in ignored)
 
-    new_site = Site(old_site.home, target)
     assert new_site.describe() == before
     parts = urlsplit(target)
     there = {"host": parts.hostname or "", "database": parts.path[1:]}

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from config.accounts.actors import OPERATOR
 from config.accounts.models import TokenRight
@@ -27,7 +26,7 @@ from pooling.services import change_public_page
 from tests.accounts.world import make_member, token_of
 from tests.conftest import ROOT
 from tests.factories import add_judgments, make_benchmark, make_outsider, make_run, write_run
-from tests.webserver import web_server
+from tests.webserver import WebServer
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -48,7 +47,12 @@ class Site:
 
 
 @pytest.fixture
-def site(start_worker: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def site(
+    server: WebServer,
+    start_worker: Callable[[], Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Site:
     """A site with one label set, a worker, and an empty folder for the credentials."""
     benchmark = make_benchmark(tmp_path, captions=2, videos=3)
     make_run(tmp_path, benchmark, {"c0": ["v1", "v0"], "c1": ["v1"]})
@@ -58,9 +62,8 @@ def site(start_worker: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.Mo
     start_worker()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
     monkeypatch.chdir(tmp_path)
-    with web_server(Path(settings.HEARTH_HOME)) as server:
-        stored = tmp_path / "settings" / "hearth" / "credentials.json"
-        yield Site(server.url, token, benchmark, stored)
+    stored = tmp_path / "settings" / "hearth" / "credentials.json"
+    return Site(server.url, token, benchmark, stored)
 
 
 @pytest.fixture
@@ -145,6 +148,14 @@ def test_errors_have_the_reason_and_the_exit_code_2(
     assert (
         plain[2] == "hearth: The address must begin with https://, because the token is secret.\n"
     )
+    # A token without the right to write uploads nothing.
+    reader = token_of(make_member("rolf", Role.RESEARCHER, of="tiny"), TokenRight.READ)
+    assert hearth("login", site.url, "--token-stdin", text=reader)[0] == 0
+    file = write_run(tmp_path / "run", {"c0": ["v1"]})
+    code, _, notes = hearth("runs", "upload", "tiny", str(file), "--system", "B")
+    assert (code, notes) == (2, "hearth: The token lacks the right 'write'. (HTTP 403)\n")
+    assert not Job.objects.exists()
+
     assert hearth("login", site.url, "--token-stdin", text=site.token)[0] == 0
     bad = write_run(tmp_path / "bad.trec", {"c0": ["v1", "v9"]})
     code, _, notes = hearth("runs", "upload", "tiny", str(bad), "--system", "B")
@@ -154,17 +165,6 @@ def test_errors_have_the_reason_and_the_exit_code_2(
     assert (code, notes) == (2, "hearth: missing cannot be read: No such file or directory.\n")
     code, _, notes = hearth("labels", "download", "tiny", "--version", "7")
     assert (code, notes) == (2, "hearth: tiny has no label set 7.\n")
-
-
-def test_a_token_without_the_right_to_write_uploads_nothing(
-    site: Site, hearth: Command, tmp_path: Path
-) -> None:
-    reader = token_of(make_member("rolf", Role.RESEARCHER, of="tiny"), TokenRight.READ)
-    assert hearth("login", site.url, "--token-stdin", text=reader)[0] == 0
-    file = write_run(tmp_path / "run", {"c0": ["v1"]})
-    code, _, notes = hearth("runs", "upload", "tiny", str(file), "--system", "B")
-    assert (code, notes) == (2, "hearth: The token lacks the right 'write'. (HTTP 403)\n")
-    assert not Job.objects.exists()
 
 
 def test_the_example_scores_a_model(site: Site, hearth: Command, tmp_path: Path) -> None:

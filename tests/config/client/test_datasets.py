@@ -10,7 +10,6 @@ from typing import Any
 
 import ir_measures
 import pytest
-from django.conf import settings
 from django.core.management import call_command
 
 from config.accounts.actors import OPERATOR
@@ -24,7 +23,7 @@ from tests.accounts.world import make_member, token_of
 from tests.conftest import ROOT
 from tests.evaluation.scores.test_scores import evaluate_runs, only
 from tests.factories import add_judgments, make_benchmark, make_run
-from tests.webserver import web_server
+from tests.webserver import WebServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 RUN = {"c0": ["v1", "v2", "v0"], "c1": ["v0", "v1"]}
@@ -96,13 +95,12 @@ def test_ir_measures_computes_the_scores_of_the_site(benchmark: Benchmark, tmp_p
     assert done.stdout.splitlines()[0] == f"Success@1 {found['C@1']:.4f}"
 
 
-def test_a_site_has_all_captions_and_videos(benchmark: Benchmark) -> None:
+def test_a_site_has_all_captions_and_videos(server: WebServer, benchmark: Benchmark) -> None:
     token = token_of(make_member("rita", Role.RESEARCHER, of="tiny"))
-    with web_server(Path(settings.HEARTH_HOME)) as server:
-        dataset = Dataset.of_site(Hearth(server.url, token).benchmark("tiny"))
-        assert list(dataset.qrels_iter()) == QRELS
-        assert list(dataset.queries_iter()) == [("c0", "caption 0"), ("c1", "caption 1")]
-        assert [doc.doc_id for doc in dataset.docs_iter()] == ["v0", "v1", "v2", "v3"]
+    dataset = Dataset.of_site(Hearth(server.url, token).benchmark("tiny"))
+    assert list(dataset.qrels_iter()) == QRELS
+    assert list(dataset.queries_iter()) == [("c0", "caption 0"), ("c1", "caption 1")]
+    assert [doc.doc_id for doc in dataset.docs_iter()] == ["v0", "v1", "v2", "v3"]
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from config.accounts.models import TokenRight
 from config.accounts.roles import Role
@@ -20,18 +18,17 @@ from pooling.models import VideoUpload
 from pooling.selectors.uploads import upload_path
 from tests.accounts.world import make_member, token_of
 from tests.factories import make_benchmark
-from tests.webserver import web_server
+from tests.webserver import WebServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CONTENT = bytes(range(256)) * 10
 
 
 @pytest.fixture
-def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def url(server: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     make_benchmark(tmp_path, captions=1, videos=3)
     monkeypatch.setattr("hearth_client.videos.PART_BYTES", 1000)
-    with web_server(Path(settings.HEARTH_HOME)) as server:
-        yield server.url
+    return server.url
 
 
 @pytest.fixture
