@@ -86,7 +86,8 @@ def compile_tests_once(places: list[str]) -> None:
     """Let one process compile the tests. Otherwise each process would do it at the same time.
 
     pytest rewrites the assertions of a module before it compiles it, and stores the result. In a
-    new clone this takes ten seconds of processor time.
+    new clone this takes ten seconds of processor time. hypothesis reads the constants of all
+    modules when it draws its first example, and stores them, too.
     """
     done = Path(os.environ[MIGRATED]) / "compiled"
     with locked(done):
@@ -94,6 +95,11 @@ def compile_tests_once(places: list[str]) -> None:
             collect = [sys.executable, "-m", "pytest", "--collect-only", "-qq", *places]
             subprocess.run(collect, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
             done.touch()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if session.config.option.collectonly:
+        hypothesis.given(hypothesis.strategies.integers())(lambda number: None)()
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
