@@ -11,6 +11,7 @@ from annotation.api import members as annotation_members
 from annotation.api import pools as pool_plans
 from config.audit import api as audit
 from config.jobs import api as jobs
+from config.shared.schema import SharedSchemaGenerator
 from evaluation.catalogue import api as catalogue
 from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
@@ -31,8 +32,10 @@ from pooling.api import (
 )
 from pooling.api import public as public_pages
 
+schema = SpectacularAPIView.as_view(generator_class=SharedSchemaGenerator)
+
 urlpatterns = [
-    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("schema/", schema, name="api-schema"),
     path("benchmarks/", benchmarks.BenchmarkList.as_view(), name="api-benchmarks"),
     path("benchmarks/<str:key>/", changing.BenchmarkDetail.as_view(), name="api-benchmark"),
     path(

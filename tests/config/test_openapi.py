@@ -6,6 +6,11 @@ from typing import Any
 
 import pytest
 from drf_spectacular.generators import SchemaGenerator
+from rest_framework.request import Request
+from rest_framework.test import APIRequestFactory
+
+from config.shared.schema import SharedSchemaGenerator
+from tests.factories import make_user
 
 BENCHMARK = "/api/v1/benchmarks/{key}/"
 
@@ -86,3 +91,14 @@ def test_every_field_of_a_request_of_the_pooling_app_is_described(schema: dict[s
         if "description" not in shape
     ]
     assert undescribed == []
+
+
+def test_the_stored_schema_is_that_of_each_request(db: None) -> None:
+    request = Request(APIRequestFactory().get("/api/v1/schema/"))
+    request.user, request.auth = make_user("anna"), None
+    built = SchemaGenerator().get_schema(request=request, public=True)
+    for version in (None, "2", None):
+        generator = SharedSchemaGenerator(api_version=version)
+        served = generator.get_schema(request=request, public=True)
+        title = "1" if version is None else f"1 ({version})"
+        assert served == built | {"info": built["info"] | {"version": title}}
