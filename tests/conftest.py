@@ -6,6 +6,7 @@ The tests run on SQLite, or on the PostgreSQL server in DATABASE_URL. `make test
 from __future__ import annotations
 
 import atexit
+import gc
 import logging
 import os
 import shutil
@@ -148,6 +149,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if depends_on_database(item)]
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     items[:] = longest_first(items, workers)
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and tests, which stay until the end, out of garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 def depends_on_database(item: pytest.Item) -> bool:
