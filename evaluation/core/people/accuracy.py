@@ -106,9 +106,9 @@ def _accuracy_of_weights(
     n_annotators, n_steps = model.patterns.n_annotators, model.patterns.n_steps
     resamples = weights.shape[1]
     posterior = np.repeat(model.pattern_posterior.T[:, :, None], resamples, axis=2)
+    moved = np.empty_like(posterior)
     for _ in range(_ROUNDS):
         priors, correct = [], []
-        moved = np.empty_like(posterior)
         for true, chances in enumerate(posterior):
             weighted = chances * weights
             prior = weighted.sum(axis=0) + smoothing
@@ -122,9 +122,9 @@ def _accuracy_of_weights(
         moved -= moved.max(axis=0)
         np.exp(moved, out=moved)
         moved /= moved.sum(axis=0)
-        done = bool(np.abs(moved - posterior).max() < _TOLERANCE)
-        posterior = moved
-        if done:
+        posterior -= moved
+        if np.abs(posterior, out=posterior).max() < _TOLERANCE:
             break
+        posterior, moved = moved, posterior
     shares = np.stack(priors) / np.sum(priors, axis=0)
     return np.asarray(np.einsum("kb,kab->ab", shares, np.stack(correct)))
