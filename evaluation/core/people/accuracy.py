@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
 from evaluation.core.arrays import FloatArray
-from evaluation.core.people.dawid_skene import SMOOTHING, LabelModel
+from evaluation.core.people.dawid_skene import SMOOTHING, LabelModel, LabelPatterns
 from evaluation.core.statistics.proportions import wilson_intervals
 from evaluation.core.statistics.resampling import normal_quantile
 
 _MAX_RESAMPLES, _MIN_RESAMPLES = 200, 50
-# Maximum number of pattern entries times resamples, which limits time and memory.
+# Maximum number of pattern entries times resamples, which limits the time.
 _ENTRIES: Final = 4_000_000
+# Number of posteriors in a block of resamples, which limits the memory to a few megabytes.
+_BLOCK_CELLS: Final = 1 << 16
+# With fewer resamples in a block, multiplying by sparse matrices takes longer.
+_MIN_BLOCK: Final = 8
 _ROUNDS: Final = 60
 _TOLERANCE: Final = 1e-3
 
@@ -55,35 +60,71 @@ def _label_counts(model: LabelModel) -> FloatArray:
 def _resampled_accuracy(
     model: LabelModel, smoothing: float, rng: np.random.Generator
 ) -> FloatArray:
-    """Return the accuracies in resamples of the items, float64 [n_annotators, resamples]."""
-    from scipy import sparse  # type: ignore[import-untyped]  # slow to import
+    """Return the accuracies in resamples of the items, float64 [n_annotators, resamples].
 
+    Blocks of resamples are computed one after another, so that only one of them is in memory.
+    """
     patterns = model.patterns
-    shape = (patterns.n_annotators, patterns.n_steps)
-    entries = np.ones(len(patterns.codes)), (patterns.owner, patterns.codes)
-    by_pattern = sparse.csr_matrix(entries, shape=(len(patterns.starts), shape[0] * shape[1]))
-    by_code, n_items = by_pattern.T.tocsr(), int(patterns.weights.sum())
+    tables = _tables(patterns)
     affordable = _ENTRIES // (len(patterns.codes) * patterns.n_steps)
     resamples = min(_MAX_RESAMPLES, max(_MIN_RESAMPLES, affordable))
-    drawn = rng.multinomial(n_items, patterns.weights / n_items, resamples)
-    weights = np.ascontiguousarray(drawn.T, np.float64)  # [P, resamples]
+    block = max(_MIN_BLOCK, _BLOCK_CELLS // model.pattern_posterior.size)
+    n_items = int(patterns.weights.sum())
+    accuracies = []
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        drawn = rng.multinomial(n_items, patterns.weights / n_items, size)
+        weights = np.ascontiguousarray(drawn.T, np.float64)
+        accuracies.append(_accuracy_of_weights(model, tables, weights, smoothing))
+    return np.concatenate(accuracies, axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """Which codes a pattern has, as sparse matrices [P, codes] and [codes, P]."""
+
+    by_pattern: Any
+    by_code: Any
+
+
+def _tables(patterns: LabelPatterns) -> _Tables:
+    from scipy import sparse  # type: ignore[import-untyped]  # slow to import
+
+    entries = np.ones(len(patterns.codes)), (patterns.owner, patterns.codes)
+    shape = (len(patterns.starts), patterns.n_annotators * patterns.n_steps)
+    by_pattern = sparse.csr_matrix(entries, shape=shape)
+    return _Tables(by_pattern, by_pattern.T.tocsr())
+
+
+def _accuracy_of_weights(
+    model: LabelModel, tables: _Tables, weights: FloatArray, smoothing: float
+) -> FloatArray:
+    """Fit the model to resamples, and return the accuracies [n_annotators, resamples].
+
+    weights: float64 [P, resamples], the number of times that each pattern was drawn.
+    """
+    n_annotators, n_steps = model.patterns.n_annotators, model.patterns.n_steps
+    resamples = weights.shape[1]
     posterior = np.repeat(model.pattern_posterior.T[:, :, None], resamples, axis=2)
+    moved = np.empty_like(posterior)
     for _ in range(_ROUNDS):
-        priors, correct, logs = [], [], []
+        priors, correct = [], []
         for true, chances in enumerate(posterior):
             weighted = chances * weights
             prior = weighted.sum(axis=0) + smoothing
-            confusion = np.asarray(by_code @ weighted).reshape(*shape, resamples) + smoothing
+            counts = np.asarray(tables.by_code @ weighted)
+            confusion = counts.reshape(n_annotators, n_steps, resamples) + smoothing
             confusion /= confusion.sum(axis=1, keepdims=True)
             priors.append(prior)
             correct.append(confusion[:, true])
-            logs.append(by_pattern @ np.log(confusion).reshape(-1, resamples) + np.log(prior))
-        moved = np.stack(logs)
-        moved = np.exp(moved - moved.max(axis=0))
+            logs = np.log(confusion).reshape(-1, resamples)
+            moved[true] = tables.by_pattern @ logs + np.log(prior)
+        moved -= moved.max(axis=0)
+        np.exp(moved, out=moved)
         moved /= moved.sum(axis=0)
-        done = bool(np.abs(moved - posterior).max() < _TOLERANCE)
-        posterior = moved
-        if done:
+        posterior -= moved
+        if np.abs(posterior, out=posterior).max() < _TOLERANCE:
             break
+        posterior, moved = moved, posterior
     shares = np.stack(priors) / np.sum(priors, axis=0)
     return np.asarray(np.einsum("kb,kab->ab", shares, np.stack(correct)))

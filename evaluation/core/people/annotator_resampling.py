@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from evaluation.core.people.alpha import (
 )
 
 NOT_THREE_ANNOTATORS: Final = "fewer than three annotators share pairs"
+
+# Number of annotators times resamples that are drawn together, which limits the memory.
+_BLOCK_CELLS: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,8 +121,13 @@ def annotator_interval(
     if undefined := _undefined_reason(pairs):
         return Interval(None, None, confidence, 0, 0, undefined)
     n = pairs.n_annotators
-    times = rng.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
-    return percentiles(_alphas(pairs, times, level), resamples, confidence, NO_VARIATION)
+    tables, block = _tables(pairs), max(1, _BLOCK_CELLS // n)
+    alphas = []
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        times = rng.multinomial(n, np.full(n, 1 / n), size=size).astype(np.float64)
+        alphas.append(_alphas(pairs.values, tables, times, level))
+    return percentiles(np.concatenate(alphas), resamples, confidence, NO_VARIATION)
 
 
 def _undefined_reason(pairs: LabelPairs) -> str | None:
@@ -132,36 +140,34 @@ def _undefined_reason(pairs: LabelPairs) -> str | None:
     return ALL_AGREE if bool((pairs.labels[:, 0] == pairs.labels[:, 1]).all()) else None
 
 
-def _alphas(pairs: LabelPairs, times: FloatArray, level: Level) -> FloatArray:
+def _tables(pairs: LabelPairs) -> dict[tuple[int, int], Any]:
+    """Return the weights of every two annotators, [n_annotators, n_annotators], by two values."""
+    from scipy import sparse  # type: ignore[import-untyped]  # slow to import
+
+    tables = {}
+    for value, other in np.ndindex(len(pairs.values), len(pairs.values)):
+        cases = (pairs.labels == [value, other]).all(axis=1)
+        table = (pairs.weights[cases], tuple(pairs.annotators[cases].T))
+        tables[value, other] = sparse.csr_array(table, shape=(pairs.n_annotators,) * 2)
+    return tables
+
+
+def _alphas(
+    values: IntArray, tables: dict[tuple[int, int], Any], times: FloatArray, level: Level
+) -> FloatArray:
     """Return alpha of each resample in which labels vary, as in `alpha`.
 
     times: float64 [B, n_annotators], the number of times that each annotator is drawn.
     """
-    n_values = len(pairs.values)
-    observed = np.zeros((len(times), n_values, n_values))
-    for value in range(n_values):
-        for other in range(n_values):
-            weights = _drawn_weights(pairs, (pairs.labels == [value, other]).all(axis=1), times)
-            observed[:, value, other] += weights
-            observed[:, other, value] += weights
+    observed = np.zeros((len(times), len(values), len(values)))
+    for (value, other), table in tables.items():
+        weights = ((times @ table) * times).sum(axis=1)
+        observed[:, value, other] += weights
+        observed[:, other, value] += weights
     n_value = observed.sum(axis=2)
     varied = (n_value > 0).sum(axis=1) >= 2
     observed, n_value = observed[varied], n_value[varied]
-    distance = distances(pairs.values, n_value, level)
+    distance = distances(values, n_value, level)
     expected = np.einsum("bc,bcd,bd->b", n_value, distance, n_value)
     disagreement = np.einsum("bcd,bcd->b", observed, distance)
     return np.asarray(1 - (n_value.sum(axis=1) - 1) * disagreement / expected)
-
-
-def _drawn_weights(
-    pairs: LabelPairs, cases: npt.NDArray[np.bool_], times: FloatArray
-) -> FloatArray:
-    """Return the sum of the weights of the selected rows in each resample, float64 [B].
-
-    cases: bool [U]. times: float64 [B, n_annotators].
-    """
-    from scipy import sparse  # type: ignore[import-untyped]  # slow to import
-
-    (left, right), weights = pairs.annotators[cases].T, pairs.weights[cases]
-    table = sparse.csr_array((weights, (left, right)), shape=(times.shape[1],) * 2)
-    return np.asarray(((times @ table) * times).sum(axis=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
@@ -50,6 +51,8 @@ CACHE_SECONDS = 60
 # With more answers, the figures on pages can be as old as the cache. Otherwise each answer would
 # let the next page compute them again, which takes half a second for 200 annotators.
 ALWAYS_CURRENT = 2_000
+# In a process, one thread at a time computes figures. Those that wait then find them in the cache.
+_measuring = threading.Lock()
 COUNTED, SURPLUS, GOLD = range(3)
 
 
@@ -81,15 +84,25 @@ def get_figures(campaign: Campaign) -> StoredFigures | None:
 
 
 def _cached_figures(campaign: Campaign, n_answers: int) -> StoredFigures:
-    exactly = n_answers if n_answers <= ALWAYS_CURRENT else ""
-    key = f"campaign-figures-{campaign.pk}-{campaign.state}-{exactly}"
-    cached: tuple[int, StoredFigures] | None = cache.get(key)
+    key = f"campaign-figures-{campaign.pk}-{campaign.state}"
+    cached = _find_cached(key, n_answers)
     if cached is None:
-        figures = StoredFigures(measure_campaign(campaign), timezone.now(), 0, is_report=False)
-        cached = n_answers, figures
-        cache.set(key, cached, CACHE_SECONDS)
-    n_measured, figures = cached
-    return replace(figures, n_newer_answers=max(0, n_answers - n_measured))
+        with _measuring:
+            cached = _find_cached(key, n_answers)
+            if cached is None:
+                figures = measure_campaign(campaign)
+                cached = n_answers, StoredFigures(figures, timezone.now(), 0, is_report=False)
+                cache.set(key, cached, CACHE_SECONDS)
+    n_measured, stored = cached
+    return replace(stored, n_newer_answers=max(0, n_answers - n_measured))
+
+
+def _find_cached(key: str, n_answers: int) -> tuple[int, StoredFigures] | None:
+    """Return the cached figures and their number of answers, or None if they are missing or old."""
+    cached: tuple[int, StoredFigures] | None = cache.get(key)
+    if cached and n_answers <= ALWAYS_CURRENT and cached[0] != n_answers:
+        return None
+    return cached
 
 
 def is_small(campaign: Campaign, n_answers: int) -> bool:

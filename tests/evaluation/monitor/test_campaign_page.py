@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,21 @@ def test_progress_part_of_a_paused_campaign_renews_the_page(
     assert researcher.get(address)["HX-Refresh"] == "true"
     # A page that could not wait requests the progress once.
     assert "HX-Refresh" not in researcher.get(f"/campaigns/{campaign.pk}/progress/")
+
+
+def test_requests_at_the_same_time_share_one_computation(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = []
+
+    def measure(campaign: Campaign) -> dict[str, int]:
+        measured.append(campaign)
+        time.sleep(0.2)  # until all requests have begun
+        return {"answers": 7}
+
+    monkeypatch.setattr(selectors, "measure_campaign", measure)
+    campaign = Campaign(pk=1, state=CampaignState.OPEN)
+    with ThreadPoolExecutor(3) as threads:
+        found = list(threads.map(lambda _: selectors._cached_figures(campaign, 7), range(3)))
+    assert ([stored.figures for stored in found], len(measured)) == ([{"answers": 7}] * 3, 1)
 
 
 def test_figures_of_many_answers_are_kept_for_a_minute(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
+from evaluation.core.people import accuracy
 from evaluation.core.people.accuracy import accuracy_intervals
 from evaluation.core.people.dawid_skene import LabelModel, dawid_skene
 
@@ -50,6 +53,26 @@ def test_more_labels_make_intervals_narrower() -> None:
         assert (model.accuracy < high).all()
         widths.append(float((high - low).mean()))
     assert widths[1] < 0.6 * widths[0]
+
+
+def test_memory_does_not_grow_with_the_number_of_items() -> None:
+    peaks = []
+    for items in (2_000, 10_000):
+        model, _ = simulate(2, items, 60)
+        tracemalloc.start()
+        accuracy_intervals(model, rng=np.random.default_rng(0))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert max(peaks) < 10_000_000
+
+
+def test_the_size_of_blocks_hardly_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, _ = simulate(3, 400, 6)
+    intervals = []
+    for cells in (1, 1 << 20):
+        monkeypatch.setattr(accuracy, "_BLOCK_CELLS", cells)
+        intervals.append(accuracy_intervals(model, rng=np.random.default_rng(0)))
+    assert intervals[0] == pytest.approx(intervals[1], abs=1e-4)
 
 
 def test_higher_confidence_is_wider_and_annotators_without_errors_are_not_certain() -> None:

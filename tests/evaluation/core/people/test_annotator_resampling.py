@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from evaluation.core.people import annotator_resampling
 from evaluation.core.people.agreement import NOT_TWO_LABELS, count_labels
 from evaluation.core.people.alpha import (
     ALL_AGREE,
@@ -15,6 +16,7 @@ from evaluation.core.people.alpha import (
 from evaluation.core.people.annotator_resampling import (
     NOT_THREE_ANNOTATORS,
     _alphas,
+    _tables,
     annotator_interval,
     label_pairs,
 )
@@ -67,7 +69,7 @@ def plain_alpha(pairs: Ints, people: Ints, labels: Ints, times: Ints) -> float:
 def test_everyone_drawn_once_gives_alpha(level: Level) -> None:
     pairs, people, labels = random_labels(4, 3)
     found = label_pairs(pairs, people, labels)
-    (once,) = _alphas(found, np.ones((1, found.n_annotators)), level)
+    (once,) = _alphas(found.values, _tables(found), np.ones((1, found.n_annotators)), level)
     assert once == pytest.approx(
         krippendorff_alpha(count_labels(pairs, labels, 60), level).value, abs=1e-12
     )
@@ -80,7 +82,8 @@ def test_a_resample_equals_the_plain_formula() -> None:
     assert found.n_annotators == 9
     times = np.random.default_rng(0).multinomial(9, np.full(9, 1 / 9), size=12)
     expected = [plain_alpha(pairs, people, labels, row) for row in times]
-    assert _alphas(found, times.astype(float), "nominal") == pytest.approx(expected, abs=1e-12)
+    alphas = _alphas(found.values, _tables(found), times.astype(float), "nominal")
+    assert alphas == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -156,3 +159,12 @@ def test_it_is_conservative_if_annotators_are_equal() -> None:
     assert 0.9 <= by_pairs <= 0.98
     assert by_annotators >= 0.97
     assert 1.4 < wider < 1.8
+
+
+def test_the_size_of_blocks_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = label_pairs(*random_labels(6, 3))
+    intervals = []
+    for cells in (1, 1 << 20):
+        monkeypatch.setattr(annotator_resampling, "_BLOCK_CELLS", cells)
+        intervals.append(annotator_interval(found, 50, rng=np.random.default_rng(0)))
+    assert intervals[0].ends == pytest.approx(intervals[1].ends, abs=1e-12)
