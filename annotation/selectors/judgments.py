@@ -115,7 +115,8 @@ def by_pair(
     **columns: npt.NDArray[Any],
 ) -> JudgmentArrays:
     """Return the judgments in the order of `JudgmentArrays`. Columns may have any order."""
-    order = np.lexsort((ids, annotators, codes))
+    # Sorting one array that is almost in order takes a tenth of the time of sorting two.
+    order = np.lexsort((ids, codes * (int(annotators.max(initial=0)) + 1) + annotators))
     codes = codes[order]
     first = np.diff(codes, prepend=-1) != 0
     columns |= {"annotators": annotators, "ids": ids}
