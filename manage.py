@@ -11,9 +11,9 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 
-    from config.shared.processes import collect_garbage_rarely
+    from config.shared.processes import NEW_OBJECTS_OF_COMMANDS, collect_garbage_rarely
 
-    collect_garbage_rarely()
+    collect_garbage_rarely(NEW_OBJECTS_OF_COMMANDS)
     execute_from_command_line(sys.argv)
 
 

@@ -56,6 +56,8 @@ if not ON_THIS_MACHINE_ONLY and DEBUG:
 DEMO = env.bool("HEARTH_DEMO", False) and ON_THIS_MACHINE_ONLY
 # Visitors may read the API's documents and schema without an account.
 PUBLIC_SITE = env.bool("PUBLIC_SITE", False)
+# The address of an OpenID Connect provider, without /.well-known/openid-configuration.
+OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
 
 INSTALLED_APPS = [
     "config.audit",
@@ -80,7 +82,8 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
-    "allauth.socialaccount.providers.openid_connect",
+    # It loads an HTTP client, which takes a twentieth of the start of a command.
+    *(["allauth.socialaccount.providers.openid_connect"] if OIDC_ISSUER else []),
     "allauth.usersessions",
     "rest_framework",
     "drf_spectacular",
@@ -320,8 +323,6 @@ if unknown := set(MFA_REQUIRED_ROLES) - {"annotator", "researcher", "lead", "adm
 
 # --- Single sign-on -------------------------------------------------------------------------
 
-# The address of an OpenID Connect provider, without /.well-known/openid-configuration.
-OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
 OIDC_NAME = env.str("OIDC_NAME", "single sign-on")
 # Sign in to the account that has the same e-mail address, if the provider has verified it.
 OIDC_MATCH_EMAIL = env.bool("OIDC_MATCH_EMAIL", False)

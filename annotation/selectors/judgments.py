@@ -18,7 +18,7 @@ from annotation.models import Adjudication, Campaign, Judgment, JudgmentTask, ha
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.labels import are_first_labels, in_benchmark, unsettled_tasks
 from annotation.selectors.tasks import OWN_CAPTION
-from config.shared.bulk import Among, read_columns
+from config.shared.bulk import Among, in_key_order, read_columns
 from pooling.models import Benchmark
 from pooling.selectors.arrays import codes_of
 
@@ -115,7 +115,8 @@ def by_pair(
     **columns: npt.NDArray[Any],
 ) -> JudgmentArrays:
     """Return the judgments in the order of `JudgmentArrays`. Columns may have any order."""
-    order = np.lexsort((ids, annotators, codes))
+    # Sorting one array that is almost in order takes a tenth of the time of sorting two.
+    order = np.lexsort((ids, codes * (int(annotators.max(initial=0)) + 1) + annotators))
     codes = codes[order]
     first = np.diff(codes, prepend=-1) != 0
     columns |= {"annotators": annotators, "ids": ids}
@@ -155,16 +156,17 @@ def _columns(campaigns: list[Campaign], judgments: QuerySet[Judgment]) -> _Colum
     shared = JudgmentTask.objects.filter(campaign__in=campaigns, unit__isnull=False)
     further += ["unit"] if shared.exists() else []
     found = judgments.filter(task__campaign__in=campaigns)
-    queries, videos, annotators, labels, ids, tasks, *more = read_columns(
-        found.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION))),
-        "task__pair__query_id",
-        "task__pair__video_id",
-        "annotator_id",
-        "label",
-        "pk",
-        "task_id",
-        *further,
-    )
+    with in_key_order():
+        queries, videos, annotators, labels, ids, tasks, *more = read_columns(
+            found.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION))),
+            "task__pair__query_id",
+            "task__pair__video_id",
+            "annotator_id",
+            "label",
+            "pk",
+            "task_id",
+            *further,
+        )
     read = dict(zip(further, more, strict=True))
     of_campaign = read.get("task__campaign_id")
     if of_campaign is None:

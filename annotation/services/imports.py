@@ -217,12 +217,10 @@ def task_keys(benchmark: Benchmark, codes: Int64Array, pool_equal: bool) -> Int6
 
 def repeats(task_of: Int64Array, annotators: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
     """Return the rows of an annotator who judged the same task in an earlier row, bool [n]."""
-    order = np.lexsort((np.arange(len(task_of)), annotators, task_of))
-    same = (np.diff(task_of[order], prepend=-1) == 0) & (
-        np.diff(annotators[order], prepend=-1) == 0
-    )
+    answers = task_of * (int(annotators.max(initial=0)) + 1) + annotators
+    order = np.argsort(answers, kind="stable")
     repeats = np.empty(len(task_of), np.bool_)
-    repeats[order] = same
+    repeats[order] = np.diff(answers[order], prepend=-1) == 0
     return repeats
 
 

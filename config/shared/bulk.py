@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db import connection, models, transaction
 
+from config.shared.arrays import sorted_once
 from config.shared.copy_postgresql import (
     copy_columns_out,
     copy_rows,
@@ -99,13 +100,31 @@ def by_index() -> Iterator[None]:
 
     It overestimates lookups of many keys in an index that is in memory.
     """
+    with _planned_without("enable_seqscan"):
+        yield
+
+
+@contextmanager
+def in_key_order() -> Iterator[None]:
+    """Join tables in the order of their keys, even if PostgreSQL prefers to hash one of them.
+
+    It overestimates reading a table in the order of an index. Hashed tables that exceed `work_mem`
+    are written to files.
+    """
+    with _planned_without("enable_hashjoin"):
+        yield
+
+
+@contextmanager
+def _planned_without(method: str) -> Iterator[None]:
+    """Let PostgreSQL avoid a method. `method` is the name of its setting."""
     if connection.vendor != "postgresql":
         yield
         return
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"SET LOCAL {method} = off")
         yield
-        cursor.execute("SET LOCAL enable_seqscan = on")
+        cursor.execute(f"SET LOCAL {method} = on")
 
 
 def reserve_ids(model: type[models.Model], count: int) -> IntArray:
@@ -181,7 +200,7 @@ def _keys(field: models.Field[Any, Any], columns: Mapping[str, Column]) -> npt.N
     """Return the distinct values of a field in the rows, ascending, without None."""
     column = columns.get(field.attname, field.get_default())
     if isinstance(column, np.ndarray):
-        return np.unique(column)
+        return sorted_once(column)
     return np.array(sorted(set(column if _is_column(column) else [column]) - {None}), object)
 
 

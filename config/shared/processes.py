@@ -16,11 +16,13 @@ GRACE_SECONDS = 10
 # Imports create millions of rows without reference cycles. With Python's 700, looking for cycles
 # takes up to a quarter of their time.
 NEW_OBJECTS_PER_COLLECTION = 100_000
+# The start of a command creates more than 100,000 objects that stay.
+NEW_OBJECTS_OF_COMMANDS = 500_000
 
 
-def collect_garbage_rarely() -> None:
+def collect_garbage_rarely(new_objects: int = NEW_OBJECTS_PER_COLLECTION) -> None:
     """Let this process look for reference cycles only after many new objects."""
-    gc.set_threshold(NEW_OBJECTS_PER_COLLECTION, *gc.get_threshold()[1:])
+    gc.set_threshold(new_objects, *gc.get_threshold()[1:])
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from config.shared.arrays import sorted_once
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.hashing import lowest
 from pooling.core.pair_space import PairSpace
@@ -24,12 +25,12 @@ def pair_codes(
     top = ranked[:, :depth]
     rows = np.arange(len(ranked)) if queries is None else queries
     codes = space.encode(rows[:, None], top)
-    return _sorted_once(codes[top >= 0])
+    return sorted_once(codes[top >= 0])
 
 
 def union_codes(sets: Sequence[Int64s]) -> Int64s:
     """Return the union of the sets as sorted codes without repetition."""
-    return _sorted_once(np.concatenate(sets)) if sets else np.empty(0, dtype=np.int64)
+    return sorted_once(np.concatenate(sets)) if sets else np.empty(0, dtype=np.int64)
 
 
 def new_codes(codes: Int64s, existing: Int64s) -> Int64s:
@@ -69,11 +70,3 @@ def sample_queries(n_queries: int, size: int, seed: int) -> Int32s:
     Samples of one seed are nested: a larger sample contains every smaller one.
     """
     return np.flatnonzero(lowest(np.arange(n_queries), size, seed)).astype(np.int32)
-
-
-def _sorted_once(codes: Int64s) -> Int64s:
-    """Return sorted codes without repetition; np.unique of numpy 2.4 takes fifty times as long."""
-    codes = np.sort(codes)
-    first = np.ones(len(codes), dtype=np.bool_)
-    np.not_equal(codes[1:], codes[:-1], out=first[1:])
-    return codes[first]

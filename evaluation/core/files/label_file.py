@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,8 @@ from pooling.core.pair_space import PairSpace
 from pooling.core.pool import union_codes
 
 IntArray = npt.NDArray[np.int64]
+# The distinct texts of a column, and the number of the text of each row, int64 [n].
+TextColumn: TypeAlias = tuple[Sequence[str], IntArray]
 
 LABELS_HEADER = "caption_id,video_id,label,source,judgments,relevant\n"
 JUDGMENTS_HEADER = "caption_id,video_id,annotator,label,queue\n"
@@ -115,8 +117,8 @@ def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequenc
         f"{label + NO_LABEL if label else ''},{SOURCES[State(state)]},{n},{relevant}\n"
         for label, state, n, relevant in kinds
     ]
-    lines = _joined(*_keys(labels.codes, query_keys, video_keys), (ends, kind_of))
-    return (LABELS_HEADER + lines).encode()
+    columns = *_keys(labels.codes, query_keys, video_keys), (ends, kind_of)
+    return b"".join([LABELS_HEADER.encode(), *_lines(*columns)])
 
 
 def _distinct(*columns: npt.NDArray[np.integer]) -> tuple[list[tuple[int, ...]], IntArray]:
@@ -130,17 +132,30 @@ def _distinct(*columns: npt.NDArray[np.integer]) -> tuple[list[tuple[int, ...]],
 
 def _keys(
     codes: IntArray, query_keys: Sequence[str], video_keys: Sequence[str]
-) -> Iterator[tuple[list[str], IntArray]]:
+) -> Iterator[TextColumn]:
     """Yield the CSV cells of the keys, and the number of the cell of each pair."""
     numbers = PairSpace(len(query_keys), len(video_keys)).decode(codes)
     for keys, of_pair in zip((query_keys, video_keys), numbers, strict=True):
         yield [f"{cell}," for cell in csv_cells(keys)], of_pair
 
 
-def _joined(*columns: tuple[Sequence[str], IntArray]) -> str:
-    """Return lines without a Python loop over them. A column has texts and the number of each."""
-    texts = (map(texts.__getitem__, numbers.tolist()) for texts, numbers in columns)
-    return "".join(chain.from_iterable(zip(*texts, strict=True)))
+def _lines(*columns: TextColumn) -> Iterator[bytes]:
+    """Yield blocks of lines, each of which joins the texts of one row.
+
+    The texts of a column get one width and are copied by numpy, without a Python loop over lines.
+    The zero bytes that fill them are then removed. No key contains one (`pooling.core.keys`).
+    """
+    cells = [np.array([text.encode() for text in texts], np.bytes_) for texts, _ in columns]
+    for start in range(0, len(columns[0][1]), ROWS_PER_BLOCK):
+        rows = [numbers[start : start + ROWS_PER_BLOCK] for _, numbers in columns]
+        texts = [of_column[of_row] for of_column, of_row in zip(cells, rows, strict=True)]
+        block = np.concatenate([_bytes_of(column) for column in texts], axis=1)
+        yield block.tobytes().replace(b"\0", b"")
+
+
+def _bytes_of(texts: npt.NDArray[np.bytes_]) -> npt.NDArray[np.uint8]:
+    """Return texts of one width as bytes, uint8 [n, width]."""
+    return texts.view(np.uint8).reshape(len(texts), -1)
 
 
 def parse_labels(
@@ -182,7 +197,7 @@ def parse_labels(
 
 def render_judgments(
     codes: IntArray,
-    pseudonyms: Sequence[str],
+    pseudonyms: TextColumn,
     labels: IntArray,
     queues: IntArray,
     query_keys: Sequence[str],
@@ -191,15 +206,16 @@ def render_judgments(
 ) -> bytes:
     """Return the judgments file, with one line for each counted judgment.
 
-    codes, pseudonyms, labels, queues: [n]. Lines are in the order of `order_of_judgments`. order:
-    its result, if it is already known.
+    codes, labels, queues: [n]. Lines are in the order of `order_of_judgments`. order: its result,
+    if it is already known.
     """
     if order is None:
         order = order_of_judgments(codes, pseudonyms, queues)
-    kinds, kind_of = _distinct(labels[order], queues[order])
-    ends = [f",{label},{queue}\n" for label, queue in kinds]
-    keys = _keys(codes[order], query_keys, video_keys)
-    return (JUDGMENTS_HEADER + _joined(*keys, (pseudonyms, order), (ends, kind_of))).encode()
+    names, name_of = pseudonyms
+    kinds, kind_of = _distinct(name_of[order], labels[order], queues[order])
+    ends = [f"{names[person]},{label},{queue}\n" for person, label, queue in kinds]
+    columns = *_keys(codes[order], query_keys, video_keys), (ends, kind_of)
+    return b"".join([JUDGMENTS_HEADER.encode(), *_lines(*columns)])
 
 
 def parse_judgments_file(
@@ -230,7 +246,7 @@ def pseudonyms_by_answers(
     queues: IntArray,
     query_keys: Sequence[str],
     video_keys: Sequence[str],
-) -> list[str]:
+) -> TextColumn:
     """Return for each judgment the pseudonym of its annotator in a published judgments file.
 
     An annotator has the pseudonym with exactly the same answers. Annotators with the same answers
@@ -243,11 +259,10 @@ def pseudonyms_by_answers(
     free: dict[bytes, list[str]] = {}
     for person, answers in _answers(of_row, p_codes, p_labels, p_queues).items():
         free.setdefault(answers, []).append(str(names[person]))
-    found = {
-        person: (free.get(answers) or [""]).pop(0)
-        for person, answers in _answers(annotators, codes, labels, queues).items()
-    }
-    return [found[person] for person in annotators.tolist()]
+    people, person_of = np.unique(annotators, return_inverse=True)
+    answers_of = _answers(person_of, codes, labels, queues)
+    found = [(free.get(answers_of[person]) or [""]).pop(0) for person in range(len(people))]
+    return found, person_of
 
 
 def _answers(people: IntArray, *columns: IntArray) -> dict[int, bytes]:
@@ -262,11 +277,13 @@ def _answers(people: IntArray, *columns: IntArray) -> dict[int, bytes]:
     }
 
 
-def order_of_judgments(codes: IntArray, pseudonyms: Sequence[str], queues: IntArray) -> IntArray:
+def order_of_judgments(codes: IntArray, pseudonyms: TextColumn, queues: IntArray) -> IntArray:
     """Return the order of the lines of a judgments file: by pair, pseudonym and queue."""
-    ranks = {name: rank for rank, name in enumerate(sorted(set(pseudonyms)))}
-    people = np.fromiter(map(ranks.__getitem__, pseudonyms), np.int32, len(pseudonyms))
-    return np.lexsort((queues, people, codes))
+    names, name_of = pseudonyms
+    ranks = {name: rank for rank, name in enumerate(sorted(set(names)))}
+    rank_of = np.array([ranks[name] for name in names], np.int64)[name_of]
+    # Sorting one array that is almost in order takes a tenth of the time of sorting two.
+    return np.lexsort((queues, codes * len(names) + rank_of))
 
 
 def detail_line(

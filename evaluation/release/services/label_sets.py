@@ -184,8 +184,7 @@ def _judgment_texts(benchmark: Benchmark, current: CurrentLabels) -> tuple[bytes
     people, person_of = np.unique(judgments.annotators, return_inverse=True)
     # The secret is not stored, so that no one can link the annotators of two releases.
     names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
-    names_of_people = [names[person] for person in people.tolist()]
-    pseudonyms = [names_of_people[index] for index in person_of.tolist()]
+    pseudonyms = [names[person] for person in people.tolist()], person_of
     codes, queues = judgments.codes[judgments.pair_of], queue_numbers(judgments)
     order = order_of_judgments(codes, pseudonyms, queues)
     keys = current.query_keys, current.video_keys

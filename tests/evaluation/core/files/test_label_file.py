@@ -58,7 +58,7 @@ def test_render_labels_by_hand() -> None:
 def test_judgments_are_sorted_by_pair_then_pseudonym_then_queue() -> None:
     text = render_judgments(
         np.array([5, 0, 5, 5, 0]),
-        ["bb", "zz", "aa", "aa", "aa"],
+        (["bb", "zz", "aa"], np.array([0, 1, 2, 2, 2])),
         np.array([1, 0, 1, 0, 1]),
         np.array([1, 1, 2, 1, 1]),
         QUERIES,
