@@ -98,11 +98,6 @@ def compile_tests_once(places: list[str]) -> None:
             done.touch()
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    if session.config.option.collectonly:
-        hypothesis.given(hypothesis.strategies.integers())(lambda number: None)()
-
-
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 # Folders and files whose tests run once, on SQLite: of pages, forms, texts, the shape of answers
 # and journeys. They read and write by services and selectors, which other tests run on both
@@ -151,8 +146,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = longest_first(items, workers)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave modules and tests, which stay until the end, out of garbage collection."""
+    if session.config.option.collectonly:  # see compile_tests_once
+        hypothesis.given(hypothesis.strategies.integers())(lambda number: None)()
     gc.collect()
     gc.freeze()
 
