@@ -22,6 +22,7 @@ from annotation.selectors.tasks import pairs_per_unit
 from annotation.services.slots import TASK_STATES, outcomes_of
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
+from config.shared.arrays import combined
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -217,7 +218,7 @@ def task_keys(benchmark: Benchmark, codes: Int64Array, pool_equal: bool) -> Int6
 
 def repeats(task_of: Int64Array, annotators: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
     """Return the rows of an annotator who judged the same task in an earlier row, bool [n]."""
-    answers = task_of * (int(annotators.max(initial=0)) + 1) + annotators
+    answers = combined(task_of, annotators)
     order = np.argsort(answers, kind="stable")
     repeats = np.empty(len(task_of), np.bool_)
     repeats[order] = np.diff(answers[order], prepend=-1) == 0

@@ -8,6 +8,15 @@ import numpy.typing as npt
 Int64s = npt.NDArray[np.int64]
 
 
+def combined(first: Int64s, second: npt.NDArray[np.integer]) -> Int64s:
+    """Return one number for each row, by which rows are in the order of `first` and then `second`.
+
+    second: from 0. Sorting one array that is almost in order takes a tenth of the time of sorting
+    two.
+    """
+    return np.asarray(first * (int(second.max(initial=0)) + 1) + second)
+
+
 def sorted_once(numbers: Int64s) -> Int64s:
     """Return the numbers ascending, without repetition.
 

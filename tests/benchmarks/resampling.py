@@ -37,7 +37,6 @@ Values = npt.NDArray[np.float64]
 
 SIZES = (500, 1000, 3000)
 RESAMPLES = 10_000
-TINY_RESAMPLES = 1000
 # Limit for the three sizes at 27,763 queries, in milliseconds.
 SUB_SAMPLES_MS = 1000
 # scipy computes batch x queries values at a time. Without a batch it would need gigabytes.
@@ -124,44 +123,42 @@ def fresh(work: Callable[..., Any], *arguments: Any, **options: Any) -> Callable
     return lambda: work(*arguments, rng=np.random.default_rng(1), **options)
 
 
-def time_sub_samples(report: Report, name: str, values: Values, resamples: int) -> None:
-    """Draw sub-samples of each of three sizes."""
+def time_sub_samples(report: Report, name: str, values: Values) -> None:
+    """Draw 10,000 sub-samples of each of three sizes."""
     group = f"sub-samples of {name}, N = 500, 1,000, 3,000"
 
     def ours() -> list[float]:
         rng = np.random.default_rng(1)
-        return [draw_sub_samples(values, size, resamples, rng=rng).deviation for size in SIZES]
+        return [draw_sub_samples(values, size, RESAMPLES, rng=rng).deviation for size in SIZES]
 
     clusters = np.arange(len(values)) // 41
 
     def by_video() -> list[float]:
         rng = np.random.default_rng(1)
         draw = partial(draw_cluster_sub_samples, rng=rng, clusters=clusters)
-        return [draw(values[None], size, resamples)[0].deviation for size in SIZES]
+        return [draw(values[None], size, RESAMPLES)[0].deviation for size in SIZES]
 
     limit = SUB_SAMPLES_MS if len(values) == N_QUERIES else None
-    deviations = report.time(group, f"Hearth, {resamples:,} resamples", ours, 5, limit)
-    report.time(group, f"Hearth, by video, {resamples:,} resamples", by_video, 5)
+    deviations = report.time(group, f"Hearth, {RESAMPLES:,} resamples", ours, 5, limit)
+    report.time(group, f"Hearth, by video, {RESAMPLES:,} resamples", by_video, 5)
     plain = report.time(
         group,
-        f"a plain numpy loop, {resamples:,} resamples",
-        lambda: [loop_deviation(values, size, resamples) for size in SIZES],
+        f"a plain numpy loop, {RESAMPLES:,} resamples",
+        lambda: [loop_deviation(values, size, RESAMPLES) for size in SIZES],
         1,
     )
     stats = report.load("scipy.stats")
     if stats is not None:
         report.time(
             group,
-            f"scipy.stats.bootstrap, {resamples:,} resamples",
-            lambda: [scipy_interval(stats, values[:size], resamples) for size in SIZES],
+            f"scipy.stats.bootstrap, {RESAMPLES:,} resamples",
+            lambda: [scipy_interval(stats, values[:size], RESAMPLES) for size in SIZES],
             1,
         )
-    # The standard error of a deviation is 0.7 % with 10,000 resamples.
-    tolerance = 0.035 * (RESAMPLES / resamples) ** 0.5
     for size, deviation, other in zip(SIZES, deviations, plain, strict=True):
         known = float(values.std()) / size**0.5
-        report.check(f"{group}, N = {size}", deviation / known, 1.0, tolerance)
-        report.check(f"{group}, N = {size}, loop", other / known, 1.0, tolerance)
+        report.check(f"{group}, N = {size}", deviation / known, 1.0, 0.035)
+        report.check(f"{group}, N = {size}, loop", other / known, 1.0, 0.035)
 
 
 def time_interval(report: Report, name: str, values: Values, peers: int) -> None:
@@ -247,7 +244,6 @@ def time_slices(report: Report, values: Values, rng: np.random.Generator) -> Non
 def measure_all(*, tiny: bool = False) -> Report:
     report = Report()
     size = TINY_QUERIES if tiny else N_QUERIES
-    resamples = TINY_RESAMPLES if tiny else RESAMPLES
     rng = np.random.default_rng(20_261_121)
     for n_queries, peers in ((size, 1000), (10 * size, 200)):
         correct, other = draw_correct(rng, n_queries), draw_correct(rng, n_queries, 0.605)
@@ -257,7 +253,7 @@ def measure_all(*, tiny: bool = False) -> Report:
             (f"{n_queries:,} C@1", correct, correct - other),
             (f"{n_queries:,} AP", precisions, shifted),
         ):
-            time_sub_samples(report, name, values, resamples)
+            time_sub_samples(report, name, values)
             time_interval(report, name, values, peers)
             time_tests(report, name, differences, peers // 5)
         time_interval(report, f"{n_queries:,} distinct values", rng.random(n_queries), peers)
