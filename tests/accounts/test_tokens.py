@@ -117,7 +117,7 @@ def test_every_operation_has_a_right_which_the_schema_states() -> None:
 def test_a_token_expires(rita: User) -> None:
     made = create_token(by=rita, name="short", rights=[TokenRight.READ], days=1)
     assert answer_to(made.key).status_code == 200
-    ApiToken.objects.update(expires_at=timezone.now())
+    ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert answer_to(made.key).status_code == 401
     assert answer_to(made.key).json() == {"detail": "The token is not valid or has expired."}
 

@@ -477,7 +477,7 @@ def test_a_job_that_the_database_interrupts_starts_again(
         assert sweep_jobs() == (0, 0)
         wait = now(job).run_after - timezone.now()  # type: ignore[operator]
         assert timedelta() < wait <= timedelta(seconds=5 * 2 ** (attempt - 1))
-        Job.objects.update(run_after=timezone.now())
+        Job.objects.update(run_after=timezone.now() + PAST)
         assert sweep_jobs() == (1, 0)
     run_job(job.pk)
     assert end_of(job) == (JobState.DONE, {}, "", 5)
@@ -486,7 +486,7 @@ def test_a_job_that_the_database_interrupts_starts_again(
 
 
 def test_interruptions_without_end_fail_the_job(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "FIRST_WAIT", timedelta())
+    monkeypatch.setattr(running, "FIRST_WAIT", PAST)
 
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         raise OperationalError("away")
