@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -14,7 +15,11 @@ def main() -> None:
     from config.shared.processes import NEW_OBJECTS_OF_COMMANDS, collect_garbage_rarely
 
     collect_garbage_rarely(NEW_OBJECTS_OF_COMMANDS)
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    finally:
+        # The process ends, so its memory need not be searched for cycles, which takes 0.15 s.
+        gc.freeze()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from config.shared.errors import InvalidInput
-from pooling.core.arrays import Int32s
+from pooling.core.arrays import Float64s, Int32s
 from pooling.core.direction import Direction, direction_fault
 from pooling.core.keys import MAX_KEY, NUMBER, key_fault, shown
 from pooling.core.lines import TextBlocks
@@ -29,6 +29,8 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 _COLUMNS = 6
 _SCORE = re.compile(NUMBER.pattern.encode())
 _RANK = re.compile(rb"[+-]?[0-9]{1,9}")
+# Of texts with only these bytes, float() accepts the same as `NUMBER`.
+_BYTES_OF_NUMBERS = b"0123456789+-.eE"
 _END_OF_LINE = b" \x00 "
 _ALL_BUT_BLANKS = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
 
@@ -157,14 +159,10 @@ class TrecReader:
         queries, _, videos, ranks, scores, tags = columns
         query = np.fromiter(map(self._queries.get, queries, repeat(-1)), np.int32, len(lines))
         video = np.fromiter(map(self._videos.get, videos, repeat(-1)), np.int32, len(lines))
-        # Few ranks differ.
-        numeric = all(map(_RANK.fullmatch, set(ranks))) and all(map(_SCORE.fullmatch, scores))
-        if not numeric or query.min() < 0 or video.min() < 0:
+        score = scores_of(scores)
+        rank = _ranks_of(ranks)
+        if score is None or rank is None or query.min() < 0 or video.min() < 0:
             return None
-        score = np.fromiter(map(float, scores), np.float64, len(lines))
-        if np.abs(score).max() > FLOAT32_MAX:
-            return None
-        rank = np.fromiter(map(int, ranks), np.int32, len(lines))
         self._note_tags(tags)
         return Predictions(query=query, video=video, score=score, rank=rank, line=lines)
 
@@ -217,6 +215,26 @@ class TrecReader:
                     "the line has a control character", source=blocks.source, line=line
                 )
         raise AssertionError("a block with a control character has a line with one")
+
+
+def scores_of(texts: Sequence[bytes]) -> Float64s | None:
+    """Return the scores. Returns None if a text is invalid."""
+    if b"".join(texts).translate(None, _BYTES_OF_NUMBERS):
+        return None
+    try:
+        scores = np.fromiter(map(float, texts), np.float64, len(texts))
+    except ValueError:
+        return None
+    return None if np.abs(scores).max() > FLOAT32_MAX else scores
+
+
+def _ranks_of(texts: Sequence[bytes]) -> Int32s | None:
+    """Return the ranks, of which few differ. Returns None if a text is invalid."""
+    distinct = set(texts)
+    if not all(map(_RANK.fullmatch, distinct)):
+        return None
+    numbers = {text: int(text) for text in distinct}
+    return np.fromiter(map(numbers.__getitem__, texts), np.int32, len(texts))
 
 
 def _columns_of(block: bytes) -> list[Sequence[bytes]] | None:

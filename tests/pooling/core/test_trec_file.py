@@ -7,9 +7,13 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from config.shared.errors import InvalidInput
 from pooling.core import lines, ordering
+from pooling.core.keys import NUMBER
+from pooling.core.trec_file import scores_of
 from tests.pooling.core.tiny import lists, read, write
 
 GOOD = "q2 Q0 vA 1 0.9 tag\nq2 Q0 vB 2 0.5 tag\nq1\tQ0\tvB\t1\t-1e-3\ttag\n"
@@ -117,6 +121,16 @@ def test_bad_line_is_refused(tmp_path: Path, line: str, reason: str, ending: str
     with pytest.raises(InvalidInput) as refused:
         read(write(tmp_path, content))
     assert str(refused.value) == f"a.run, line 4: {reason}"
+
+
+@given(st.lists(st.text("012.eE+-_na", max_size=5), min_size=1, max_size=3))
+def test_scores_are_the_numbers_that_the_pattern_accepts(texts: list[str]) -> None:
+    scores = scores_of([text.encode() for text in texts])
+    if all(map(NUMBER.fullmatch, texts)) and all(abs(float(text)) < 3e38 for text in texts):
+        assert scores is not None
+        assert scores.tolist() == [float(text) for text in texts]
+    else:
+        assert scores is None
 
 
 def test_truncated_run_is_refused(tmp_path: Path) -> None:
