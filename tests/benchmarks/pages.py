@@ -42,8 +42,8 @@ from tests.services import free_port
 PAGE_MS, ALPHA_SECONDS = 300, 2
 # Computing an analysis has no limit, because the page shows the progress.
 NO_LIMIT = float("inf")
-# The analyses that are computed with a tiny input.
-TINY_ANALYSES = ["scores", "overlap"]
+# The analyses that are computed with a tiny input: one without proxies, and one that needs two.
+TINY_ANALYSES = ["scores", "proxy-correlation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,15 @@ class Visitor:
 def compute_all(
     environment: dict[str, str], bench: Bench, data: Path, names: Sequence[str]
 ) -> None:
-    """Compute each analysis in its own process. The test captions also serve as train captions."""
+    """Compute two proxies and each analysis, each in its own process.
+
+    The test captions also serve as train captions.
+    """
     captions = str(data / "captions.csv.gz")
     bench.command("import_train_captions", NO_LIMIT, "import_train_captions", KEY, captions)
+    for percent in (25, 50):
+        words = ["compute_proxy", KEY, "bow", "--name", f"BoW {percent}", "--percent", str(percent)]
+        bench.command(f"compute_proxy, {percent} %", NO_LIMIT, *words)
     for name in names:
         print(f"computing {name} …", file=sys.stderr)
         bench.command(name, NO_LIMIT, "analyse", KEY, name)

@@ -95,6 +95,11 @@ def addresses(key: str, names: list[str]) -> dict[str, Any]:
     return {"session": session, "addresses": {"pages": pages, "downloads": files}}
 
 
+def names_without_studies() -> list[str]:
+    """Return the analyses that need no ordering study, which no command can plan and answer."""
+    return [name for name, analysis in ANALYSES.items() if not analysis.needs_studies]
+
+
 def files_of(benchmark: Benchmark, name: str) -> dict[str, str]:
     """Return the addresses of a computed analysis: its JSON, longest table and all charts."""
     stored = build_question(ANALYSES[name], benchmark, {}).stored_result()
@@ -114,7 +119,7 @@ def files_of(benchmark: Benchmark, name: str) -> dict[str, str]:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["names"]:
-            print(json.dumps({"names": list(ANALYSES)}))
+            print(json.dumps({"names": names_without_studies()}))
         case ["alpha", key]:
             print(json.dumps(alpha(key)))
         case ["addresses", key, *names]:
