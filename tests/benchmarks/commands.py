@@ -151,6 +151,18 @@ def import_run(bench: Bench, data: Path, name: str) -> None:
 # --- Input of the same shape as the MSVD test split -----------------------------------------------
 
 
+def drawn_data(folder: Path, *, tiny: bool) -> Path:
+    """Draw the input in a subfolder, and return it.
+
+    A separate process does this, because the peak memory of a command includes that of its parent.
+    """
+    data = folder / "data"
+    data.mkdir()
+    with ProcessPoolExecutor(1) as drawing:
+        drawing.submit(draw_data, data, tiny=tiny).result()
+    return data
+
+
 def draw_data(folder: Path, *, tiny: bool = False) -> None:
     """Write captions, three runs that agree in part, and judgments of their pool at depth 10."""
     n_queries, n_videos = (TINY_QUERIES, TINY_VIDEOS) if tiny else (N_QUERIES, N_VIDEOS)
@@ -290,13 +302,7 @@ def run(title: str, measure: Callable[[Bench, Path, Path], None], *, has_known: 
     options = parser.parse_args()
     choose_database(sqlite=options.sqlite)
     with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
-        data = options.data
-        if data is None:
-            data = Path(folder) / "data"
-            data.mkdir()
-            # In a separate process, because the peak of a command includes that of its parent.
-            with ProcessPoolExecutor(1) as drawing:
-                drawing.submit(draw_data, data, tiny=options.tiny).result()
+        data = options.data or drawn_data(Path(folder), tiny=options.tiny)
         with new_database(Path(folder) / "home") as environment:
             known = has_known and options.data is not None
             bench = Bench(environment, known=known, is_tiny=options.tiny)

@@ -31,7 +31,7 @@ from tests.benchmarks.commands import (
     Bench,
     Row,
     choose_database,
-    draw_data,
+    drawn_data,
     measure,
     new_database,
     run_world,
@@ -164,11 +164,8 @@ def main() -> int:
     options = parser.parse_args()
     choose_database(sqlite=options.sqlite)
     with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
-        home, data = Path(folder) / "home", options.data
-        if data is None:
-            data = Path(folder) / "data"
-            data.mkdir()
-            draw_data(data, tiny=options.tiny)
+        home = Path(folder) / "home"
+        data = options.data or drawn_data(Path(folder), tiny=options.tiny)
         with new_database(home) as environment:
             filling = Bench(environment, known=options.data is not None, is_tiny=options.tiny)
             measure(filling, data)
