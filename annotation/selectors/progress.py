@@ -14,6 +14,7 @@ from annotation.core.consensus import NO_LABEL, OutcomeCounts, State, resolve
 from annotation.enums import STATES_FROM_LABELS, JudgmentState, TaskState
 from annotation.models import (
     HAS_BEGUN,
+    IS_AT_DESK,
     SETTLED,
     STUDY_HAS_BEGUN,
     Campaign,
@@ -104,7 +105,7 @@ def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
         found[pk].append(group)
         begun_tasks[pk, group.labels_planned] += group.tasks
         begun_pairs[pk, group.labels_planned] += group.pairs
-    for campaign, group in excluded_groups(tasks):
+    for campaign, group in _excluded_groups(campaigns):
         found[campaign.pk].append(group)
     for pk, plan in plans.items():
         found[pk] += [
@@ -143,13 +144,15 @@ def _grouped_studies(campaigns: list[Campaign]) -> Iterable[dict[str, Any]]:
     return grouped(JudgmentTask.objects.filter(STUDY_HAS_BEGUN, campaign__in=studies))
 
 
-def excluded_groups(tasks: QuerySet[JudgmentTask]) -> list[tuple[Campaign, TaskGroup]]:
+def _excluded_groups(campaigns: Iterable[Campaign]) -> list[tuple[Campaign, TaskGroup]]:
     """Return groups that move excluded tasks with labels from pending to the outcome of the labels.
 
     No further label will arrive for an excluded task. Each group comes with the task's campaign.
     """
+    # Excluded tasks stay unplayable. The condition is for the index `task_desk`.
+    at_desk = JudgmentTask.objects.filter(IS_AT_DESK, campaign__in=campaigns)
     excluded = list(
-        tasks.filter(exclusion__isnull=False, labels_live__gt=0).select_related("campaign")
+        at_desk.filter(exclusion__isnull=False, labels_live__gt=0).select_related("campaign")
     )
     labels: dict[int, list[int]] = {
         task.pk: [] if task.carried is None else [task.carried] for task in excluded

@@ -202,29 +202,44 @@ def _counts_by_campaigns(benchmarks: Sequence[Benchmark]) -> dict[int, NewCounts
     newest campaign, these tasks are the new ones. The pairs of an imported file are in the campaign
     of that file.
     """
-    pools = Pool.objects.filter(benchmark__in=benchmarks, depth__isnull=False).order_by()
-    newest_pools = dict(pools.values_list("benchmark").annotate(Max("pk")))
-    found = Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING)
-    found = found.order_by("pk").select_related("benchmark")
-    campaigns: dict[int, list[Campaign]] = {}
-    for campaign in found:
-        campaigns.setdefault(campaign.benchmark_id, []).append(campaign)
-    closed = [campaign for campaign in found if campaign.state == CampaignState.CLOSED]
+    campaigns = _campaigns_with_newest_pool(benchmarks)
+    closed = [
+        campaign
+        for of_benchmark in campaigns.values()
+        for campaign in of_benchmark
+        if campaign.state == CampaignState.CLOSED
+    ]
     freed = {
         pk: unlabelled
         for pk, groups in task_groups(closed).items()
         if (unlabelled := _unlabelled(groups)).tasks
     }
     counts: dict[int, NewCounts] = {}
-    for pk, pool in newest_pools.items():
-        of_benchmark = campaigns.get(pk, [])
-        if pool in {campaign.pool_id for campaign in of_benchmark if _took_all(campaign)}:
-            freeing = [campaign for campaign in of_benchmark if campaign.pk in freed]
-            if not freeing:
-                counts[pk] = NewCounts(0, 0)
-            elif freeing == of_benchmark[-1:] and _keeps_tasks(freeing[0]):
-                counts[pk] = freed[freeing[0].pk]
+    for pk, of_benchmark in campaigns.items():
+        freeing = [campaign for campaign in of_benchmark if campaign.pk in freed]
+        if not freeing:
+            counts[pk] = NewCounts(0, 0)
+        elif freeing == of_benchmark[-1:] and _keeps_tasks(freeing[0]):
+            counts[pk] = freed[freeing[0].pk]
     return counts
+
+
+def _campaigns_with_newest_pool(benchmarks: Sequence[Benchmark]) -> dict[int, list[Campaign]]:
+    """Return the campaigns of each benchmark in which a campaign took all pairs of the newest pool.
+
+    Keys are primary keys of benchmarks. The oldest campaign is the first.
+    """
+    pools = Pool.objects.filter(benchmark__in=benchmarks, depth__isnull=False).order_by()
+    newest_pools = dict(pools.values_list("benchmark").annotate(Max("pk")))
+    found = Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING)
+    campaigns: dict[int, list[Campaign]] = {}
+    for campaign in found.order_by("pk").select_related("benchmark"):
+        campaigns.setdefault(campaign.benchmark_id, []).append(campaign)
+    return {
+        pk: campaigns[pk]
+        for pk, pool in newest_pools.items()
+        if any(_took_all(one) and one.pool_id == pool for one in campaigns.get(pk, []))
+    }
 
 
 def _unlabelled(groups: Sequence[TaskGroup]) -> NewCounts:

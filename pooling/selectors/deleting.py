@@ -77,7 +77,6 @@ def rows_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     people = "people who asked to upload runs"
     yield Part("person who asked to upload runs", Uploader.objects.filter(**of), people)
     yield Part("run", Run.everything.filter(**of), files=("similarities", "order"))
-    yield Part("proxy", Proxy.objects.filter(**of), "proxies", files=("file",))
     yield Part("pair", Pair.objects.filter(query__benchmark=benchmark))
     yield Part("pool", Pool.objects.filter(**of))
     yield Part("proxy", Proxy.objects.filter(**of), "proxies", files=("file",))

@@ -356,8 +356,12 @@ def _mentions(model: type[models.Model], pk: int) -> bool:
     return any(model._base_manager.filter(**{field.name: pk}).exists() for field in fields)
 
 
+def referred_by(model: type[models.Model]) -> set[Any]:
+    return {field.related_model for field in model._meta.concrete_fields}
+
+
 @pytest.mark.parametrize("model", [Benchmark, Run, Pool, Campaign])
-def test_every_table_that_refers_to_a_deleted_object_is_in_the_plan(
+def test_every_table_that_refers_to_a_deleted_object_is_in_the_plan_before_it(
     model: type[models.Model], tmp_path: Path, db: None
 ) -> None:
     """A new table must be added to a plan, or be listed here with the reason why it keeps a row."""
@@ -380,7 +384,11 @@ def test_every_table_that_refers_to_a_deleted_object_is_in_the_plan(
         keep |= {"pooling.pool_runs"}
     if model is Pool:
         keep |= {"annotation.campaign", "annotation.judgmenttask"}
-    planned = {part.rows.model for part in plan_deletion(instances[model]).parts}
+    planned = [part.rows.model for part in plan_deletion(instances[model]).parts]
+    for place, deleted in enumerate(planned):
+        later = [one for one in planned[place + 1 :] if deleted in referred_by(one)]
+        assert later == [], f"rows of {deleted} are deleted too early"
+        assert planned.count(deleted) == 1, deleted
     missing = {
         relation.related_model._meta.label_lower
         for planned_model in planned
