@@ -67,8 +67,12 @@ def systems_seen_by(user: Person) -> QuerySet[System]:
 
 def public_benchmarks_seen_by(user: Person) -> QuerySet[Benchmark]:
     """Return the public benchmarks, except those that the person judges and may not research."""
-    public = Benchmark.objects.filter(public_page__opened_at__isnull=False, archived_at=None)
-    return _without_judged(user, public, "key")
+    return _without_judged(user, public_benchmarks(), "key")
+
+
+def public_benchmarks() -> QuerySet[Benchmark]:
+    """Return the benchmarks that visitors see."""
+    return Benchmark.objects.filter(public_page__opened_at__isnull=False, archived_at=None)
 
 
 def _without_judged(user: Person, rows: QuerySet[Rows], path: str) -> QuerySet[Rows]:

@@ -12,9 +12,9 @@ run_imported = Signal()
 # Sent with `benchmark` before it is archived. A receiver raises `Conflict` if work in it is open.
 benchmark_archiving = Signal()
 
-# Sent with `benchmark` before its rule for equal texts changes. A receiver raises `Conflict` if its
-# data depend on the rule.
-equal_texts_changing = Signal()
+# Sent with `benchmark`. A receiver whose data depend on the rule for equal texts returns why the
+# rule cannot change. Other receivers return an empty text.
+equal_texts_fixed = Signal()
 
 # Sent with `benchmark`. A receiver returns the numbers of the captions that people judge outside of
 # pools, int64 [n].

@@ -147,8 +147,8 @@ class BenchmarkDetail(OfBenchmark):
 
         Only leads and admins may do this. The name, the licence and the description can change.
         The key stays, because addresses, roles, scripts and exported files contain it. An archived
-        benchmark can be read but not changed, and lists leave it out. A request that
-        archives or restores changes nothing else.
+        benchmark can be read but not changed, and lists leave it out. A request with `archived`
+        must not contain other fields.
         """
         benchmark, by = self.benchmark, cast(User, request.user)
         check_can_manage_benchmark(by, benchmark)
@@ -157,7 +157,7 @@ class BenchmarkDetail(OfBenchmark):
         changes = dict(shape.validated_data)
         archived = changes.pop("archived", None)
         if archived is not None and changes:
-            raise InvalidInput("A request that sends `archived` must not change other fields.")
+            raise InvalidInput("A request with `archived` must not contain other fields.")
         if archived is True and not benchmark.is_archived:
             services.archive_benchmark(benchmark=benchmark, by=by)
         elif archived is False and benchmark.is_archived:
@@ -169,9 +169,10 @@ class BenchmarkDetail(OfBenchmark):
 
     @extend_schema(request=None, responses=DELETED)
     def delete(self, request: Request, key: str) -> Response:
-        """Delete a benchmark without judgments and label sets.
+        """Delete a benchmark that has no judgments and no label sets.
 
-        Its captions, videos, runs and pools are deleted, too. Only leads and admins may do this.
+        Its captions, videos, runs, proxies, pools, gold items and campaigns without judgments are
+        deleted, too. Only leads and admins may do this.
         """
         benchmark: Benchmark = self.benchmark
         check_can_manage_benchmark(request.user, benchmark)

@@ -158,9 +158,9 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="The maximum number of new pairs. Pairs of more systems come first, then pairs "
-        "with a better rank, then pairs with a higher value by the proxy, then in the order of a "
-        "hash with the seed.",
+        help_text="The maximum number of new pairs. Pairs that more systems rank come first, then "
+        "pairs with a better rank in any run, then pairs with a higher value by the proxy. Ties "
+        "are broken at random, by the seed.",
     )
 
 

@@ -32,7 +32,10 @@ from pooling.policies import check_can_add_proxy
 from pooling.selectors.proxies import distribution_of_proxy
 
 CONTENT_TYPES = sorted({kind.content_type.partition(";")[0] for kind in EXPORTS.values()})
-OWN_HELP = "False sets the value of a video and its own caption to 1, as equation 5 of the paper."
+OWN_HELP = (
+    "False sets the value of a video and its own caption to 1, as in equation 5 of Wray et al. "
+    "(2021). True keeps the computed value, as the published code does."
+)
 
 
 class ProxySerializer(serializers.ModelSerializer[Proxy]):
@@ -118,11 +121,12 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
     verb_classes = serializers.FileField(
         required=False,
         help_text="For SYN: a CSV file with the columns `id,instances`, as in EPIC-KITCHENS. "
-        "Without tables, simplified Lesk selects the senses of WordNet.",
+        "Without classes, simplified Lesk selects the senses of WordNet.",
     )
     noun_classes = serializers.FileField(required=False, help_text="The same for nouns.")
     lemmas_by_tagger = serializers.BooleanField(
-        default=False, help_text="For SYN with tables: use the tagger's lemmas, not WordNet's."
+        default=False,
+        help_text="For SYN with classes: look up classes by the tagger's lemmas, not WordNet's.",
     )
     synonyms_of_words = serializers.BooleanField(
         default=False, help_text="For METEOR: look up words, not stems as NLTK does."

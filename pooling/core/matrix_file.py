@@ -178,19 +178,26 @@ class MatrixReader:
         return _Header(np.dtype(descr), "F" if fortran else "C", shape, data_start)
 
     def _check_shape(self, shape: tuple[object, ...]) -> None:
-        n_queries, n_videos = len(self._query_keys), len(self._video_keys)
-        # `type` is compared because 3.0 and True also equal an integer.
-        whole = all(type(n) is int for n in shape)
-        if whole and shape == (n_queries, n_videos):
-            return
-        actual = " x ".join(str(n)[:20] for n in shape[:8])
-        required = f"{n_queries} captions x {n_videos} videos"
-        if whole and shape == (n_videos, n_queries):
-            self._refuse(f"the matrix is {actual}, videos x captions; transpose it to {required}")
-        self._refuse(f"the shape of the matrix is ({actual}), but the benchmark has {required}")
+        if reason := wrong_shape(shape, (len(self._query_keys), len(self._video_keys))):
+            self._refuse(reason)
 
     def _refuse(self, reason: str) -> NoReturn:
         raise InvalidInput(reason, source=self._source)
+
+
+def wrong_shape(shape: tuple[object, ...], required: tuple[int, ...]) -> str:
+    """Return why the shape of a matrix is not the required one, or an empty text if it is.
+
+    required: the numbers of captions and of videos.
+    """
+    # `type` is compared because 3.0 and True also equal an integer.
+    whole = all(type(n) is int for n in shape)
+    if whole and shape == required:
+        return ""
+    actual, wanted = (" x ".join(str(n)[:20] for n in one[:8]) for one in (shape, required))
+    if whole and shape == required[::-1]:
+        return f"the matrix is {actual}, videos x captions; transpose it to {wanted}"
+    return f"the matrix is {actual}, but the benchmark has {wanted} (captions x videos)"
 
 
 def best_columns(

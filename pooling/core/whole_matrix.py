@@ -30,9 +30,10 @@ Integers = npt.NDArray[np.integer[Any]]
 
 @dataclass(slots=True, eq=False)
 class WholeMatrix:
-    """The files of a matrix that is being read.
+    """The files into which the whole matrix of a run is written while its file is read.
 
-    n_clipped: the number of similarities beyond the range of float16, which become its limits.
+    n_clipped: the number of similarities beyond the range of float16. They are stored as the lowest
+    or the highest float16.
     """
 
     similarity_path: Path
@@ -42,7 +43,11 @@ class WholeMatrix:
     n_clipped: int = 0
 
     def write(self, band: slice, rows: npt.NDArray[np.floating[Any]], items: Int64s) -> None:
-        """Write some rows. rows: by item number. items: best first. Both are [n, n_items]."""
+        """Write the rows `band` of both files.
+
+        rows: the similarities of each row, in the order of the items' numbers. items: the numbers
+        of the items, best first. Both are [n, n_items].
+        """
         self.n_clipped += int(np.count_nonzero(np.abs(rows) > FLOAT16_MAX))
         self.similarities[band] = np.clip(rows, -FLOAT16_MAX, FLOAT16_MAX)
         self.order[band] = items
@@ -52,8 +57,8 @@ class WholeMatrix:
         if not self.n_clipped:
             return ()
         return (
-            f"similarities beyond the range of 16-bit numbers, which are stored as ±65504: "
-            f"{self.n_clipped:,}; ranks are not affected",
+            "similarities above 65504 or below -65504 are stored as these limits, without an "
+            f"effect on ranks: {self.n_clipped:,}",
         )
 
 

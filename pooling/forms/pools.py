@@ -85,9 +85,8 @@ class PoolForm(forms.Form):
         min_value=1,
         max_value=2**31 - 1,
         required=False,
-        help_text="Pairs of more systems come first, then pairs with a better rank in any run, "
-        "then pairs with a higher value by the proxy. A hash with the seed decides between the "
-        "others.",
+        help_text="Pairs that more systems rank come first, then pairs with a better rank in any "
+        "run, then pairs with a higher value by the proxy. Ties are broken at random, by the seed.",
     )
     rate = forms.FloatField(
         label="Cost per hour",

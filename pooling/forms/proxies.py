@@ -53,7 +53,7 @@ def own_field() -> forms.ChoiceField:
     return forms.ChoiceField(
         label="Value of a video and its own caption",
         choices=[
-            ("", "1, as in equation 5 of the paper"),
+            ("", "1, as in equation 5 of Wray et al."),
             ("on", "The computed value, as in the published code"),
         ],
         required=False,
@@ -76,12 +76,12 @@ class ProxyForm(forms.Form):
         initial=PERCENT,
         help_text="For BoW, PoS and SYN of videos with several captions. At 25 %, a video with 20 "
         "captions keeps the words of at least 5. METEOR compares several captions by the match "
-        "kernel of the paper instead.",
+        "kernel of Wray et al. instead.",
     )
     stop_words = forms.ChoiceField(
         label="Stop words",
         choices=[
-            (StopList.SPACY.value, "spaCy’s 326 English stop words, as in the paper"),
+            (StopList.SPACY.value, "spaCy’s 326 English stop words, as Wray et al. use"),
             (StopList.NONE.value, "None"),
             (StopList.OWN.value, "My own list"),
         ],
@@ -109,13 +109,13 @@ class ProxyForm(forms.Form):
         label="Classes of verbs",
         required=False,
         help_text="A CSV file with the columns id and instances, as in EPIC-KITCHENS. Words of the "
-        "same class are equal. Without tables, simplified Lesk selects the senses of WordNet.",
+        "same class are equal. Without classes, simplified Lesk selects the senses of WordNet.",
     )
     noun_classes = forms.FileField(
         label="Classes of nouns", required=False, help_text="The same for nouns."
     )
     lemmas_by_tagger = forms.BooleanField(
-        label="Look up words of the tables by the tagger’s lemmas",
+        label="Look up classes by the tagger’s lemmas",
         required=False,
         help_text="This needs no WordNet. By default, the lemmas are WordNet’s.",
     )

@@ -10,6 +10,9 @@ from pooling.forms.fields import check_printable
 from pooling.forms.runs import DIRECTION_CHOICES, RunUploadForm
 from pooling.services.public_pages import CITATION_LENGTH, RUNS_PER_DAY_MAX
 
+# The settings that show visitors more.
+SHOWN = ("is_public", "shows_while_judging", "shows_texts")
+
 
 class PublicPageForm(forms.Form):
     is_public = forms.BooleanField(
@@ -48,23 +51,24 @@ class PublicPageForm(forms.Form):
         help_text="How to cite the benchmark, such as a BibTeX entry.",
     )
     confirmed = forms.BooleanField(
-        label="I have read what visitors will see, and they may see it.", required=False
+        label="I have read what visitors will see, and they may see it.",
+        required=False,
+        help_text="Required if visitors will see more than now.",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if self.initial.get("is_public"):
-            del self.fields["confirmed"]
 
     def clean_contact(self) -> str:
         return check_printable(self.cleaned_data["contact"])
 
     def clean(self) -> dict[str, Any]:
         values = dict(self.cleaned_data)
-        confirmed = values.pop("confirmed", True)
-        if values.get("is_public") and not confirmed:
+        confirmed = values.pop("confirmed")
+        if values["is_public"] and self._shows_more(values) and not confirmed:
             self.add_error("confirmed", "Read what visitors will see, and confirm it.")
         return values
+
+    def _shows_more(self, values: dict[str, Any]) -> bool:
+        """Return whether visitors will see something that they do not see now."""
+        return any(values[name] and not self.initial[name] for name in SHOWN)
 
 
 class RunScoringForm(RunUploadForm):

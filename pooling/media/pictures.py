@@ -26,7 +26,10 @@ def shown_size(video: VideoStream, rotation: int) -> tuple[int, int]:
 def resizer(
     size: tuple[int, int], rotation: int, pixel_format: str
 ) -> Callable[[VideoFrame], VideoFrame]:
-    """Return a function that scales frames to `size` (width, height), rotates and converts them.
+    """Return a function that scales, rotates and converts frames.
+
+    size: the width and height of the result, after the rotation. rotation: the degrees by which
+    players rotate the frames counter-clockwise. pixel_format: yuv420p or yuvj420p.
 
     In yuv420p, black is 16 and white is 235, as in videos. In yuvj420p they are 0 and 255, as in
     JPEG files. JPEG files also use the colour space BT.601, whereas videos keep theirs.

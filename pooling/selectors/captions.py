@@ -15,6 +15,7 @@ from pooling.enums import EqualTexts
 from pooling.models import Benchmark, Query
 from pooling.selectors.arrays import Captions, Int64Array, query_ids
 from pooling.selectors.pools import pair_arrays
+from pooling.signals import equal_texts_fixed
 
 
 def first_equal_captions(benchmark: Benchmark) -> Int64Array:
@@ -24,6 +25,12 @@ def first_equal_captions(benchmark: Benchmark) -> Int64Array:
     until the hash of the captions changes.
     """
     return _first_equal(benchmark.pk, benchmark.captions_sha256, benchmark.equal_texts)
+
+
+def why_equal_texts_are_fixed(benchmark: Benchmark) -> str:
+    """Return why the rule for equal texts cannot change, or an empty text if it can."""
+    answers = equal_texts_fixed.send(sender=Benchmark, benchmark=benchmark)
+    return next((reason for _, reason in answers if reason), "")
 
 
 @lru_cache(maxsize=8)

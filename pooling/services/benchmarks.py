@@ -20,6 +20,7 @@ from pooling.core.problems import Problems
 from pooling.enums import EqualTexts, PoolingAct
 from pooling.models import Benchmark, BenchmarkImport, Query, Video
 from pooling.policies import check_can_set_equal_texts
+from pooling.selectors.captions import why_equal_texts_are_fixed
 from pooling.services.plans import (
     Details,
     ImportFiles,
@@ -31,7 +32,6 @@ from pooling.services.plans import (
 from pooling.services.pools import recount_tasks
 from pooling.services.updates import copy_numbered, copy_positives, update_captions
 from pooling.services.videos import attach_videos, prepared_videos
-from pooling.signals import equal_texts_changing
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ def _create(
 def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Benchmark:
     """Change the rule by which captions count as the same text.
 
-    Raises `NotPermitted` if `by` may not change the rule. Raises `Conflict` if tasks share a label
-    under the current rule.
+    Raises `NotPermitted` if `by` may not change the rule. Raises `Conflict` if a campaign was
+    opened under the current rule, unless captions are never equal.
     """
     check_can_set_equal_texts(by, benchmark)
     with long_transaction():
@@ -152,7 +152,9 @@ def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Ben
         benchmark.refresh_from_db()
         if benchmark.equal_texts == rule:
             return benchmark
-        equal_texts_changing.send(sender=Benchmark, benchmark=benchmark)
+        reason = why_equal_texts_are_fixed(benchmark)
+        if reason:
+            raise Conflict(reason)
         before, after = {"rule": benchmark.equal_texts}, {"rule": rule}
         record(PoolingAct.EQUAL_TEXTS_SET, by=by, on=benchmark, before=before, after=after)
         benchmark.equal_texts = rule

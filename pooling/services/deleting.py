@@ -87,7 +87,7 @@ def delete_tags(*, benchmark: Benchmark, imported_at: datetime, by: Actor) -> in
 
 
 def delete_benchmark(*, benchmark: Benchmark, by: Actor) -> Plan:
-    """Delete a benchmark without judgments and label sets, with all its data and files.
+    """Delete a benchmark that has no judgments and no label sets, with all its data and files.
 
     Return what was deleted. The roles of people in the benchmark stay. Raises `NotPermitted` if
     `by` does not lead the benchmark, and `Conflict` if something must stay.

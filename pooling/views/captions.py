@@ -19,7 +19,7 @@ from pooling.policies import (
     benchmarks_seen_by,
     can_see_benchmarks,
 )
-from pooling.selectors.captions import equal_text_counts
+from pooling.selectors.captions import equal_text_counts, why_equal_texts_are_fixed
 
 
 @only_for(can_see_benchmarks)
@@ -43,5 +43,6 @@ def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
         "benchmark": benchmark,
         "form": form,
         "rows": equal_text_counts(benchmark),
+        "fixed": why_equal_texts_are_fixed(benchmark),
     }
     return render(request, "pooling/equal_captions.html", context, status=status)

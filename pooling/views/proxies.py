@@ -51,12 +51,14 @@ COLUMNS = (
     Column("name", "Proxy"),
     Column("method", "Method"),
     Column("mean", "Mean value", "number"),
-    Column("half", "Pairs from 0.5, %", "percent"),
+    Column("half", "Pairs at or above 0.5, %", "percent"),
     Column("captions", "Captions"),
     Column("sha256", "sha256", is_sortable=False),
     Column("created", "Added", "time", highest_first=True),
     Column("by", "By", is_sortable=False),
 )
+# The names of options on pages. Stored options keep their names, as exports contain them.
+OPTION_TITLES = {"least share of captions": "minimum share of captions"}
 
 
 @only_for(can_see_benchmarks)
@@ -103,6 +105,9 @@ def proxy(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "proxy": found,
+        "options": [
+            (OPTION_TITLES.get(name, name), value) for name, value in found.options.items()
+        ],
         "distribution": distribution,
         "chart_text": distribution_text(distribution),
         "thresholds": [

@@ -274,7 +274,7 @@ def test_a_campaign_without_judgments_is_deleted_and_then_its_pool(
     campaign = factories.make_campaign(tmp_path)
     pool = campaign.pool
     assert pool is not None
-    with pytest.raises(Conflict, match="was opened for this pool"):
+    with pytest.raises(Conflict, match=r"was opened for this pool\. Delete the campaign first\.$"):
         services.delete_pool(pool=pool, by=OPERATOR)
     with pytest.raises(Conflict, match="This campaign is open"):
         delete_campaign(campaign=campaign, by=OPERATOR)
@@ -293,6 +293,9 @@ def test_judgments_of_people_stay(tmp_path: Path, db: None) -> None:
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=admin())
     with pytest.raises(Conflict, match="This campaign has 1 judgment, which must stay"):
         delete_campaign(campaign=campaign, by=OPERATOR)
+    assert campaign.pool is not None
+    with pytest.raises(Conflict, match=r"was opened for this pool\.$"):
+        services.delete_pool(pool=campaign.pool, by=OPERATOR)
     with pytest.raises(Conflict, match="This benchmark has 1 judgment, which must stay"):
         services.delete_benchmark(benchmark=campaign.benchmark, by=OPERATOR)
     with pytest.raises(IntegrityError, match="Judgments must stay"), transaction.atomic():

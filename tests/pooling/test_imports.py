@@ -95,6 +95,20 @@ def test_a_lead_imports_a_benchmark_on_the_pages(lead: Client) -> None:
     assert lead.post(f"{page}accept/", {"plan": plan["plan"]}).status_code == 409
 
 
+@pytest.mark.parametrize(("last", "is_open"), [("c1,ein Hund,v1\n", False), ("c0,x,v1\n", True)])
+def test_the_columns_are_open_above_the_errors(lead: Client, last: str, is_open: bool) -> None:
+    """Without errors, they are closed at the end of the page, and a sentence says where."""
+    table = f"caption_id,caption,video_id\nc0,eine Katze,v0\n{last}"
+    lead.post("/imports/new/", {"name": "Formen", "key": "formen", "captions": upload(table)})
+    finished("plan_import")
+    page = f"/imports/{BenchmarkImport.objects.get().pk}/"
+    shown = " ".join(lead.get(page).content.decode().split())
+    assert "Numbers after the import" in shown
+    assert ('<details class="fold" open>' in shown) is is_open
+    assert ("To use other columns, open “How the files are read” below." in shown) is not is_open
+    assert ("or select other columns below." in shown) is is_open
+
+
 def test_a_benchmark_is_imported_over_the_api(db: None) -> None:
     client = client_for(Role.LEAD)
     files = {"captions": upload(MSVD, "msvd.json"), "companion": upload("v1\nv0\n", "test.txt")}

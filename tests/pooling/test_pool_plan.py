@@ -230,6 +230,29 @@ def test_a_job_previews_a_pool_with_similar_texts(benchmark: Benchmark, client: 
     assert client.get(outcome.url).status_code == 403
 
 
+def test_a_preview_shows_each_figure_with_its_note(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("lena", Role.LEAD))
+    form = {"depth": "2", "seed": "0", "similar": "2", "similar_from": "0.9"}
+    client.post("/benchmarks/tiny/pools/new/", {**form, "step": "preview"})
+    run_job(Job.objects.get().pk)
+    job = Job.objects.get()
+    measured = {"seconds": 36.0, "answers": 9, "is_of_benchmark": True, "hours": 0.1, "cost": 2.0}
+    counts = {"new_pairs": 12, "pairs": 13, "new_tasks": 10, "labels": 10, "left_out": 0}
+    job.result = {**(job.result or {}), **measured, **counts, "unranked": 1}
+    job.save()
+    page = client.get(f"/benchmarks/tiny/pools/new/{job.pk}/")
+    assert [(name, figure.text, figure.note) for name, figure in page.context["figures"]] == [
+        ("New pairs", "12", ""),
+        ("New pairs that no run ranks", "1", ""),
+        ("Pairs of the pool", "13", ""),
+        ("New tasks", "10", "equal captions save 2"),
+        ("Labels", "10", "needed under the policy of the newest campaign; disagreements need more"),
+        ("Time of an answer", "36.0 s", "median of the last 9 timed answers of this benchmark"),
+        ("Time of judging", "6 min 0 s", ""),
+        ("Cost", "2", "in the currency of the rate"),
+    ]
+
+
 def test_a_preview_with_similar_texts_can_be_cancelled(benchmark: Benchmark) -> None:
     def cancel(done: int, total: int | None, phase: str = "") -> None:
         if phase == "comparing captions":

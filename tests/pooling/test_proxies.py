@@ -172,9 +172,12 @@ def test_an_imported_proxy(benchmark: Benchmark, tmp_path: Path) -> None:
             np.zeros((3, 3), np.int64),
             "the values have the type int64; use float16, float32, float64",
         ),
-        (np.full((3, 3), None), "this is not a .npy matrix of numbers"),
-        (b"not a matrix", "this is not a .npy matrix of numbers"),
-        (b"", "this is not a .npy matrix of numbers"),
+        (
+            np.full((3, 3), None),
+            "this is not a .npy matrix of numbers; save the matrix with numpy.save",
+        ),
+        (b"not a matrix", "this is not a .npy matrix of numbers; save the matrix with numpy.save"),
+        (b"", "this is not a .npy matrix of numbers; save the matrix with numpy.save"),
     ],
 )
 def test_a_wrong_file_stores_nothing(benchmark, tmp_path, content, reason) -> None:
@@ -300,7 +303,7 @@ def test_the_command_imports_embeddings_and_keys(benchmark, tmp_path, capsys) ->
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--percent", "0"], "The least share must be from 1 to 100 %."),
+        (["--percent", "0"], "The minimum share must be from 1 to 100 %."),
         (["--verb-classes", "x"], "Add both tables, the classes of verbs and those of nouns."),
         (["--stop-words", "/no/file"], "/no/file: the file cannot be read as text in UTF-8"),
         (["--name", " "], "The name of a proxy must have"),

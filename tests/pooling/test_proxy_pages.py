@@ -152,7 +152,11 @@ def test_a_matrix_is_uploaded_with_its_keys(client: Client) -> None:
             "m.npy: a value is not from 0 to 1: 2.5 (row 2, column 1, counted from 0)",
         ),
         ([[0.0, 0.0]], None, "m.npy: the matrix is 1 x 2, but the benchmark has 3 x 3"),
-        (np.full((3, 3), None), None, "m.npy: this is not a .npy matrix of numbers"),
+        (
+            np.full((3, 3), None),
+            None,
+            "m.npy: this is not a .npy matrix of numbers; save the matrix with numpy.save",
+        ),
         (np.zeros((3, 3)), b"[", "keys.json: this is not a JSON file"),
         (
             np.zeros((3, 3)),
@@ -207,6 +211,7 @@ def test_embeddings_are_compared_by_cosine(client: Client) -> None:
 def test_the_pages_of_a_proxy(client: Client, proxy: Proxy) -> None:
     assert "There is no proxy yet" not in client.get(PAGES).content.decode()
     answer = client.get(f"{PAGES}{proxy.pk}/?video=v0&caption=c2")
+    assert "<dt>Minimum share of captions</dt>" in answer.content.decode()
     shown = answer.context
     assert [(row.item.key, row.value) for row in shown["of_video"].highest] == [
         ("c1", 0.60009765625),

@@ -5,8 +5,8 @@ weights of NLTK's `single_meteor_score`. The caption of the row is the reference
 the column is the hypothesis. Both are in lower case and split at white space.
 
 Words are matched in three stages: equal words, equal stems (Porter, with NLTK's extensions), and
-synonyms of WordNet. Each stage goes through the hypothesis from its last word, and takes the last
-free equal word of the reference.
+synonyms of WordNet. Each stage goes through the unmatched words of the hypothesis, from the last to
+the first. Each of them takes the last equal word of the reference that is still free.
 
 All references are matched with a hypothesis at once. Bit b of an integer stands for the word b of a
 reference, counted from its end. The lowest bit of a set of free words is therefore the last word.
@@ -34,15 +34,17 @@ Bits: TypeAlias = npt.NDArray[Any]
 Found: TypeAlias = tuple[Int64s, Bits]
 """The numbers of some references, and positions in each."""
 
-# The weight of precision, the exponent and the weight of the fragmentation.
+# The weight of precision in the mean of precision and recall. Recall has the rest.
 ALPHA: Final = 0.9
+# The score is this mean * (1 - GAMMA * fragmentation^BETA).
 BETA: Final = 3
 GAMMA: Final = 0.5
 
+# The number of words whose positions fit an int64, which has a sign.
 _BITS: Final = 63
-# The number of words whose synonyms in all references stay in memory.
+# The number of words of hypotheses whose synonyms in all references stay in memory.
 _CACHED: Final = 4096
-# The columns that are written at once.
+# The number of columns of the matrix that are computed and written at once.
 _BLOCK_COLUMNS: Final = 128
 
 
@@ -68,9 +70,10 @@ def fill_meteor(
     """Write METEOR of all pairs of caption groups into `out`, [n_rows, n_columns].
 
     Groups with several captions are compared by the match kernel (Lyu, "Mercer kernels for object
-    recognition with local features", CVPR 2005): the mean, over the captions of the row, of the
-    highest score in the column, and the same with rows and columns exchanged. The kernel is the
-    mean of both.
+    recognition with local features", CVPR 2005). Each caption of a group has a highest score with
+    the captions of the other group. The kernel is the mean of two numbers: the mean of these scores
+    over the captions of the row's group, and over those of the column's group. It is 0 if a group
+    is empty. Raises ValueError if `out` has another shape.
     """
     if out.shape != (len(rows), len(columns)):
         raise ValueError("the matrix must have a cell for each row and column")
@@ -93,9 +96,10 @@ def fill_meteor(
 
 
 class _Kernel:
-    """The match kernel between the groups of the rows and one column.
+    """The match kernel of the groups of all rows with the group of one column.
 
-    members: the caption of each member of the groups, int64 [m]. sizes: the members of each group.
+    members: the numbers of the captions of all groups, group after group, int64 [m]. sizes: the
+    number of captions of each group, int64 [n_rows].
     """
 
     def __init__(self, members: Int64s, sizes: Int64s) -> None:
@@ -104,7 +108,10 @@ class _Kernel:
         self._starts = (np.cumsum(sizes) - sizes)[self._filled]
 
     def compare(self, scores: Float64s) -> Float64s:
-        """Return the kernel of all rows, [n_rows]. scores: [captions of the column, references]."""
+        """Return the kernel of each row with a column, float64 [n_rows].
+
+        scores: METEOR of the captions of the column's group, [n_captions, n_references].
+        """
         kernels = np.zeros(len(self._sizes))
         if scores.size:
             of_rows = np.add.reduceat(scores.max(axis=0)[self._members], self._starts)
@@ -125,7 +132,7 @@ class _Words:
         self._of_stems = synonyms is Synonyms.OF_STEMS
 
     def looked_up(self, word: str) -> str:
-        """Return the form of a word of the reference that is compared with synonyms."""
+        """Return the form in which a word is looked up in WordNet and compared with synonyms."""
         return str(self.stem(word)) if self._of_stems else word
 
     def synonyms(self, word: str) -> frozenset[str]:
@@ -182,7 +189,7 @@ class _Index:
 
 
 class _Positions:
-    """Some references. Either all or none of them have more words than an int64 has bits."""
+    """Some references. Either all or none of them have more than `_BITS` words."""
 
     def __init__(self, references: Sequence[Sequence[str]], words: _Words) -> None:
         sizes = [len(line) for line in references]
@@ -239,10 +246,11 @@ def _match_last(matched: Bits, free: Bits, numbers: Int64s, positions: Bits) -> 
 
 
 def _chunks(matched: Bits, is_matched: Bools) -> Float64s:
-    """Return the number of runs that are adjacent in both captions, [n].
+    """Return the number of chunks: sequences of matched words that are adjacent in both captions.
 
-    A word continues a run if the previous word matches the previous position. Positions count from
-    the end, so the bit of the previous position is twice the bit of this one.
+    The result is float64 [n], with a number for each reference. A word continues a chunk if the
+    previous word matches the previous position. Positions count from the end, so the bit of the
+    previous position is twice the bit of this one.
     """
     continues = is_matched[1:] & (matched[:-1] == matched[1:] * 2)
     chunks: Float64s = (is_matched.sum(axis=0) - continues.sum(axis=0)).astype(np.float64)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TAGGING: Final = "tagging captions"
 
-# Words, with hyphens inside; clitics such as n't and 's; and single marks.
+# Words, with hyphens inside; clitics such as n't and 's; and single punctuation marks.
 _TOKEN: Final = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|\w+(?:-\w+)*|['’]\w+|[^\w\s]")
 # The tags of the British National Corpus: VV is a verb that is not be, have, do or a modal, and NN
 # is a noun that is not a name.

@@ -14,6 +14,7 @@ import numpy as np
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
 from pooling.core.arrays import Int64s
+from pooling.core.matrix_file import wrong_shape
 from pooling.core.proxies.word_sets import Matrix
 
 _BLOCK_CELLS: Final = 4 << 20
@@ -43,7 +44,8 @@ def open_floats(path: Path, source: str) -> Any:
     try:
         matrix: np.ndarray[Any, Any] = np.lib.format.open_memmap(path, "r")
     except (ValueError, EOFError):
-        raise InvalidInput("this is not a .npy matrix of numbers", source=source) from None
+        reason = "this is not a .npy matrix of numbers; save the matrix with numpy.save"
+        raise InvalidInput(reason, source=source) from None
     if matrix.dtype.name not in _TYPES:
         reason = f"the values have the type {matrix.dtype.name}; use {', '.join(_TYPES)}"
         raise InvalidInput(reason, source=source)
@@ -64,8 +66,8 @@ def copy_matrix(
     float16, float32 or float64, or if a value is not from 0 to 1.
     """
     matrix = open_floats(path, source)
-    if matrix.shape != out.shape:
-        raise InvalidInput(_wrong_shape(matrix.shape, out.shape), source=source)
+    if reason := wrong_shape(matrix.shape, out.shape):
+        raise InvalidInput(reason, source=source)
     step = max(1, _BLOCK_CELLS // max(1, out.shape[1]))
     for start in range(0, len(out), step):
         progress(start, len(out), "reading the proxy")
@@ -73,13 +75,6 @@ def copy_matrix(
         rows = matrix[block] if places is None else matrix[places[0][block]][:, places[1]]
         _check_values(rows, start, places, source)
         out[block] = rows
-
-
-def _wrong_shape(shape: tuple[int, ...], needed: tuple[int, ...]) -> str:
-    found, wanted = (" x ".join(map(str, numbers)) for numbers in (shape, needed))
-    if shape == needed[::-1]:
-        return f"the matrix is {found}, videos x captions; transpose it to {wanted}"
-    return f"the matrix is {found}, but the benchmark has {wanted} (captions x videos)"
 
 
 def _check_values(

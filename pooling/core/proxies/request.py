@@ -85,7 +85,7 @@ class ProxyRequest:
         Raises InvalidInput if an option is out of range, or a file is missing or has an error.
         """
         if not 1 <= self.percent <= 100:
-            raise InvalidInput("The least share must be from 1 to 100 %.")
+            raise InvalidInput("The minimum share must be from 1 to 100 %.")
         return ProxyOptions(
             self.method,
             stop_words=_stop_words(self.stop_words, files.get(OWN_WORDS)),

@@ -1,7 +1,8 @@
 """The word sets of the proxies BoW, PoS and SYN.
 
-A row or column of the matrix is a group of captions: those of a video, or a single one. A group has
-one set, of the words in at least `percent` % of its captions (see `frequent_words`).
+A row or column of the matrix is a group of captions: those of a video, or a single one. BoW has one
+set of words per group, and PoS and SYN have two, one of verbs and one of nouns. A set contains the
+words that are in at least `percent` % of the captions of the group (see `frequent_words`).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def bag_of_words(
     split: Split = Split.SPACES,
     percent: int = PERCENT,
 ) -> tuple[WordSets]:
-    """Return the words of each group, without stop words. Case and marks are kept."""
+    """Return the words of each group, without stop words. Case and punctuation are kept."""
     return (
         [
             frequent_words([set(split.words(c)) - stop_words.words for c in group], percent)
@@ -72,8 +73,8 @@ def parts_of_speech(
 def word_senses(groups: ParsedGroups, senses: Senses, *, percent: int = PERCENT) -> VerbsAndNouns:
     """Return the senses of the verbs and of the nouns of each group.
 
-    The paper does not define the context of a word in several captions. Here it is the words of
-    all captions of the group, split at spaces.
+    Wray et al. (see `pooling.core.proxies`) do not define the context of a word in several
+    captions. Here it is the words of all captions of the group, split at white space.
     """
     verbs, nouns = [], []
     for group in groups:

@@ -50,17 +50,23 @@ class Command(HearthCommand):
             "--percent",
             type=int,
             default=PERCENT,
-            help=f"least share of a video's captions that contain a word; default: {PERCENT}",
+            help="minimum share of a video's captions that contain a word, in %%; "
+            f"default: {PERCENT}",
         )
         parser.add_argument(
             "--commands", action="store_true", help='captions are commands, such as "wash hands"'
         )
-        parser.add_argument("--verb-classes", type=Path, metavar="FILE", help="CSV: id, instances")
-        parser.add_argument("--noun-classes", type=Path, metavar="FILE", help="CSV: id, instances")
+        parser.add_argument(
+            "--verb-classes",
+            type=Path,
+            metavar="FILE",
+            help="classes of verbs, as CSV with the columns id and instances",
+        )
+        parser.add_argument("--noun-classes", type=Path, metavar="FILE", help="the same for nouns")
         parser.add_argument(
             "--lemmas-by-tagger",
             action="store_true",
-            help="look up classes without WordNet",
+            help="look up classes by the tagger's lemmas, which needs no WordNet",
         )
         parser.add_argument(
             "--synonyms-of-words",
@@ -70,7 +76,7 @@ class Command(HearthCommand):
         parser.add_argument(
             "--own-as-computed",
             action="store_true",
-            help="do not set the values of a video's own captions to 1",
+            help="keep the computed value of a video and its own caption, instead of 1",
         )
         parser.add_argument(
             "--wordnet",

@@ -17,11 +17,14 @@ from pooling.services import confirm_uploader, remove_uploader
 
 
 class Command(HearthCommand):
-    help = "Confirm people without a role for uploads to a public benchmark, and list who asked."
+    help = (
+        "Confirm people without a role for uploads to a public benchmark, and list all people who "
+        "have asked to be confirmed."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument("people", nargs="*", metavar="USERNAME", help="whom to confirm")
+        parser.add_argument("people", nargs="*", metavar="USERNAME", help="people to confirm")
         parser.add_argument(
             "--remove", action="store_true", help="remove these people from the list instead"
         )

@@ -45,7 +45,7 @@ class Command(HearthCommand):
         parser.add_argument(
             "--own-as-computed",
             action="store_true",
-            help="embeddings: do not set the values of a video's own captions to 1",
+            help="embeddings: keep the computed value of a video and its own caption, instead of 1",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:

@@ -136,6 +136,6 @@ def test_values_beyond_float16_are_counted(tmp_path: Path) -> None:
         run = read(tmp_path / "m.npy", whole=whole)
         assert whole.similarities[0].tolist() == [65504.0, 1.0, -65504.0]
     assert run.warnings == (
-        "similarities beyond the range of 16-bit numbers, which are stored as ±65504: 6; ranks "
-        "are not affected",
+        "similarities above 65504 or below -65504 are stored as these limits, without an effect on "
+        "ranks: 6",
     )

@@ -23,7 +23,8 @@ from pooling.core.run_file import read_run
 from tests.pooling.core.tiny import lists, read, write
 
 SCORES = [[0.1, 0.2, 0.3], [1.0, 1.0, 1.0], [-0.0, 0.0, -1.0]]
-RANKED = {0: [2, 1, 0], 1: [2, 1, 0], 2: [1, 0, 2]}  # ties by key: vA (2), vB (1), vC (0)
+# The numbers of the videos, best first. Equal scores are ordered by key: vA is 2, vB is 1, vC is 0.
+RANKED = {0: [2, 1, 0], 1: [2, 1, 0], 2: [1, 0, 2]}
 
 
 @pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f2", ">f4", ">f8"])
@@ -74,7 +75,7 @@ def test_matrix_equals_the_same_scores_as_trec(
     assert matrix.scores.tolist() == trec.scores.tolist()
 
 
-def test_default_depth_is_100(tmp_path: Path) -> None:
+def test_the_default_depth_is_100_and_a_list_has_at_most_all_videos(tmp_path: Path) -> None:
     path = tmp_path / "m.npy"
     np.save(path, np.zeros((1, 150), dtype=np.float32))
     numbers: dict[str, Any] = {
@@ -98,7 +99,7 @@ def header(text: str, data: bytes = b"", version: tuple[int, int] = (1, 0)) -> b
 
 
 FLOATS = "use float16, float32 or float64"
-REQUIRED = "but the benchmark has 3 captions x 3 videos"
+REQUIRED = "but the benchmark has 3 x 3 (captions x videos)"
 GOOD = npy(np.zeros((3, 3), dtype="<f4"))
 ARCHIVE = io.BytesIO()
 np.savez(ARCHIVE, np.zeros((3, 3)))
@@ -117,16 +118,16 @@ np.savez(ARCHIVE, np.zeros((3, 3)))
             npy(np.zeros((3, 3), [("a", "f4")])),
             f"the scores have the type \"[('a', '<f4')]\"; {FLOATS}",
         ),
-        (npy(np.zeros(9, "f4")), f"the shape of the matrix is (9), {REQUIRED}"),
-        (npy(np.zeros((1, 3, 3), "f4")), f"the shape of the matrix is (1 x 3 x 3), {REQUIRED}"),
-        (npy(np.zeros((3, 4), "f4")), f"the shape of the matrix is (3 x 4), {REQUIRED}"),
+        (npy(np.zeros(9, "f4")), f"the matrix is 9, {REQUIRED}"),
+        (npy(np.zeros((1, 3, 3), "f4")), f"the matrix is 1 x 3 x 3, {REQUIRED}"),
+        (npy(np.zeros((3, 4), "f4")), f"the matrix is 3 x 4, {REQUIRED}"),
         (
             header("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 2000000)}"),
-            f"the shape of the matrix is (1000000 x 2000000), {REQUIRED}",
+            f"the matrix is 1000000 x 2000000, {REQUIRED}",
         ),
         (
             header("{'descr': '<f4', 'fortran_order': False, 'shape': (3.0, 3)}"),
-            f"the shape of the matrix is (3.0 x 3), {REQUIRED}",
+            f"the matrix is 3.0 x 3, {REQUIRED}",
         ),
         (
             header("{'descr': '<f4', 'fortran_order': 0, 'shape': (3, 3)}"),
@@ -174,12 +175,12 @@ def test_score_out_of_range_is_refused_with_its_position(
     assert str(refused.value) == f"a.run: {reason}: {place}"
 
 
-def test_transposed_matrix_is_recognised(tmp_path: Path) -> None:
+def test_the_error_of_a_transposed_matrix_states_the_right_shape(tmp_path: Path) -> None:
     numbers: dict[str, Any] = {"query_numbers": {"q1": 0, "q2": 1}, "video_numbers": {"v": 0}}
     with pytest.raises(InvalidInput) as refused:
         read_run(write(tmp_path, npy(np.zeros((1, 2), "f4"))), source="m.npy", **numbers)
     assert str(refused.value) == (
-        "m.npy: the matrix is 1 x 2, videos x captions; transpose it to 2 captions x 1 videos"
+        "m.npy: the matrix is 1 x 2, videos x captions; transpose it to 2 x 1"
     )
 
 
