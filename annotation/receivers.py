@@ -18,7 +18,7 @@ from config.shared.errors import Conflict
 from pooling.models import Benchmark
 from pooling.signals import (
     benchmark_archiving,
-    equal_texts_changing,
+    equal_texts_fixed,
     judged_captions,
     pool_built,
 )
@@ -55,13 +55,12 @@ def count_pairs_of_new_pool(benchmark: Benchmark, **_: Any) -> None:
     transaction.on_commit(count_new_tasks_task.apply_async, robust=True)
 
 
-@receiver(equal_texts_changing)
-def refuse_change_of_shared_tasks(benchmark: Benchmark, **_: Any) -> None:
-    """Refuse to change the rule for equal texts if tasks depend on it."""
+@receiver(equal_texts_fixed)
+def reason_to_keep_equal_texts(benchmark: Benchmark, **_: Any) -> str:
+    """Return why the rule for equal texts cannot change. It can if no task depends on it."""
     if JudgmentTask.objects.filter(campaign__benchmark=benchmark, unit__isnull=False).exists():
-        raise Conflict(
-            "The rule can no longer change, because equal captions share tasks of a campaign."
-        )
+        return "The rule can no longer change, because a campaign was opened under it."
+    return ""
 
 
 @receiver(judged_captions)

@@ -64,7 +64,7 @@ def judgments_planned(job: Job, made: dict[str, Any]) -> Outcome:
 def pool_previewed(job: Job, made: dict[str, Any]) -> Outcome:
     new = counted(made["new_pairs"], "new pair")
     return Outcome(
-        text=f"The pool would have {new}. Nothing is stored yet.",
+        text=f"The pool would have {new}.",
         url=reverse("pool-preview", args=[job.benchmark_key, job.pk]),
         link="To the preview",
     )
@@ -191,11 +191,13 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
 
 def judgments_reopened(job: Job, made: dict[str, Any]) -> Outcome:
     judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], "pair")
-    text = "{} of <code>{}</code> {} withdrawn. The state of {} {} recomputed{}."
+    text = "{} of <code>{}</code> {} withdrawn. The {} of {} {} recomputed{}."
     ruled = f", {made['ruled']:,} of them keep a lead's ruling" if made.get("ruled") else ""
     verbs = ["is" if n == 1 else "are" for n in (made["judgments"], made["tasks"])]
+    noun = "state" if made["tasks"] == 1 else "states"
     return _to_campaign(
-        made, format_html(text, judgments, made["pseudonym"], verbs[0], tasks, verbs[1], ruled)
+        made,
+        format_html(text, judgments, made["pseudonym"], verbs[0], noun, tasks, verbs[1], ruled),
     )
 
 

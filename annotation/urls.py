@@ -74,8 +74,8 @@ urlpatterns = [
     path("me/", me.me, name="me"),
     path("me/language/", me.language, name="me-language"),
     path("me/keys/", me.keys, name="me-keys"),
-    path("me/habits/", me.habits, name="me-habits"),
-    path("me/comments/", me.comments, name="me-comments"),
+    path("me/habits/", me.preferences, name="me-habits"),
+    path("me/comments/", me.mark_comments_read, name="me-comments"),
     # People
     path("people/", people.people, name="people"),
     path("people/invitations/", invitations.invitations, name="invitations"),

@@ -157,16 +157,20 @@ def key_problem(key: str) -> KeyProblem | None:
     return None
 
 
-def keys_problems(keys: Mapping[str, Iterable[str]]) -> dict[str, KeyProblem]:
-    """Return why actions cannot have these keys, by the action's name. Empty if all can."""
+def keys_problems(keys: Mapping[str, Iterable[str]]) -> dict[tuple[str, int], KeyProblem]:
+    """Return why actions cannot have these keys. Empty if all can.
+
+    A problem belongs to the action's name and the key's place among the action's keys, from 0.
+    """
     uses = Counter(key for own in keys.values() for key in own)
     problems = {}
     for name, own in keys.items():
-        found = [key_problem(key) for key in own] + [
-            KeyProblem("{key} is chosen twice.", shown_key(key)) for key in own if uses[key] > 1
-        ]
-        if any(found):
-            problems[name] = next(filter(None, found))
+        for place, key in enumerate(own):
+            problem = key_problem(key)
+            if problem is None and uses[key] > 1:
+                problem = KeyProblem("{key} is chosen twice.", shown_key(key))
+            if problem:
+                problems[name, place] = problem
     return problems
 
 

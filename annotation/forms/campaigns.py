@@ -24,7 +24,7 @@ class CampaignForm(PolicyForm):
         1,
         min_value=1,
         max_value=LABELS_MOST,
-        help_text="Each label comes from another annotator. The FIRE study used one label.",
+        help_text="Each label comes from a different annotator.",
     )
     double_percent = percent_field(
         "Pairs with an extra label (%)",
@@ -91,7 +91,7 @@ class CampaignForm(PolicyForm):
         initial=0,
         min_value=0,
         max_value=SEED_MAX,
-        help_text="The seed selects the pairs with an extra label and determines their order.",
+        help_text="The seed selects the pairs with an extra label and sets the order of all pairs.",
     )
 
     def __init__(self, *args: Any, proxies: Sequence[str] = (), **kwargs: Any) -> None:

@@ -28,9 +28,10 @@ class DeskForm(forms.Form):
 
 
 class UndoForm(forms.Form):
-    """The ruling to undo, by primary key."""
+    """The ruling to undo, by primary key, and whether the list of rulings is shown afterwards."""
 
     ruling = forms.IntegerField(min_value=1, max_value=KEY_MAX)
+    is_list = forms.BooleanField(required=False)
 
 
 class RulingsFilter(forms.Form):

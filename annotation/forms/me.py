@@ -73,15 +73,20 @@ class KeysForm(forms.Form):
             action.name: [data.get(f"{action.name}_{n}", "") for n in range(KEYS_EACH)]
             for action in ACTIONS
         }
-        keys = {name: [key for key in map(typed_key, own) if key] for name, own in typed.items()}
-        for name, problem in keys_problems(keys).items():
-            self.add_error(f"{name}_0", problem_text(problem))
+        fields = {
+            name: [(n, key) for n, key in enumerate(map(typed_key, own)) if key]
+            for name, own in typed.items()
+        }
+        keys = {name: [key for _, key in own] for name, own in fields.items()}
+        for (name, place), problem in keys_problems(keys).items():
+            n, _ = fields[name][place]
+            self.add_error(f"{name}_{n}", problem_text(problem))
         if not any(keys.values()):
             raise forms.ValidationError(gettext("At least one action needs a key."))
         return {**data, "keys": keys}
 
 
-class HabitsForm(forms.Form):
+class PreferencesForm(forms.Form):
     """When a break is suggested, and which keys work."""
 
     break_minutes = forms.IntegerField(

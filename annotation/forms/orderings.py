@@ -29,7 +29,7 @@ class OrderingForm(forms.Form):
         3,
         min_value=LABELS_LEAST,
         max_value=LABELS_MOST,
-        help_text="Each order comes from another annotator. Wray et al. (2021) used three.",
+        help_text="Each order comes from a different annotator. Wray et al. (2021) used three.",
     )
     levels = forms.ChoiceField(
         label="Quartiles of",

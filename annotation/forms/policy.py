@@ -45,12 +45,12 @@ class PolicyForm(forms.Form):
         choices=Joining.choices,
         initial=Joining.ALL,
         widget=forms.RadioSelect,
-        help_text="The campaign is open to annotators of this benchmark.",
+        help_text="All annotators: every annotator of this benchmark.",
     )
     ceiling_percent = percent_field(
         "Maximum share per annotator (%)",
         100,
-        "The ceiling limits the influence of one person. 100: no ceiling.",
+        "Limits the influence of one person. 100: no limit.",
         min_value=Decimal("0.01"),
     )
     gate_right = number_field("Minimum correct answers to enter", 0)
@@ -63,7 +63,7 @@ class PolicyForm(forms.Form):
         "Control pairs among assigned pairs (%)",
         0,
         "Pairs with a known answer measure the accuracy of each annotator, who cannot recognise "
-        "them. Import gold for control first. 0: no control pairs.",
+        "them. Import control pairs first. 0: no control pairs.",
         max_value=GOLD_PERCENT_MAX,
     )
     bar_right = number_field("Pause annotators below this number of correct answers", 0)

@@ -84,7 +84,8 @@ def rows_of_campaign(campaign: Campaign) -> Iterator[Part | Obstacle]:
 def campaigns_of_pool(pool: Pool) -> Iterator[Part | Obstacle]:
     campaigns = list(pool.campaigns.all())
     for campaign in campaigns:
-        yield _of(campaign, f"The campaign “{campaign}” was opened for this pool.")
+        advice = "" if _must_stay(campaign) else " Delete the campaign first."
+        yield _of(campaign, f"The campaign “{campaign}” was opened for this pool.{advice}")
     tasks = JudgmentTask.objects.filter(pair__pool=pool).exclude(campaign__in=campaigns)
     if tasks.exists():
         yield Obstacle("A campaign contains pairs of this pool.")
@@ -134,8 +135,20 @@ def _rows(campaigns: QuerySet[Campaign]) -> Iterator[Part]:
 
 
 def _decisions(campaign: Campaign, **of: Any) -> Iterator[Obstacle]:
-    if any(model.objects.filter(**of).exists() for model in (Escalation, Adjudication, Exclusion)):
+    if _has_decisions(**of):
         yield _of(campaign, f"The desk of “{campaign}” has entries, which must stay.")
+
+
+def _must_stay(campaign: Campaign) -> bool:
+    """Return whether answers or decisions prevent the deletion of a campaign permanently."""
+    of_one = {"task__campaign": campaign}
+    return Judgment.objects.filter(**of_one).exists() or _has_decisions(**of_one)
+
+
+def _has_decisions(**of: Any) -> bool:
+    return any(
+        model.objects.filter(**of).exists() for model in (Escalation, Adjudication, Exclusion)
+    )
 
 
 def _of(campaign: Campaign, reason: str) -> Obstacle:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from annotation.enums import CampaignKind, CampaignState, Joining, MembershipState
-from annotation.models import Annotator, Campaign, Membership
+from annotation.enums import CampaignKind, CampaignState, Joining, MembershipState, TaskState
+from annotation.models import Annotator, Campaign, JudgmentTask, Membership
 from annotation.selectors.gold import training_of
 from pooling.models import Benchmark
 
@@ -16,11 +16,13 @@ class CampaignAccess:
     """Whether one annotator can judge in one campaign, and if not, why.
 
     answers: whether each training answer is correct, newest first. Empty if training is not needed.
+    has_all_orders: whether the campaign is an ordering study in which no video needs more orders.
     """
 
     campaign: Campaign
     membership: Membership | None
     answers: Sequence[bool] = ()
+    has_all_orders: bool = False
 
     @property
     def answered(self) -> int:
@@ -77,13 +79,28 @@ def accesses_for(
         if annotator is not None and with_requirement
         else {}
     )
+    ordered = _fully_ordered(campaigns)
     return [
         CampaignAccess(
-            campaign, memberships.get(campaign.pk), answers.get(campaign.benchmark_id, ())
+            campaign,
+            memberships.get(campaign.pk),
+            answers.get(campaign.benchmark_id, ()),
+            has_all_orders=campaign.pk in ordered,
         )
         for campaign in campaigns
         if campaign.pk in memberships or campaign.joining == Joining.ALL
     ]
+
+
+def _fully_ordered(campaigns: list[Campaign]) -> set[int]:
+    """Return the primary keys of the ordering studies in which no video needs more orders."""
+    studies = {campaign.pk for campaign in campaigns if campaign.is_ordering}
+    if not studies:
+        return studies
+    unfinished = JudgmentTask.objects.filter(
+        campaign__in=studies, ordering_video__isnull=False, state=TaskState.OPEN
+    )
+    return studies - set(unfinished.order_by().values_list("campaign", flat=True).distinct())
 
 
 def _memberships(annotator: Annotator, campaigns: list[Campaign]) -> dict[int, Membership]:

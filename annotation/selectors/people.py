@@ -1,4 +1,4 @@
-"""Searching people, and the number of pairs that each has judged."""
+"""Searching people, the number of pairs that each has judged, and the roles that one may grant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pooling.models import Benchmark
 def judged_pairs(scopes: Scopes) -> Coalesce:
     """Return an expression for the number of pairs that a person judged, without gold items.
 
-    It counts campaigns of the benchmarks in `scopes`, like the annotator page of each campaign.
+    It sums the pairs judged in all judging campaigns of the benchmarks in `scopes`.
     """
     memberships = Membership.objects.filter(
         annotator__user=OuterRef("pk"), campaign__kind=CampaignKind.JUDGING

@@ -52,7 +52,7 @@ from annotation.services.orderings import (
 )
 from annotation.services.people import delete_personal_texts, free_leases_beyond_rights
 from annotation.services.policy import Policy
-from annotation.services.preferences import reset_keys, set_keys, set_working_habits
+from annotation.services.preferences import reset_keys, set_keys, set_preferences
 from annotation.services.training import comment_on_judgment, mark_comments_read, open_training
 from annotation.services.withdrawals import (
     carry_out_withdrawal,
@@ -116,7 +116,7 @@ __all__ = [
     "retire_gold",
     "set_campaign_state",
     "set_keys",
-    "set_working_habits",
+    "set_preferences",
     "submit_judgment",
     "undo_ruling",
     "update_recently_closed",

@@ -110,7 +110,7 @@ def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
         missing = (
             "control orders for other videos than those of the study. Add a control order first."
             if campaign.is_ordering
-            else "control pairs. Import gold for control first."
+            else "control pairs. Import control pairs first."
         )
         raise PolicyFault("gold_share", f"{campaign.benchmark.key} has no {missing}")
 

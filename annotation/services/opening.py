@@ -88,9 +88,7 @@ def open_campaign(
         )
         copy_parts(JudgmentTask, _columns(campaign, tasks, plan))
         if policy.gold_share and not add_gold_tasks(campaign):
-            raise InvalidInput(
-                f"{benchmark.key} has no control pairs. Import gold for control first."
-            )
+            raise InvalidInput(f"{benchmark.key} has no control pairs. Import control pairs first.")
         record(AnnotationAct.CAMPAIGN_OPENED, by=by, on=campaign, after={"tasks": campaign.n_tasks})
     return campaign
 

@@ -31,7 +31,7 @@ def reset_keys(*, annotator: Annotator) -> None:
     _set(annotator, keys=None)
 
 
-def set_working_habits(*, annotator: Annotator, break_minutes: int, character_keys: bool) -> None:
+def set_preferences(*, annotator: Annotator, break_minutes: int, character_keys: bool) -> None:
     """Set the minutes before a break is suggested (0: never), and whether characters are keys."""
     if not 0 <= break_minutes <= BREAK_MINUTES_MAX:
         raise InvalidInput(_("Enter 0 to {maximum} minutes.").format(maximum=BREAK_MINUTES_MAX))

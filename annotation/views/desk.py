@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict, cast
 
@@ -167,22 +168,34 @@ def desk_pair(request: HttpRequest, pk: int, task: int) -> HttpResponse:
 @only_for(can_lead_somewhere)
 @require_POST
 def ruling_undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Undo a ruling and show its pair at the desk."""
+    """Undo a ruling. Then show its pair, or the list of rulings with the same parameters."""
     campaign = _get_campaign(request, pk)
     form = UndoForm(request.POST)
     if not form.is_valid():
         raise InvalidInput("The ruling to undo is missing.")
     ruling = get_object_or_404(rulings_of(campaign), pk=form.cleaned_data["ruling"])
+    is_undone = _undo(request, ruling)
+    if form.cleaned_data["is_list"]:
+        return redirect(
+            _with_query(reverse("desk-rulings", args=[campaign.pk]), request.GET.dict())
+        )
+    ruling.task.refresh_from_db()
+    if is_undone and ruling.task.state in AT_DESK:
+        return redirect(_desk_address(campaign, task=ruling.task_id))
+    return redirect("desk-pair", campaign.pk, ruling.task_id)
+
+
+def _undo(request: HttpRequest, ruling: Adjudication) -> bool:
+    """Undo a ruling, or show why that is impossible. Return whether it is undone."""
     try:
         services.undo_ruling(ruling=ruling, by=cast(User, request.user))
     except Conflict as conflict:
         messages.warning(request, str(conflict))
-        return redirect("desk-pair", campaign.pk, ruling.task_id)
-    ruling.task.refresh_from_db()
-    messages.success(request, "The ruling is undone. Published label sets do not change.")
-    if ruling.task.state in AT_DESK:
-        return redirect(_desk_address(campaign, task=ruling.task_id))
-    return redirect("desk-pair", campaign.pk, ruling.task_id)
+        return False
+    pair = f"“{ruling.task.query.text}” and video {ruling.task.video.key}"
+    text = f"The ruling on {pair} is undone. Published label sets do not change."
+    messages.success(request, text)
+    return True
 
 
 def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
@@ -240,8 +253,13 @@ def _take_ruling(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 def _desk_address(campaign: Campaign, **parameters: Any) -> str:
     """Return the address of the desk, without the parameters that are empty."""
-    query = urlencode({name: value for name, value in parameters.items() if value})
-    return reverse("desk", args=[campaign.pk]) + (f"?{query}" if query else "")
+    filled = {name: value for name, value in parameters.items() if value}
+    return _with_query(reverse("desk", args=[campaign.pk]), filled)
+
+
+def _with_query(address: str, parameters: Mapping[str, Any]) -> str:
+    query = urlencode(parameters)
+    return f"{address}?{query}" if query else address
 
 
 def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudication | None, str]:

@@ -107,7 +107,7 @@ def judgments_reopen(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespo
         except Conflict:
             if form.cleaned_data["since"] is None:
                 raise
-            form.add_error("since", "This annotator has no counted judgments since this time.")
+            form.add_error("since", "This annotator has no counted answers since this time.")
     context = {
         "benchmark": campaign.benchmark,
         "campaign": campaign,
@@ -142,7 +142,7 @@ def _withdraw(
         request,
         kind="reopen_judgments",
         # Researchers see jobs too, and must not see names of annotators.
-        title=f"Withdraw judgments of {person.pseudonym} in {campaign.name}",
+        title=f"Withdraw answers of {person.pseudonym} in {campaign.name}",
         params={"withdrawal": withdrawal.pk},
         benchmark_key=campaign.benchmark.key,
     )

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import services
 from annotation.core.keys import keys_of
-from annotation.forms.me import HabitsForm, KeysForm
+from annotation.forms.me import KeysForm, PreferencesForm
 from annotation.models import Annotator, Judgment
 from annotation.selectors.me import (
     COMMENTS_MAX,
@@ -31,6 +31,7 @@ from config.accounts.models import User
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.shared.errors import InvalidInput
 from config.shared.language import translated
+from config.shared.numbers import duration
 from config.shared.pages import UNPROCESSABLE, only_for
 
 RESET = "reset"
@@ -63,12 +64,12 @@ def keys(request: HttpRequest) -> HttpResponse:
 @translated
 @only_for(annotates_somewhere)
 @require_POST
-def habits(request: HttpRequest) -> HttpResponse:
+def preferences(request: HttpRequest) -> HttpResponse:
     annotator = _annotator(request)
-    form = HabitsForm(request.POST)
+    form = PreferencesForm(request.POST)
     if not form.is_valid():
-        return _page(request, annotator, habits_form=form)
-    services.set_working_habits(annotator=annotator, **form.cleaned_data)
+        return _page(request, annotator, preferences_form=form)
+    services.set_preferences(annotator=annotator, **form.cleaned_data)
     messages.success(request, gettext("Your preferences are saved."))
     return redirect("me")
 
@@ -95,7 +96,7 @@ def language(request: HttpRequest) -> HttpResponse:
 
 @only_for(annotates_somewhere)
 @require_POST
-def comments(request: HttpRequest) -> HttpResponse:
+def mark_comments_read(request: HttpRequest) -> HttpResponse:
     services.mark_comments_read(annotator=_annotator(request))
     return redirect(reverse("me") + "#training")
 
@@ -105,26 +106,24 @@ def _page(
     annotator: Annotator,
     *,
     keys_form: KeysForm | None = None,
-    habits_form: HabitsForm | None = None,
+    preferences_form: PreferencesForm | None = None,
 ) -> HttpResponse:
     scopes, midnight = scopes_of(request.user, Role.ANNOTATOR), midnight_now()
     work = own_work(annotator, midnight)
-    days = pairs_per_day(annotator, midnight)
     trainings = open_trainings(annotator, scopes)
     comments = list(comments_for(annotator)[:COMMENTS_MAX])
     context = {
         "work": work,
-        "time_today": duration_text(work.seconds_today),
-        "days": _bars(days),
-        "most": max(count for _, count in days),
+        "time_today": duration(work.seconds_today),
+        "days": _bars(pairs_per_day(annotator, midnight)),
         "campaigns": own_campaigns(annotator, scopes, trainings),
         "trainings": trainings,
         "comments": [(comment, _label_of(comment.judgment)) for comment in comments],
         "unread": any(comment.read_at is None for comment in comments),
         "keys_form": keys_form or KeysForm(keys=keys_of(annotator.preferences.get("keys"))),
-        "habits_form": habits_form or HabitsForm(initial=_habits(annotator)),
+        "preferences_form": preferences_form or PreferencesForm(initial=_preferences(annotator)),
     }
-    status = UNPROCESSABLE if keys_form or habits_form else 200
+    status = UNPROCESSABLE if keys_form or preferences_form else 200
     return render(request, "annotation/me/me.html", context, status=status)
 
 
@@ -132,17 +131,11 @@ def _label_of(judgment: Judgment) -> str:
     return gettext(judgment.task.campaign.labels[judgment.label])
 
 
-def duration_text(seconds: float) -> str:
-    """Return a duration such as `1 h 5 min` or `40 s`."""
-    if seconds < 60:
-        return f"{round(seconds)} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
-
-
 def _bars(days: list[tuple[datetime.date, int]]) -> list[dict[str, Any]]:
-    """Return the days as bars, with heights in % of the highest bar."""
-    most = max(1, *(count for _, count in days))
+    """Return the days as bars, with heights in % of the highest one; no bars if all are 0."""
+    most = max(count for _, count in days)
+    if not most:
+        return []
     return [
         {
             "date": date,
@@ -154,7 +147,7 @@ def _bars(days: list[tuple[datetime.date, int]]) -> list[dict[str, Any]]:
     ]
 
 
-def _habits(annotator: Annotator) -> dict[str, Any]:
+def _preferences(annotator: Annotator) -> dict[str, Any]:
     return {
         "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),
         "character_keys": annotator.preferences.get("character_keys", True),

@@ -77,13 +77,7 @@ def _show_results(
 
 def _all_may_judge(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Respond to a request for a campaign that is open to all annotators."""
-    messages.info(request, "All annotators of the benchmark may judge in this campaign.")
-    context = {
-        "benchmark": campaign.benchmark,
-        "campaign": campaign,
-        "others": 0,
-        "inside": campaign.members.count(),
-    }
+    context = {"benchmark": campaign.benchmark, "campaign": campaign, "is_for_all": True}
     return render(request, "annotation/members/members.html", context, status=409)
 
 

@@ -14,7 +14,7 @@ from config.jobs.models import JobState
 from config.jobs.policies import jobs_seen_by
 from config.jobs.views import start_job
 from config.shared.errors import InvalidInput
-from config.shared.numbers import Figure, count_figure, undefined
+from config.shared.numbers import Figure, count_figure, duration, undefined
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.forms.pools import PoolForm
 from pooling.models import Benchmark
@@ -125,15 +125,21 @@ def _figures(plan: PoolPlanReport) -> list[tuple[str, Figure]]:
     figures = [
         ("New pairs", count_figure(plan["new_pairs"], left_out)),
         # Plans that older versions stored do not have this count.
-        *([("Of them, found by no run", count_figure(unranked))] if unranked else []),
+        *([("New pairs that no run ranks", count_figure(unranked))] if unranked else []),
         ("Pairs of the pool", count_figure(plan["pairs"])),
         (
             "New tasks",
             count_figure(plan["new_tasks"], f"equal captions save {shared:,}" if shared else ""),
         ),
-        ("Labels", count_figure(plan["labels"], "without labels needed after a disagreement")),
+        (
+            "Labels",
+            count_figure(
+                plan["labels"],
+                "needed under the policy of the newest campaign; disagreements need more",
+            ),
+        ),
         ("Time of an answer", no_time if seconds is None else Figure(seconds, "seconds", note)),
-        ("Hours of judging", no_time if hours is None else Figure(round(hours, 1), "number")),
+        ("Time of judging", no_time if hours is None else Figure(duration(3600 * hours))),
     ]
     if cost is not None:
         figures.append(("Cost", Figure(round(cost), "count", "in the currency of the rate")))

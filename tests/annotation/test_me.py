@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,10 +25,9 @@ from annotation.services import (
     open_training,
     pause_member,
     set_keys,
-    set_working_habits,
+    set_preferences,
     withdraw_judgments,
 )
-from annotation.views.me import duration_text
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
@@ -121,14 +121,6 @@ def test_days_start_at_midnight(campaign: Campaign, anna: Annotator) -> None:
     assert days[-1][0] == midnight.date()
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (59.4, "59 s"), (60, "1 min"), (3599, "1 h 0 min"), (7380, "2 h 3 min")],
-)
-def test_duration_as_text(seconds: float, text: str) -> None:
-    assert duration_text(seconds) == text
-
-
 def test_the_page_shows_own_work_only(
     page: Client, campaign: Campaign, anna: Annotator, user: User
 ) -> None:
@@ -138,7 +130,7 @@ def test_the_page_shows_own_work_only(
     context = page.get("/me/").context
     (mine,) = context["campaigns"]
     assert (mine.campaign, mine.answered, mine.open_pairs) == (campaign, 3, 3)
-    assert (context["work"].pairs_today, context["time_today"]) == (3, "2 min")
+    assert (context["work"].pairs_today, context["time_today"]) == (3, "2 min 0 s")
 
     member = campaign.members.get(annotator=anna)
     pause_member(membership=member, reason="Call <b>me</b>", by=lead)
@@ -282,6 +274,34 @@ def test_invalid_keys_are_refused(
     assert anna.preferences == {}
 
 
+def test_the_forms_lead_to_their_own_sections(page: Client) -> None:
+    """Errors are shown there, and the forms of keys and preferences are far down the page."""
+    body = page.get("/me/").content.decode()
+    assert re.findall(r'action="(/me/(?:keys|habits)/[^"]*)"', body) == [
+        "/me/habits/#preferences",
+        "/me/keys/#keys",
+    ]
+    assert body.count('<h2 id="preferences">') == body.count('<h2 id="keys">') == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "marked"),
+    [
+        ({"high_1": "5"}, ["high_1"]),
+        ({"high_0": "", "high_1": "5"}, ["high_1"]),
+        ({"high_0": "1", "high_1": "5"}, ["high_0", "high_1"]),
+        ({"high_1": "j"}, ["low_0", "high_1"]),
+        ({"high_0": "", "high_1": "j"}, ["low_0", "high_1"]),
+        ({"high_1": "k"}, ["high_0", "high_1"]),
+    ],
+)
+def test_an_error_is_at_the_field_of_its_key(
+    page: Client, changes: dict[str, str], marked: list[str]
+) -> None:
+    answer = page.post("/me/keys/", form_of(**changes))
+    assert [*answer.context["keys_form"].errors] == marked
+
+
 def test_preferences_are_stored_without_changing_keys(page: Client, anna: Annotator) -> None:
     page.post("/me/keys/", form_of(high_0="ö"))
     page.post("/me/habits/", {"break_minutes": "0"})
@@ -302,7 +322,7 @@ def test_the_services_refuse_invalid_values(anna: Annotator) -> None:
         with pytest.raises(InvalidInput):
             set_keys(annotator=anna, keys=keys)
     with pytest.raises(InvalidInput):
-        set_working_habits(annotator=anna, break_minutes=601, character_keys=True)
+        set_preferences(annotator=anna, break_minutes=601, character_keys=True)
     anna.refresh_from_db()
     assert anna.preferences == {}
 

@@ -20,7 +20,7 @@ from annotation.services import (
     adjudicate_task,
     annotator_for,
     set_campaign_state,
-    set_working_habits,
+    set_preferences,
     undo_ruling,
     withdraw_judgments,
 )
@@ -139,7 +139,9 @@ def test_rulings_are_listed_by_lead_and_downloaded(
     by_lars = "c0,v1,1,partly relevant,,lars,TIME,,"
     assert csv_lines(client, campaign) == [head, by_lars, by_lena]
     assert csv_lines(client, campaign, f"?lead={lead.pk}") == [head, by_lena]
-    assert "mostly relevant =1 lena now Undone by lars now" in read(client, here)
+    page = read(client, here)
+    assert "Caption Video Ruling Reason Lead Time State caption 0 v1 partly relevant" in page
+    assert "caption 0 v0 mostly relevant =1 lena now Undone by lars now" in page
     page = read(client, f"{here}?lead={lars.pk}")
     assert "partly relevant none lars now Undo" in page
     assert "mostly relevant" not in page
@@ -169,12 +171,30 @@ def test_the_desk_offers_to_undo_the_last_ruling(
     answer = client.post(f"{desk}rulings/undo/", {"ruling": ruling.pk})
     assert answer["Location"] == f"{desk}?task={conflicted.pk}"
     page = read(client, answer["Location"])
-    assert "The ruling is undone. Published label sets do not change." in page
+    undone = "The ruling on “caption 0” and video v0 is undone. Published label sets do not change."
+    assert undone in page
     assert "Undo your last ruling Z All" not in page
     answer = client.post(f"{desk}rulings/undo/", {"ruling": ruling.pk})
     assert answer["Location"] == f"{desk}pairs/{conflicted.pk}/"
     assert "This ruling is already undone." in read(client, answer["Location"])
     assert client.post(f"{desk}rulings/undo/", {"ruling": "x"}).status_code == 400
+
+
+def test_undoing_in_the_list_stays_in_the_list(conflicted: JudgmentTask, lead: User) -> None:
+    ruling = adjudicate_task(task=conflicted, label=2, by=lead)
+    client, desk = client_of(lead), f"/campaigns/{conflicted.campaign_id}/desk/"
+    listed = f"{desk}rulings/?lead={lead.pk}"
+    body = client.get(listed).content.decode()
+    assert f'action="{desk}rulings/undo/?lead={lead.pk}"' in body
+    for text in (
+        "The ruling on “caption 0” and video v0 is undone. Published label sets do not change.",
+        "This ruling is already undone.",
+    ):
+        answer = client.post(
+            f"{desk}rulings/undo/?lead={lead.pk}", {"ruling": ruling.pk, "is_list": "1"}
+        )
+        assert answer["Location"] == listed
+        assert text in read(client, listed)
 
 
 def test_the_desk_has_the_keys_of_the_judging_room(
@@ -203,7 +223,7 @@ def test_the_desk_has_the_keys_of_the_judging_room(
         "Space": "play",
     }
     assert "reopen" not in keys.values()
-    set_working_habits(annotator=annotator, break_minutes=0, character_keys=False)
+    set_preferences(annotator=annotator, break_minutes=0, character_keys=False)
     assert bound() == {"ArrowDown": "answer-0", "Space": "play"}
 
 

@@ -16,7 +16,7 @@ from pooling.services import build_pool
 
 
 class Command(HearthCommand):
-    help = "Pool the top k of runs. Only pairs that no earlier pool contains are added."
+    help = "Pool the top k of runs. Only pairs that no earlier pool contains need judging."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")

@@ -201,7 +201,7 @@ def test_the_page_shows_the_errors_of_the_service(campaign: Campaign, desk: Clie
     refused = desk.post(address, FORM | {"gold_percent": "2"})
     assert refused.status_code == 422
     assert refused.context["form"].errors == {
-        "gold_percent": ["tiny has no control pairs. Import gold for control first."]
+        "gold_percent": ["tiny has no control pairs. Import control pairs first."]
     }
     refused = desk.post(address, FORM | {"gold_percent": "51"})
     assert list(refused.context["form"].errors) == ["gold_percent"]
@@ -293,7 +293,10 @@ def test_annotators_are_added(campaign: Campaign, desk: Client, lead: User) -> N
     address = f"/campaigns/{campaign.pk}/members/"
     nobody = desk.get(address)
     assert (nobody.status_code, nobody.context["campaign"]) == (409, campaign)
-    assert "All annotators of the benchmark may judge" in nobody.content.decode()
+    shown = " ".join(nobody.content.decode().split())
+    assert "All annotators of this benchmark may judge here. You need not add anyone." in shown
+    assert "This campaign has" not in shown
+    assert "are in this campaign" not in shown
     change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
 
     shown = desk.get(address).context["form"].fields["people"].choices

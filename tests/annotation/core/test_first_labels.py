@@ -15,19 +15,20 @@ def numbers(*values: int) -> Int64Array:
 NONE = (numbers(), numbers(), numbers())
 
 
-def test_numbers_follow_the_order_of_arrival_within_the_task() -> None:
+def test_label_places_follow_the_order_of_arrival_within_the_task() -> None:
     tasks = numbers(7, 3, 7, 3, 7, 9)
     arrivals = numbers(11, 12, 10, 15, 14, 1)
     assert label_places(tasks, arrivals).tolist() == [1, 0, 0, 1, 2, 0]
     assert label_places(numbers(), numbers()).tolist() == []
 
 
-def test_a_correction_keeps_the_time_of_the_first_answer() -> None:
-    # Annotator 5 corrected their answer to task 1 twice, annotator 6 theirs to task 2 once.
-    live = (numbers(20, 31, 32, 40), numbers(1, 1, 2, 3), numbers(6, 5, 6, 5))
+def test_a_corrected_label_has_the_key_of_the_first_answer() -> None:
+    # Keys, tasks and annotators. Annotator 5 corrected the answer to task 1 twice, and annotator 6
+    # corrected the answer to task 2 once. No answer to task 9 is counted.
+    counted = (numbers(20, 31, 32, 40), numbers(1, 1, 2, 3), numbers(6, 5, 6, 5))
     corrected = (numbers(11, 10, 12, 13), numbers(1, 1, 2, 9), numbers(5, 5, 6, 5))
-    assert first_answers(live, corrected).tolist() == [20, 10, 12, 40]
-    assert first_answers(live, NONE).tolist() == live[0].tolist()
+    assert first_answers(counted, corrected).tolist() == [20, 10, 12, 40]
+    assert first_answers(counted, NONE).tolist() == counted[0].tolist()
     assert first_answers(NONE, corrected).tolist() == []
 
 
@@ -58,7 +59,7 @@ def agreement_after_withdrawals(rng: np.random.Generator, *, by_slot: bool) -> f
     return float((yes[count == 2] != 1).mean())
 
 
-def test_withdrawals_bias_first_labels_by_slot_but_not_by_arrival() -> None:
+def test_withdrawals_bias_agreement_of_first_labels_by_slot_but_not_by_arrival() -> None:
     expected = (2 * (0.1**2 + 0.9**2) + 0.5) / 3
     rng = np.random.default_rng(1)
     # The standard error is 0.0014.

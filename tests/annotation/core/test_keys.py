@@ -77,10 +77,14 @@ def test_a_key_with_two_actions_is_refused() -> None:
     assert keys_problems(DEFAULTS) == {}
     problem = KeyProblem("{key} is chosen twice.", "J")
     assert str(problem) == "J is chosen twice."
-    assert keys_problems({**DEFAULTS, "undo": ("j",)}) == {"low": problem, "undo": problem}
-    twice = keys_problems({"undo": ("z", "z")})
-    assert {name: str(problem) for name, problem in twice.items()} == {"undo": "Z is chosen twice."}
-    assert list(keys_problems({**DEFAULTS, "undo": ("1",), "sheet": ("Tab",)})) == ["undo", "sheet"]
+    assert keys_problems({**DEFAULTS, "undo": ("z", "j")}) == {
+        ("low", 0): problem,
+        ("undo", 1): problem,
+    }
+    problem = KeyProblem("{key} is chosen twice.", "Z")
+    assert keys_problems({"undo": ("z", "z")}) == {("undo", 0): problem, ("undo", 1): problem}
+    invalid = keys_problems({**DEFAULTS, "undo": ("z", "1"), "sheet": ("Tab",)})
+    assert list(invalid) == [("undo", 1), ("sheet", 0)]
 
 
 def test_an_action_may_have_no_key() -> None:

@@ -147,7 +147,7 @@ def test_no_gold_is_assigned_if_the_share_is_zero(db: None, tmp_path: Path) -> N
 def test_a_campaign_without_control_pairs_cannot_mix_them_in(db: None, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         make_campaign_with_gold(tmp_path, captions=2, videos=3, gold=0, gold_share=0.1)
-    assert str(refused.value) == "tiny has no control pairs. Import gold for control first."
+    assert str(refused.value) == "tiny has no control pairs. Import control pairs first."
     assert Campaign.objects.count() == 0
 
 

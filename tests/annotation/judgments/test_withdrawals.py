@@ -38,9 +38,11 @@ from annotation.services import (
     withdraw_judgments,
 )
 from annotation.services.slots import TaskSlots, update_task_state
+from annotation.tasks import judgments_reopened
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
+from config.jobs.models import Job
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests.factories import (
     add_judgments,
@@ -457,3 +459,20 @@ def test_withdrawing_twice_at_the_same_time_is_done_once(tmp_path: Path) -> None
     assert sorted(Withdrawal.objects.values_list("judgments", flat=True)) == [0, 3]
     assert tasks(campaign) == {f"v{number}": ("open", None, 1, 0, 1) for number in range(3)}
     assert Membership.objects.get(annotator=ben).judged == 0
+
+
+@pytest.mark.parametrize(
+    ("judgments", "tasks", "text"),
+    [
+        (1, 1, "1 answer of <code>a-1</code> is withdrawn. The state of 1 pair is recomputed."),
+        (
+            1200,
+            1036,
+            "1,200 answers of <code>a-1</code> are withdrawn. "
+            "The states of 1,036 pairs are recomputed.",
+        ),
+    ],
+)
+def test_the_job_counts_answers_and_pairs(judgments: int, tasks: int, text: str) -> None:
+    made = {"campaign": 1, "pseudonym": "a-1", "judgments": judgments, "tasks": tasks}
+    assert judgments_reopened(Job(), made).text == text

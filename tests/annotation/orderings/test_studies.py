@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.db import IntegrityError, transaction
+from django.test import Client
 
 from annotation.core.orderings import Levels, Refusal, by_text, choose_captions, shuffled_places
 from annotation.enums import (
@@ -153,6 +154,24 @@ def test_orders_resolve_a_task_without_an_outcome(db: None, tmp_path: Path) -> N
     orders = orders_of(study)
     assert orders.ranks.tolist() == [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [1, 0, 2, 3, 4]]
     assert orders.task.tolist() == [0, 0, 0]
+
+
+def test_a_study_that_needs_no_more_orders_has_no_button(
+    db: None, tmp_path: Path, client: Client
+) -> None:
+    study = make_study(tmp_path, videos=1, labels_each=2)
+    client.force_login(make_user("cleo", Role.ANNOTATOR))
+    button, done = "Start ordering captions", "No video needs more orders."
+
+    def shown(address: str) -> tuple[bool, bool]:
+        body = client.get(address).content.decode()
+        return button in body, done in body
+
+    for name in PEOPLE[:2]:
+        assert (shown("/"), shown("/me/")) == ((True, False), (True, False))
+        (held,) = claim(study, make_annotator(name))
+        submit_order(held)
+    assert (shown("/"), shown("/me/")) == ((False, True), (False, True))
 
 
 def test_corrected_and_withdrawn_orders_do_not_count(db: None, tmp_path: Path) -> None:
