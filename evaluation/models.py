@@ -53,7 +53,7 @@ class LabelSet(LabelSummary):
     """A numbered release of the benchmark's labels. Frozen: rows and files never change.
 
     A new PATCH has other labels of the same pairs, a new MINOR has further pairs, and a new MAJOR
-    follows other guidelines or rules (`evaluation.release.selectors.proposals`).
+    follows other guidelines or rules or lacks pairs (`evaluation.release.selectors.proposals`).
 
     `file` contains one line per judged pair with its label and counts. Its hash depends only on the
     labels. `judgments_file` contains the single judgments with pseudonyms. Each label set has its
@@ -164,7 +164,7 @@ class Draft(LabelSummary):
 
     @property
     def title(self) -> str:
-        return f"Draft of {timezone.localtime(self.created_at):%d %b %Y, %H:%M}"
+        return f"Draft of {timezone.localtime(self.created_at):%d %b %Y, %H:%M %Z}"
 
 
 LabelSource = LabelSet | Draft

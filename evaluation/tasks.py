@@ -78,7 +78,7 @@ def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str
 
 def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
     text = format_html(
-        "Label set {} is published, and all runs are scored by it: {}, sha256 {}. "
+        "Label set {} is published with {} (sha256 {}). All runs are scored by it. "
         '<a href="{}?labels={}">See the results</a>',
         made["version"],
         counted(made["pairs"], "pair"),

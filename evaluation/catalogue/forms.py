@@ -86,15 +86,20 @@ def _choice(label: str, choices: list[tuple[str, str]]) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=[("", "any"), *choices], required=False)
 
 
-class CaptionFilter(FilterForm):
-    """Selects captions."""
-
-    q = forms.CharField(
+def _search(help_text: str) -> forms.CharField:
+    return forms.CharField(
         label="Find",
         required=False,
         max_length=SEARCH_LENGTH,
-        help_text="Captions that contain all these words or parts of words, in text or key.",
+        help_text=help_text,
+        error_messages={"max_length": f"Search for at most {SEARCH_LENGTH} characters."},
     )
+
+
+class CaptionFilter(FilterForm):
+    """Selects captions."""
+
+    q = _search("Captions that contain all these words or parts of words, in text or key.")
     least = forms.IntegerField(
         label="Minimum words", min_value=0, max_value=MAX_WORDS, required=False
     )
@@ -109,12 +114,7 @@ class CaptionFilter(FilterForm):
 class VideoFilter(FilterForm):
     """Selects videos."""
 
-    q = forms.CharField(
-        label="Find",
-        required=False,
-        max_length=SEARCH_LENGTH,
-        help_text="Videos whose key contains this text.",
-    )
+    q = _search("Videos whose key contains this text.")
     state = _choice("State", MediaState.choices)
     least = forms.FloatField(
         label="Minimum seconds", min_value=0, max_value=MAX_SECONDS, required=False

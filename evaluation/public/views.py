@@ -36,6 +36,7 @@ from pooling.models import RunUpload
 from pooling.policies import (
     can_upload_for_scoring,
     own_run_uploads,
+    public_benchmarks,
     public_benchmarks_seen_by,
 )
 from pooling.selectors.arrays import query_keys, query_texts, video_keys
@@ -66,7 +67,8 @@ def for_visitors(view: PublicPageView) -> PublicPageView:
 def benchmarks(request: HttpRequest) -> HttpResponse:
     """List the public benchmarks."""
     found = public_benchmarks_seen_by(request.user)
-    return render(request, "evaluation/public/benchmarks.html", {"benchmarks": found})
+    context = {"benchmarks": found, "is_any_public": public_benchmarks().exists()}
+    return render(request, "evaluation/public/benchmarks.html", context)
 
 
 @for_visitors

@@ -57,14 +57,15 @@ class DraftSerializer(serializers.ModelSerializer[Draft]):
 class PublishSerializer(serializers.Serializer[dict[str, Any]]):
     allow_pending = serializers.BooleanField(
         default=False,
-        help_text="Publish pairs that are pending or in conflict without a label.",
+        help_text="Publish although pairs are pending or in conflict. They have no label in the "
+        "label set.",
     )
 
     change = serializers.ChoiceField(
         choices=[("", "By rule"), *Change.choices],
         default="",
         help_text="Part of the version number to increase. Empty: `major` for other guidelines or "
-        "rules, `minor` for new pairs, `patch` for changed labels only.",
+        "rules or missing pairs, `minor` for new pairs, `patch` for changed labels only.",
     )
     notes = serializers.CharField(
         default="",

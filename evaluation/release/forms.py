@@ -52,8 +52,8 @@ class PublishForm(forms.Form):
             del self.fields["allow_pending"]
         else:
             self.fields["allow_pending"].label = (
-                f"Publish {counted(counts.unsettled, 'pair')} without a label: {counts.pending:,} "
-                f"pending, {counts.conflicted:,} in conflict"
+                f"Publish {counted(counts.unsettled, 'unsettled pair')} without a label in the set "
+                f"({counts.pending:,} pending, {counts.conflicted:,} in conflict)"
             )
         self._name_versions(proposal)
 
@@ -75,8 +75,8 @@ class PublishForm(forms.Form):
         allowed = bool(self.cleaned_data["allow_pending"])
         if not allowed:
             raise forms.ValidationError(
-                "Some pairs are not settled. Settle them first, or confirm that they are "
-                "published without a label. Scores count them as unjudged."
+                "Some pairs are not settled. Settle them first, or confirm that they have no label "
+                "in the label set. Scores count them as unjudged."
             )
         return allowed
 

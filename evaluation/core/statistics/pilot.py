@@ -1,9 +1,10 @@
 """Variances for planning a comparison of two systems, estimated from a pilot.
 
-A test compares the observed difference with its standard deviation if the systems were equal (the
-null variance). The probability of finding a true difference d depends on the standard deviation if
-the difference is d (the alternative variance). The difference in the pilot is neither 0 nor d, so
-both variances are computed from quantities that stay the same in the plan.
+A test compares the observed difference with its standard deviation if the systems were equal; the
+square of this is the null variance. The probability of finding a true difference d depends on the
+standard deviation if the difference is d; the square of this is the alternative variance. The
+difference in the pilot is neither 0 nor d, so both variances are computed from quantities that stay
+the same in the plan.
 
 Paired design: both systems on the same captions. The plan has the mean square q of the pilot's
 differences. For zeros and ones, q is the discordant share psi, the share of captions on which
@@ -12,7 +13,8 @@ the null variance is q. The alternative variance is q - d^2. These are the varia
 (1987), Sample size for testing differences in proportions for the paired-sample design, Biometrics
 43:207-211, and for any measure those of the randomisation test. If d is greater than the mean
 absolute difference E|x| of the pilot, more captions must differ, and q is multiplied by d / E|x|.
-For zeros and ones this ensures psi >= d.
+For zeros and ones this ensures psi >= d. For other measures, q is at least d^2, because no mean of
+squares is below the square of the mean.
 
 Independent design: each system on its own captions. For zeros and ones the plan has the mean p of
 both shares: p1 = p + d/2 and p2 = p - d/2, shifted together if one of them would be outside of 0
@@ -20,9 +22,10 @@ to 1. The variances are 2 p (1 - p) and p1 (1 - p1) + p2 (1 - p2) (Fleiss 1981, 
 for Rates and Proportions, chapter 3, without the continuity correction). For other measures, both
 variances are the sum of the two systems' variances.
 
-If the pilot is measured by video, both variances are multiplied by the design effect of the pilot's
-differences. This effect is for a plan with as many captions per video as in the pilot. With one
-caption per video it is 1.
+If the pilot is measured by video, both variances are multiplied by a design effect of the pilot: of
+the differences in the paired design, and of both systems' values together in the independent one. A
+measured effect below 1 counts as 1. The effect is for a plan with as many captions per video as in
+the pilot. With one caption per video it is 1.
 """
 
 from __future__ import annotations
@@ -49,9 +52,10 @@ Formula: TypeAlias = Literal["connor", "paired-normal", "two-proportions", "two-
 
 @dataclass(frozen=True, slots=True)
 class Variances:
-    """Variance of one caption's difference; divided by the number of captions, that of the mean.
+    """Variance of one caption's difference.
 
-    null: if the systems are equal. alternative: if they differ by the planned difference.
+    The variance of the mean is this, divided by the number of captions. null: if the systems are
+    equal. alternative: if they differ by the planned difference.
     """
 
     null: float
@@ -84,7 +88,10 @@ class PairedPilot:
         return "connor" if self.binary else "paired-normal"
 
     def mean_square_at(self, difference: float) -> float:
-        """Return the mean square of a plan: that of the pilot, increased for large differences."""
+        """Return the mean square of a plan: that of the pilot, increased for large differences.
+
+        It is at least difference^2, because the variance of the differences cannot be negative.
+        """
         raised = self.mean_square * max(1.0, difference / self.magnitude)
         return max(raised, difference**2)
 
@@ -109,9 +116,9 @@ class PairedPilot:
 class IndependentPilot:
     """A pilot with each system on its own captions.
 
-    difference: of the two means in the pilot. deviation: sqrt(var_a + var_b), where var_a and var_b
-    are the variances of one caption's value. middle: mean of the two means. binary: whether all
-    values are 0 or 1. clustering: of both samples together.
+    difference: difference between the two means in the pilot. deviation: sqrt(var_a + var_b), where
+    var_a and var_b are the variances of one caption's value. middle: mean of the two means. binary:
+    whether all values are 0 or 1. clustering: of both samples together.
     """
 
     difference: float
@@ -161,9 +168,11 @@ def measure_pilot(
 
     values, others: float64 [n_queries] each, the value of each caption. clusters: whole numbers
     [n_queries], such as the video of each caption, or None if captions are independent. In an
-    independent design without clusters, the two arrays can have different lengths. Returns None if
-    there are fewer than two captions or clusters, or if values do not vary, because a plan is then
-    undefined. Raises ValueError if a value is not finite, or if the lengths differ in another case.
+    independent design without clusters, the two arrays can have different lengths.
+
+    A plan is undefined, and the function returns None, if there are fewer than two captions or
+    clusters, if all differences are 0 (paired), or if neither system's values vary (independent).
+    Raises ValueError if a value is not finite, or if lengths differ in any other case.
     """
     first, second = check_values(values, 1), check_values(others, 1)
     if design == "paired":

@@ -4,7 +4,8 @@ Per-query values of a measure are float64 [n_systems, n_queries], for the same q
 systems, so that all tests are paired. Higher values are better. For measures that are better if
 lower, pass negated values. There are two tests, both two-sided:
 
-randomisation  Fisher's test, see `randomisation`.
+randomisation  The differences get random signs. p is the share of sign assignments whose sum is at
+               least as far from 0 as the observed one (Fisher; see the module `randomisation`).
 bootstrap      The differences are shifted to a mean of 0 and resampled. p is the share of resampled
                means at least as far from 0 as the observed mean, counted as in `randomisation`
                (Efron and Tibshirani 1993, section 16.4, for the plain mean). It is corrected for
@@ -64,7 +65,7 @@ class Comparison:
     """The comparison of two systems, identified by their numbers. The difference is system - other.
 
     adjusted: p of the randomisation test with Holm's correction over all pairs of systems.
-    `adjust_together` corrects over a table of several measures or slices.
+    `adjust_together` corrects over a table of several measures or slices of the captions.
     """
 
     system: int
@@ -162,8 +163,8 @@ def cohens_d(differences: FloatArray) -> Estimate:
 def holm(p_values: npt.ArrayLike) -> FloatArray:
     """Return the adjusted p of n tests, by Holm's step-down correction (Holm 1979).
 
-    p_values: float64 [n]. The smallest p is multiplied by n, the next one by n - 1, and so on. An
-    adjusted p is at least as large as those of all smaller p, and at most 1.
+    p_values: float64 [n]. The smallest p is multiplied by n, the next one by n - 1, and so on. A
+    larger p never gets a smaller adjusted p, and no adjusted p is above 1.
     """
     p = check_values(p_values, 1)
     order = np.argsort(p, kind="stable")

@@ -13,6 +13,8 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.study_inputs import check_studies
 from evaluation.lab.analyses.tables import Table
+from evaluation.release.selectors import latest_draft
+from pooling.models import Benchmark
 
 # Note of the analyses that cut ranked lists at a depth.
 CUT = (
@@ -37,7 +39,7 @@ class Analysis(Generic[Options, Result]):
 
     `form` has the fields of the options, for page, command and API. `fill_defaults` returns the
     options with their values. It replaces empty ones, so that a result names all its inputs.
-    `source` is the part of the FIRE study that the analysis reproduces.
+    `source` is the part of a paper that the analysis reproduces.
     """
 
     name: str
@@ -93,16 +95,29 @@ class Analysis(Generic[Options, Result]):
             runs = "one run" if self.runs_needed == 1 else "two runs"
             raise InvalidInput(f"This analysis needs at least {runs}.")
         if len(inputs.proxies) < self.proxies_needed:
-            if self.proxies_needed > 1:
-                raise InvalidInput(
-                    "This analysis needs at least two proxies. Compute or import more."
-                )
-            raise InvalidInput("This analysis needs a proxy. Compute or import one.")
+            raise InvalidInput(self._lack_of_proxies(inputs))
         if self.needs_studies:
             check_studies(inputs.studies)
         if self.needs_labels and inputs.label_set is None:
-            raise InvalidInput("This analysis needs labels. Publish a label set or create a draft.")
+            raise InvalidInput(f"This analysis needs labels. {_way_to_labels(inputs.benchmark)}")
         if self.needs_originals and inputs.labels_only:
             raise InvalidInput(
                 "This analysis needs the original positives. Do not select labels only."
             )
+
+    def _lack_of_proxies(self, inputs: Inputs) -> str:
+        """Return why there are too few proxies, and how to change this."""
+        if inputs.benchmark.proxies.count() >= self.proxies_needed:
+            return "Select at least two proxies, or none to use all."
+        if self.proxies_needed > 1:
+            return "This analysis needs at least two proxies. Compute or import more."
+        return "This analysis needs a proxy. Compute or import one."
+
+
+def _way_to_labels(benchmark: Benchmark) -> str:
+    """Return what to do if an analysis needs labels and none are selected."""
+    if benchmark.label_sets.exists():
+        return "Select a label set under Settings."
+    if latest_draft(benchmark):
+        return "Select the draft under Settings."
+    return "Publish a label set or create a draft."

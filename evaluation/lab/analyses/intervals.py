@@ -73,6 +73,21 @@ def few_units_warnings(result: Resampled) -> list[str]:
     ]
 
 
+def few_in_part_warnings(result: Resampled, units: int, part: str, figure: str) -> list[str]:
+    """Return a warning if the part of the data that a figure uses has few videos or captions.
+
+    units: number of resampling units in the part; no warning if it is 0, because the figure is then
+    undefined. part: a noun phrase for the data of the part. figure: a noun phrase for the figure.
+    """
+    if not 0 < units < FEW_CLUSTERS:
+        return []
+    name = NAMES[result["unit"]]
+    return [
+        f"{part} belong to only {counted(units, name)}. The interval of {figure} is wide and "
+        f"depends on each single {name}."
+    ]
+
+
 def few_measured_warnings(result: Resampled, what: str) -> list[str]:
     """Return a warning for a figure without a corrected interval. what: the name of the figure."""
     units = result.get("units", FEW_CLUSTERS)

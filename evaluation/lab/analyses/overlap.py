@@ -13,7 +13,7 @@ from evaluation.lab.analyses.charts import Chart
 from evaluation.lab.analyses.fields import depth_field
 from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.pair_charts import pair_chart
+from evaluation.lab.analyses.pair_charts import pair_charts
 from evaluation.lab.analyses.tables import Column, Table
 
 
@@ -93,8 +93,8 @@ def _charts(result: OverlapResult) -> list[Chart]:
     pairs = [{"names": pair["runs"], **pair} for pair in result["pairs"]]
     shared = f"Shared videos in the top {result['depth']}"
     return [
-        pair_chart(pairs, "run", "overlap", "overlap", shared, ".1%"),
-        pair_chart(pairs, "run", "RBO", "rbo", "Rank-biased overlap, known ranks only", ".3f"),
+        *pair_charts(pairs, "run", "overlap", "overlap", shared, ".1%"),
+        *pair_charts(pairs, "run", "RBO", "rbo", "Rank-biased overlap, known ranks only", ".3f"),
     ]
 
 
@@ -102,7 +102,7 @@ OVERLAP = Analysis(
     name="overlap",
     title="Overlap between systems",
     question="Do the systems rank the same videos at the top, and in the same order?",
-    source="Table 3",
+    source="FIRE study, table 3",
     form=OverlapForm,
     is_directed=True,
     compute=_compute,

@@ -14,22 +14,37 @@ PAIRS_DRAWN = 30
 PLURALS = {"run": "runs", "proxy": "proxies"}
 
 
-def pair_chart(
+def pair_charts(
     pairs: Sequence[Row], noun: str, name: str, key: str, title: str, format: str
-) -> Chart:
-    """Return a matrix of all names. If it is too wide for a phone, there is a list of the pairs.
+) -> list[Chart]:
+    """Return a matrix of the values of all pairs, or no chart if all values are undefined.
 
-    pairs: rows with the two names as `names`, and the value, 0 to 1, at `key`. noun: for what has
-    the names, a key of `PLURALS`. name: for the value.
+    On a phone, a list of the pairs with the highest values replaces a matrix that is too wide.
+    Pairs with an undefined value are left out of both.
+
+    pairs: rows with the two names as `names`, and the value, -1 to 1, at `key`; None if undefined.
+    noun: what has the names, a key of `PLURALS`. name: a noun for the value, such as "overlap",
+    which the text of the chart uses; in lower case, it is the name of the chart. title: the title
+    of the chart, which describes the value. format: how the value is written, as in Vega-Lite.
     """
-    names = list(dict.fromkeys(one for pair in pairs for one in pair["names"]))
-    return Chart(
+    defined = [pair for pair in pairs if pair[key] is not None]
+    if not defined:
+        return []
+    names = list(dict.fromkeys(one for pair in defined for one in pair["names"]))
+    wide = len(names) > COLUMNS_ON_PHONE
+    chart = Chart(
         name.lower(),
         title,
         f"A matrix of the {PLURALS[noun]}; each cell is the {name} of two of them.",
-        _matrix(pairs, names, noun, key, title, format),
-        narrow=_list_of_pairs(pairs, key, title, format) if len(names) > COLUMNS_ON_PHONE else None,
+        _matrix(defined, names, noun, key, title, format),
+        narrow=_list_of_pairs(defined, key, title, format) if wide else None,
     )
+    return [chart]
+
+
+def _domain(pairs: Sequence[Row], key: str) -> list[float]:
+    """Return the ends of the scale: 0 to 1, or from the lowest value if one is negative."""
+    return [min(0, *(pair[key] for pair in pairs)), 1]
 
 
 def _matrix(
@@ -41,9 +56,11 @@ def _matrix(
         for pair in pairs
         for one, other in (pair["names"], pair["names"][::-1])
     ]
-    colours = quantity(key, title, scale={"scheme": "oranges", "domain": [0, 1]}, legend=None)
+    low, high = domain = _domain(pairs, key)
+    colours = quantity(key, title, scale={"scheme": "oranges", "domain": domain}, legend=None)
+    dark = low + 0.6 * (high - low)
     text_colour = {
-        "condition": {"test": f"datum['{key}'] > 0.6", "value": "white"},
+        "condition": {"test": f"datum['{key}'] > {dark}", "value": "white"},
         "value": "#25211c",
     }
     numbers = {"text": quantity(key, title, format=format), "color": text_colour}
@@ -65,13 +82,21 @@ def _matrix(
 
 
 def _list_of_pairs(pairs: Sequence[Row], key: str, title: str, format: str) -> dict[str, Any]:
-    """Return a bar for each pair, the highest first, below the two names."""
-    ordered = sorted(pairs, key=lambda pair: -(pair[key] or 0))[:PAIRS_DRAWN]
-    rows = [{"pair": " – ".join(pair["names"]), key: pair[key]} for pair in ordered]
+    """Return a bar for each of the `PAIRS_DRAWN` highest values, below the two names."""
+    ordered = sorted(pairs, key=lambda pair: -pair[key])[:PAIRS_DRAWN]
+    # A number is written to the right of its bar, and a negative bar ends at 0 there.
+    rows = [
+        {"pair": " – ".join(pair["names"]), key: pair[key], "end": max(0, pair[key])}
+        for pair in ordered
+    ]
     # The title is above the chart, and as a title of the axis it would be too long for a phone.
     head = None if len(pairs) <= PAIRS_DRAWN else f"The {PAIRS_DRAWN} highest"
-    value = quantity(key, title, axis={"format": format, "title": head}, scale={"domain": [0, 1]})
-    number = {"text": quantity(key, title, format=format)}
+    axis, scale = {"format": format, "title": head}, {"domain": _domain(ordered, key)}
+    value = quantity(key, title, axis=axis, scale=scale)
+    number = {
+        "x": {**value, "field": "end"},
+        "text": quantity(key, title, format=format),
+    }
     at_end = {"type": "text", "align": "left", "dx": 4, "aria": False}
     return {
         "data": {"values": rows},

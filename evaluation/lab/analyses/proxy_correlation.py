@@ -22,7 +22,7 @@ from evaluation.lab.analyses.fields import (
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import interval_title
-from evaluation.lab.analyses.pair_charts import pair_chart
+from evaluation.lab.analyses.pair_charts import pair_charts
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.results import Ends
 from evaluation.lab.analyses.tables import Column, Table
@@ -134,12 +134,10 @@ def _charts(result: CorrelationResult) -> list[Chart]:
     rows = [
         {"names": row["proxies"], "correlation": row["correlation"]}
         for row in result["rows"]
-        if row["direction"] == VIDEOS and row["correlation"] is not None
+        if row["direction"] == VIDEOS
     ]
-    if not rows:
-        return []
     title = "Correlation over all captions, mean of the videos"
-    return [pair_chart(rows, "proxy", "correlation", "correlation", title, ".2f")]
+    return pair_charts(rows, "proxy", "correlation", "correlation", title, ".2f")
 
 
 PROXY_CORRELATION = Analysis(
@@ -154,12 +152,12 @@ PROXY_CORRELATION = Analysis(
     proxies_needed=2,
     notes=(
         "For each video, Pearson’s correlation of two proxies over all captions. The figure is "
-        "the mean over the videos, as in figure 8 of Wray et al. (2021). The other direction is "
-        "the mean over the captions of the correlation over all videos. Both contain the original "
-        "positives.",
+        "the mean over the videos, as in figure 8 of Wray et al. (2021). For the other direction, "
+        "the correlation over all videos is computed for each caption, and the mean over the "
+        "captions is shown. Original positives are included.",
         "A video or caption for which a proxy has only one value has no correlation and is left "
         "out. Two proxies that correlate can both be wrong: “Proxies against people” compares "
         "them with labels.",
-        "Intervals resample videos, a video with all its captions.",
+        "Intervals resample videos; each video keeps its captions.",
     ),
 )

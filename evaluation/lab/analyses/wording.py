@@ -45,7 +45,7 @@ WORDING = Analysis(
     name="wording",
     title="Repeated wording",
     question="Are captions easier if they are similar to many others?",
-    source="Like figure 8 and table 7",
+    source="Similar to the FIRE study, figure 8 and table 7",
     form=TextOverlapForm,
     compute=_compute,
     tables=partial(overlap_tables, others=OTHERS, closest="Most similar caption of another video"),

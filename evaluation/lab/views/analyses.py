@@ -64,7 +64,11 @@ def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
         question = question_from_form(analysis, benchmark, form)
     except InvalidInput as error:
         status = UNPROCESSABLE if form.errors else 200
-        context |= {"unavailable": None if form.errors else error.reason}
+        # The cause may be one of the settings in the address.
+        context |= {
+            "unavailable": None if form.errors else error.reason,
+            "unfold": bool(request.GET),
+        }
         return render(request, "evaluation/lab/analysis.html", context, status=status)
     result = question.stored_result()
     if result is None:

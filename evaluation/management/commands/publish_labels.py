@@ -21,13 +21,13 @@ class Command(HearthCommand):
         parser.add_argument(
             "--allow-pending",
             action="store_true",
-            help="publish pairs that are pending or in conflict without a label",
+            help="publish although pairs are pending or in conflict; they have no label in the set",
         )
         parser.add_argument(
             "--change",
             choices=Change.values,
             help="part of the version number to increase: patch (changed labels), minor (new "
-            "pairs) or major (other guidelines or rules); default: by this rule",
+            "pairs) or major (other guidelines or rules, or missing pairs); default: by this rule",
         )
         parser.add_argument("--notes", default="", help="what is new, for readers of the label set")
 

@@ -177,17 +177,18 @@ def _last_changes(found: Campaign) -> list[CampaignChange]:
 
 
 def _count_at_desk(found: Campaign) -> dict[str, int]:
-    """Return the number of tasks at the desk, and of pairs there by two states."""
+    """Return the number of tasks at the desk, and of those without gold items by two states."""
     states = (TaskState.ESCALATED, TaskState.UNPLAYABLE)
-    pairs = {state.value: Count("pk", filter=Q(state=state, gold=None)) for state in states}
-    counts: dict[str, int] = tasks_at_desk(found).aggregate(all=Count("pk"), **pairs)
+    by_state = {state.value: Count("pk", filter=Q(state=state, gold=None)) for state in states}
+    counts: dict[str, int] = tasks_at_desk(found).aggregate(all=Count("pk"), **by_state)
     return counts
 
 
 class ProgressContext(TypedDict):
     """The progress of a campaign for its page.
 
-    `is_live`: whether the progress is current. Otherwise the page requests it when loaded.
+    `is_live`: whether the progress is current. If it is not, the page requests the current progress
+    when it has loaded.
     """
 
     progress: CampaignProgress | None
@@ -195,7 +196,7 @@ class ProgressContext(TypedDict):
 
 
 def _without_excluded(context: ProgressContext, desk: dict[str, int]) -> ProgressContext:
-    """Return the progress with only those unplayable pairs that no lead has excluded."""
+    """Return the progress with only those unplayable tasks that no lead has excluded."""
     progress = context["progress"]
     if progress is None:
         return context
@@ -204,7 +205,7 @@ def _without_excluded(context: ProgressContext, desk: dict[str, int]) -> Progres
 
 
 def _lead_figures(progress: CampaignProgress | None, desk: dict[str, int]) -> list[NamedFigure]:
-    """Return the numbers of pairs that only a lead can settle, or has excluded."""
+    """Return the numbers of tasks that only a lead can settle, or has excluded."""
     excluded = progress.unplayable - desk[TaskState.UNPLAYABLE] if progress else 0
     rows = [
         ("Escalated", desk[TaskState.ESCALATED], "a lead rules on them at the desk"),

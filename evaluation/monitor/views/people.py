@@ -11,8 +11,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotation.enums import AnnotationAct, CampaignState, Joining, JudgmentState
-from annotation.models import Campaign, Judgment
+from annotation.enums import (
+    AnnotationAct,
+    CampaignKind,
+    CampaignState,
+    Joining,
+    JudgmentState,
+    TaskState,
+)
+from annotation.models import Campaign, Judgment, JudgmentTask
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import get_campaign
 from config.accounts.roles import Role, scopes_of
@@ -79,8 +86,8 @@ FILTER_TITLES = {
 @require_safe
 def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
-    if campaign.is_ordering:
-        return _people_of_study(campaign)
+    if campaign.kind != CampaignKind.JUDGING:
+        return _people_of_other_kind(campaign)
     stored = get_figures(campaign)
     figures = stored.figures if stored else None
     order = Order.requested(request.GET.get("sort", ""), COLUMNS, "-flags")
@@ -105,8 +112,8 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
-    if campaign.is_ordering:
-        return _people_of_study(campaign)
+    if campaign.kind != CampaignKind.JUDGING:
+        return _people_of_other_kind(campaign)
     stored = get_figures(campaign)
     rows = person_rows(campaign, stored.figures if stored else None)
     return download_recorded_csv(
@@ -122,6 +129,8 @@ def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    if campaign.is_training:
+        return _people_of_other_kind(campaign)
     person = get_campaign_person(campaign, pseudonym)
     answers = answers_of(campaign, person.annotator)
     context = {
@@ -141,9 +150,11 @@ def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespon
     return render(request, "evaluation/monitor/campaign_person.html", context)
 
 
-def _people_of_study(study: Campaign) -> HttpResponse:
-    """Redirect to the page of a study, which has its people. The figures here are of labels."""
-    return redirect(f"{reverse('campaign', args=[study.pk])}#people")
+def _people_of_other_kind(campaign: Campaign) -> HttpResponse:
+    """Redirect to the page that has the people of a study or of training, as counted there."""
+    if campaign.is_training:
+        return redirect("training", campaign.benchmark.key)
+    return redirect(f"{reverse('campaign', args=[campaign.pk])}#people")
 
 
 def _listed_answers(
@@ -185,11 +196,15 @@ def _figures_of(campaign: Campaign, person: CampaignPerson) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """One answer as texts: its label, the outcome of its pair, and its state."""
+    """One answer as texts: its label, the outcome of its pair, and its state.
+
+    is_settled: whether the outcome is a label.
+    """
 
     judgment: Judgment
     label_text: str
     outcome_text: str
+    is_settled: bool
     state_text: str
     video: str | None
 
@@ -200,7 +215,17 @@ class AnswerRow:
             outcome = "relevant" if task.gold and task.gold.is_relevant else "not relevant"
             state = f"control pair, {'correct' if judgment.is_right else 'wrong'}"
         else:
-            outcome = "" if task.label is None else labels.get(task.label, str(task.label))
+            outcome = _outcome_text(task, labels)
             state = STATES[JudgmentState(judgment.state)]
         label = labels.get(judgment.label, str(judgment.label))
-        return cls(judgment, label, outcome, state, playable_address(task.video))
+        is_settled = judgment.is_right is not None or task.label is not None
+        return cls(judgment, label, outcome, is_settled, state, playable_address(task.video))
+
+
+def _outcome_text(task: JudgmentTask, labels: dict[int, str]) -> str:
+    """Return the outcome of a pair, as `TaskGroup.outcomes` counts it."""
+    if task.label is not None:
+        return labels.get(task.label, str(task.label))
+    if task.state == TaskState.CONFLICTED:
+        return "in conflict"
+    return "pending" if task.labels_live else "unjudged"

@@ -43,7 +43,17 @@ class BenchmarkOutcomes:
 
     @property
     def has_labels(self) -> bool:
-        return self.counts.settled + self.counts.unsettled > 0
+        return self.labelled > 0
+
+    @property
+    def labelled(self) -> int:
+        """Return the number of pairs with a label or a ruling."""
+        return self.counts.settled + self.counts.unsettled
+
+    @property
+    def unjudged(self) -> int | None:
+        """Return the number of pairs without a label, or None while a worker counts new pairs."""
+        return None if self.pairs is None else self.pairs - self.labelled
 
     @property
     def settled_percent(self) -> str:

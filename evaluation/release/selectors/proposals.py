@@ -58,7 +58,8 @@ def propose_version(benchmark: Benchmark, labels: Labels, rules: Rules) -> Propo
     counts = diff_labels(label_set_labels(previous), labels).counts
     major = [*_rule_changes(previous, rules)]
     if counts[Kind.REMOVED]:
-        major.append(f"{counted(counts[Kind.REMOVED], 'pair')} of {previous} would be missing.")
+        removed = counted(counts[Kind.REMOVED], "pair")
+        major.append(f"{removed} of label set {previous.version} would be missing.")
     if major:
         return Proposal(previous.number, Change.MAJOR, tuple(major))
     if counts[Kind.NEW]:

@@ -69,8 +69,8 @@ class Unsettled(Conflict):
         self.counts = counts
         super().__init__(
             f"Not all pairs are settled: {counts.pending:,} pending, {counts.conflicted:,} in "
-            "conflict. They would be published without a label. Settle them first, or confirm this "
-            "(--allow-pending, or allow_pending in the API)."
+            "conflict. They would have no label in the label set. Settle them first, or confirm "
+            "this (--allow-pending, or allow_pending in the API)."
         )
 
 
@@ -92,9 +92,10 @@ def publish_label_set(
 ) -> LabelSet:
     """Freeze the benchmark's labels as its next version.
 
-    allow_pending: publish pairs that are pending or in conflict without a label. change: the part
-    of the version number to increase; None for the one that `propose_version` returns. request: the
-    id of a job; a second call with the same id returns the label set of the first.
+    allow_pending: publish although pairs are pending or in conflict. They have no label in the
+    label set. change: the part of the version number to increase; None for the one that
+    `propose_version` returns. request: the id of a job; a second call with the same id returns the
+    label set of the first.
 
     The labels are read in one snapshot. The files are written before the row, so that every row has
     its files.

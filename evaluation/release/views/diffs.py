@@ -11,6 +11,7 @@ from config.shared.downloads import CSV, attachment
 from config.shared.filters import filters, requested_filter
 from config.shared.pages import only_for
 from config.shared.tables import page_of
+from config.shared.words import lower_first
 from evaluation.models import DRAFT, LabelSet
 from evaluation.release.policies import can_see_scores
 from evaluation.release.selectors import latest_draft
@@ -31,6 +32,7 @@ def label_set_diff(request: HttpRequest, key: str, version: str, other: str) -> 
     page = page_of(found.rows(kind).tolist(), request.GET.get("page"))
     context = {
         "benchmark": benchmark,
+        "heading": f"Changes from {lower_first(found.old.title)} to {lower_first(found.new.title)}",
         "old": found.old,
         "new": found.new,
         "filters": filters(request, "change", _choices(found)),
@@ -60,9 +62,14 @@ def label_set_diff_csv(
 @only_for(can_see_scores)
 @require_safe
 def label_set_compare(request: HttpRequest, key: str) -> HttpResponse:
-    """Redirect the form with two versions to their comparison."""
+    """Redirect the form with two versions to their comparison.
+
+    Without both versions, redirect to the label sets, where they can be selected.
+    """
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     old, new = request.GET.get("from", ""), request.GET.get("to", "")
+    if not (old and new):
+        return redirect("benchmark-labels", key)
     found = compare_label_sets(benchmark, old, new)
     return redirect("label-set-diff", key, found.new.reference, found.old.reference)
 

@@ -36,9 +36,9 @@ def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
     """Show the counts and the number of the next label set, and publish it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_publish_labels(request.user, benchmark)
-    counts = benchmark_outcomes(benchmark).counts
+    outcomes = benchmark_outcomes(benchmark)
     proposal = propose_from_draft(benchmark)
-    form = PublishForm(**form_data(request), counts=counts, proposal=proposal)
+    form = PublishForm(**form_data(request), counts=outcomes.counts, proposal=proposal)
     if request.method == "POST" and form.is_valid():
         return start_job(
             request,
@@ -47,7 +47,7 @@ def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
             params={"benchmark": benchmark.key, "allow_pending": False, **form.cleaned_data},
             benchmark_key=benchmark.key,
         )
-    context = {"benchmark": benchmark, "form": form, "counts": counts, "proposal": proposal}
+    context = {"benchmark": benchmark, "form": form, "outcomes": outcomes, "proposal": proposal}
     status = form_status(request)
     return render(request, "evaluation/release/publish.html", context, status=status)
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -1051,6 +1052,17 @@ def test_a_failed_analysis_is_not_restarted_automatically(
     page = client.get(address).content.decode()
     assert "The disk is full." in page
     assert 'hx-trigger="load"' not in page
+
+
+def test_the_list_names_the_paper_of_each_analysis(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    body = client.get("/benchmarks/tiny/analyses/").content.decode()
+    sources = [analysis.source for analysis in ANALYSES.values() if analysis.source]
+    shown = re.findall(r'<p class="under">(.*?)</p>', body)
+    assert sorted(shown) == sorted(sources)
+    papers = ("FIRE study, ", "Similar to the FIRE study, ", "Wray et al. 2021, ")
+    assert [source for source in sources if not source.startswith(papers)] == []
+    assert body.count('<a href="https://arxiv.org/abs/2210.05038">FIRE study</a>') == 1
 
 
 def test_analyses_over_the_api(benchmark: Benchmark) -> None:

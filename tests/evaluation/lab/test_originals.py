@@ -104,6 +104,17 @@ def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> N
     assert result["rows"][0]["kept"] < 1
 
 
+def test_few_videos_with_settled_original_positives_are_a_warning(benchmark: Benchmark) -> None:
+    warnings = get_analysis("originals").warnings
+    result = result_of(benchmark) | {"unit": "videos", "units": 100}
+    old = {name: value for name, value in result.items() if name != "share_units"}
+    assert warnings(old) == warnings(result | {"share_units": 20}) == []
+    assert warnings(result | {"share_units": 3}) == [
+        "The settled original positives belong to only 3 videos. The interval of the rejected "
+        "share is wide and depends on each single video."
+    ]
+
+
 def test_a_caption_can_lose_its_only_positive(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
     add_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 0)])
@@ -114,8 +125,9 @@ def test_a_caption_can_lose_its_only_positive(tmp_path: Path) -> None:
 
 
 def test_without_labels_the_analysis_is_not_available(tmp_path: Path, benchmark: Benchmark) -> None:
-    with pytest.raises(InvalidInput, match="This analysis needs labels"):
+    with pytest.raises(InvalidInput) as refused:
         build_question(get_analysis("originals"), benchmark, {"labels": "original"})
+    assert str(refused.value) == ("This analysis needs labels. Select a label set under Settings.")
     with pytest.raises(InvalidInput, match="needs the original positives"):
         build_question(get_analysis("originals"), benchmark, {"only": "on"})
 

@@ -205,7 +205,7 @@ def test_a_page_has_all_parts(benchmark: Benchmark, client: Client, name: str) -
 
 
 def test_what_is_missing_is_named(benchmark: Benchmark, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"^This analysis needs labels\. Publish a label set"):
+    with pytest.raises(InvalidInput, match=r"^This analysis needs labels\. Select a label set"):
         build_question(get_analysis("proxy-calibration"), benchmark, {"labels": "original"})
     Proxy.objects.filter(name="words").delete()
     with pytest.raises(InvalidInput, match=r"^This analysis needs at least two proxies\."):
@@ -217,6 +217,20 @@ def test_what_is_missing_is_named(benchmark: Benchmark, tmp_path: Path) -> None:
     for name in set(NAMES) - {"proxy-correlation"}:
         with pytest.raises(InvalidInput, match=r"^This analysis needs a proxy\."):
             build_question(get_analysis(name), benchmark, {})
+
+
+def test_an_analysis_of_two_proxies_asks_for_a_second_one(
+    benchmark: Benchmark, client: Client
+) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    address = "/benchmarks/tiny/analyses/proxy-correlation/"
+    page = client.get(f"{address}?proxies=near").content.decode()
+    assert "Not available: Select at least two proxies, or none to use all." in page
+    assert '<details class="lab-form" open>' in page
+    Proxy.objects.filter(name="words").delete()
+    page = client.get(address).content.decode()
+    assert "This analysis needs at least two proxies. Compute or import more." in page
+    assert '<details class="lab-form">' in page
 
 
 def test_labels_that_are_all_equal_are_refused(benchmark: Benchmark, tmp_path: Path) -> None:

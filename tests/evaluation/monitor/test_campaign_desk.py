@@ -525,10 +525,10 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
     page = person_page(desk, campaign, "anna")
     text = text_of(page)
     for part in (
-        "Judged 3 all: 6",
-        "Median time 3.0 s all: 3.0 s",
-        "Relevant labels 66.7 % 2 of 3 all: 50.0 %",
-        "Agrees with others 50.0 % 1 of 2; all labels: 33.3 % all: 50.0 %",
+        "Judged 3 all annotators: 6",
+        "Median time 3.0 s all annotators: 3.0 s",
+        "Relevant labels 66.7 % 2 of 3 all annotators: 50.0 %",
+        "Agrees with others 50.0 % 1 of 2; all labels: 33.3 % all annotators: 50.0 %",
         "Answers per hour",
         "Median time of an answer per hour",
     ):
@@ -537,6 +537,23 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
         ["not relevant", "pending", "counted", "200.0 s"],
         ["relevant", "not relevant", "counted", "4.0 s"],
         ["relevant", "relevant", "counted", "2.0 s"],
+    ]
+
+
+def test_outcomes_without_a_label_are_named_as_the_campaign_counts_them(
+    tmp_path: Path, desk: Client, lead: User
+) -> None:
+    made = factories.make_campaign(tmp_path, captions=1, videos=3, double_share=1, labels_max=2)
+    label(made, "anna", {"v0": 1, "v1": 1, "v2": 1})
+    label(made, "ben", {"v0": 1, "v1": 0})
+    rows = table_of(person_page(desk, made, "anna"), "table-answers")
+    assert sorted(row[3] for row in rows) == ["in conflict", "pending", "relevant"]
+    withdraw_judgments(campaign=made, annotator=person("anna"), by=lead)
+    rows = table_of(person_page(desk, made, "anna"), "table-answers")
+    assert sorted(row[3:5] for row in rows) == [
+        ["pending", "withdrawn by a lead"],
+        ["pending", "withdrawn by a lead"],
+        ["unjudged", "withdrawn by a lead"],
     ]
 
 
@@ -554,6 +571,25 @@ def test_filtered_answers_of_an_annotator(
 ) -> None:
     page = person_page(desk, campaign, name, f"?show={show}")
     assert [row[2] for row in table_of(page, "table-answers")] == answers
+
+
+def test_an_annotator_who_only_escalated_has_no_answers(campaign: Campaign, desk: Client) -> None:
+    dora = make_annotator("dora")
+    for assignment in claim(campaign, dora)[:2]:
+        escalate_task(assignment_id=assignment.pk, annotator=dora, kind=EscalationKind.UNSURE)
+    page = person_page(desk, campaign, "dora")
+    assert "No answers, but 2 escalated pairs. Go to the desk" in text_of(page)
+    assert f'href="/campaigns/{campaign.pk}/desk/">Go to the desk</a>' in page.decode()
+    filtered = text_of(person_page(desk, campaign, "dora", "?show=fast"))
+    assert "No answers of this kind." in filtered
+
+
+def test_pages_of_people_redirect_to_training(tmp_path: Path, desk: Client) -> None:
+    training, anna = factories.make_training(tmp_path), make_annotator("anna")
+    factories.train(training, anna, "rrw")
+    address = f"/campaigns/{training.pk}/people/"
+    for page in (address, f"{address}csv/", f"{address}{anna.pseudonym}/"):
+        assert desk.get(page)["Location"] == "/benchmarks/tiny/training/"
 
 
 def test_unknown_filters_and_annotators(campaign: Campaign, desk: Client) -> None:
@@ -636,12 +672,12 @@ def test_escalated_and_excluded_pairs_are_shown(
     for assignment, kind in zip(claim(campaign, person("cara")), kinds, strict=False):
         escalate_task(assignment_id=assignment.pk, annotator=person("cara"), kind=kind)
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
-    assert "Cannot play 1" in page
+    assert "Cannot play 1 task " in page
     assert "Escalated 1 a lead rules on them at the desk" in page
     cache.clear()
     exclude_task(task=campaign.tasks.get(state="unplayable"), by=lead)
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
-    assert "Cannot play 0" in page
+    assert "Cannot play 0 tasks " in page
     assert "Excluded 1 the video cannot play" in page
 
 
@@ -657,7 +693,7 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
     assert desk.post(address, {"reason": ""}).status_code == 422
     desk.post(address, {"reason": "guesses", "pause": "on"})
     job = Job.objects.get()
-    assert job.title == f"Withdraw judgments of {ben.pseudonym} in First"
+    assert job.title == f"Withdraw answers of {ben.pseudonym} in First"
     assert "guesses" not in str(job.params)
     # The pause is immediate. The job withdraws the answers.
     assert Membership.objects.get(annotator=ben).state == "paused"
@@ -678,8 +714,8 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
     page = text_of(person_page(desk, campaign, "ben"))
     assert "2 answers were withdrawn" in page
     assert "Labels per hour no labels" in page
-    assert "by lena : guesses" in page or "by lena: guesses" in page
-    assert "This annotator has no counted judgments here." in text_of(desk.get(address).content)
+    assert "by lena Reason: guesses" in page
+    assert "This annotator has no counted answers here." in text_of(desk.get(address).content)
     again = desk.post(address, {"reason": "again"})
     assert again.status_code == 409
 

@@ -71,7 +71,9 @@ def test_a_lead_pauses_an_annotator_and_withdraws_their_orders(
     texts = {name: own.text for name, own, _ in page.context["figures"] if not own.is_undefined}
     assert texts == {"Orders": "1", "Escalated": "0"}
     withdrawal = f"/campaigns/{study.pk}/people/{anna.pseudonym}/reopen/"
-    assert withdrawal in page.content.decode()
+    assert f'href="{withdrawal}">Withdraw orders …</a>' in page.content.decode()
+    people = f'<a href="/campaigns/{study.pk}/people/"><bdi>People</bdi></a>'
+    assert people in page.content.decode()
     data = {"action": "pause", "reason": "Let us talk.", "back": "campaign"}
     assert client.post(f"/campaigns/{study.pk}/members/{anna.pk}/", data)["Location"] == address
     assert "Let us talk." in client.get(address).content.decode()

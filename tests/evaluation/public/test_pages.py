@@ -54,10 +54,11 @@ def make_public_benchmark(folder: Path) -> Benchmark:
     factories.add_judgments(folder, benchmark, [("c0", "v1", "a", 1), ("c0", "v2", "b", 0)])
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
-    return open_page(benchmark)
+    return change_page(benchmark)
 
 
-def open_page(benchmark: Benchmark, **changes: Any) -> Benchmark:
+def change_page(benchmark: Benchmark, **changes: Any) -> Benchmark:
+    """Change what visitors see, and make the benchmark public by default."""
     values = {"is_public": True, **changes}
     services.change_public_page(benchmark=benchmark, changes=values, by=OPERATOR)
     return benchmark
@@ -74,7 +75,7 @@ def private_upload(benchmark: Benchmark, by: User, name: str = CANARY) -> RunUpl
     return made
 
 
-def judged_now(benchmark: Benchmark) -> Campaign:
+def open_new_campaign(benchmark: Benchmark) -> Campaign:
     factories.build_pool(benchmark=benchmark, depth=1)
     return open_campaign(benchmark=benchmark, by=OPERATOR)
 
@@ -85,7 +86,7 @@ def judged_now(benchmark: Benchmark) -> Campaign:
 def test_a_visitor_sees_the_leaderboard_label_sets_licence_and_citation(
     benchmark: Benchmark, client: Client
 ) -> None:
-    open_page(benchmark, citation="@misc{tiny}", contact="lab@example.org")
+    change_page(benchmark, citation="@misc{tiny}", contact="lab@example.org")
     answer = client.get("/public/tiny/")
     text = answer.content.decode()
     # By the labels, Alpha is correct for c0 (v1 is relevant) and c1 (its original positive).
@@ -96,6 +97,9 @@ def test_a_visitor_sees_the_leaderboard_label_sets_licence_and_citation(
     assert [row.unjudged.text for row in answer.context["rows"]] == ["0.0 %", "50.0 %"]
     for shown in ("CC0", "@misc{tiny}", "lab@example.org", "Small.", "1.0.0", "5\n"):
         assert shown in text
+    assert "To get an account, write to the contact." in text
+    change_page(benchmark, contact="")
+    assert "write to the contact" not in client.get("/public/tiny/").content.decode()
 
 
 def test_a_visitor_signs_in_and_returns_to_the_page(benchmark: Benchmark, client: Client) -> None:
@@ -107,7 +111,7 @@ def test_a_visitor_signs_in_and_returns_to_the_page(benchmark: Benchmark, client
     assert "Sign in</a>" not in client.get("/public/tiny/").content.decode()
 
 
-def test_downloads_contain_ids_and_labels_and_texts_only_if_selected(
+def test_downloads_contain_texts_only_if_the_public_page_shows_them(
     benchmark: Benchmark, client: Client
 ) -> None:
     def body(path: str) -> str:
@@ -121,7 +125,7 @@ def test_downloads_contain_ids_and_labels_and_texts_only_if_selected(
     assert body("ids/videos") == "number,video_id\n0,v0\n1,v1\n2,v2\n"
     assert "caption 0" not in body("labels/1.0.0/jsonl")
     assert body("labels/1.0.0/datasheet").startswith("# Datasheet: labels of tiny, version 1.0.0")
-    open_page(benchmark, shows_texts=True)
+    change_page(benchmark, shows_texts=True)
     assert body("ids/captions") == "number,caption_id,caption\n0,c0,caption 0\n1,c1,caption 1\n"
     assert "caption 0" in body("labels/1.0.0/jsonl")
 
@@ -144,14 +148,14 @@ def test_the_api_returns_what_the_page_shows(benchmark: Benchmark, client: Clien
 
 # --- Who sees it ------------------------------------------------------------------------------
 
-OPEN_PAGES = (
+SCORE_PAGES = (
     "public/tiny/",
     "public/tiny/results/csv/",
     "public/tiny/results/json/",
     "public/tiny/labels/1.0.0/csv/",
     "public/tiny/labels/1.0.0/datasheet/",
 )
-NEUTRAL = ("public/tiny/ids/captions/", "public/tiny/ids/videos/")
+ID_FILES = ("public/tiny/ids/captions/", "public/tiny/ids/videos/")
 PEOPLE = {
     "visitor": True,
     "account": True,
@@ -188,29 +192,30 @@ def test_annotators_of_a_benchmark_do_not_see_its_public_page(
     benchmark: Benchmark, person: str
 ) -> None:
     client = client_of(person)
-    answers = {path: client.get(f"/{path}").status_code for path in (*OPEN_PAGES, *NEUTRAL)}
+    answers = {path: client.get(f"/{path}").status_code for path in (*SCORE_PAGES, *ID_FILES)}
     assert set(answers.values()) == {200 if PEOPLE[person] else 404}
     assert client.get(f"{API}public/tiny/").status_code == (200 if PEOPLE[person] else 404)
     listed = client.get("/public/").content.decode()
     assert ("/public/tiny/" in listed) == PEOPLE[person]
+    assert ("No public benchmark is visible to your account." in listed) != PEOPLE[person]
 
 
 @pytest.mark.parametrize("state", CampaignState.values)
-def test_no_one_sees_scores_and_labels_here_while_a_campaign_is_not_closed(
+def test_visitors_see_scores_and_labels_only_after_all_campaigns_are_closed(
     benchmark: Benchmark, client: Client, state: str
 ) -> None:
-    """An annotator who signs out is a visitor."""
-    Campaign.objects.filter(pk=judged_now(benchmark).pk).update(state=state)
-    is_open = state == CampaignState.CLOSED
+    """A visitor may be an annotator who signed out, and labels must not depend on scores."""
+    Campaign.objects.filter(pk=open_new_campaign(benchmark).pk).update(state=state)
+    shows_scores = state == CampaignState.CLOSED
     page = client.get("/public/tiny/").content.decode()
-    assert ("Alpha" in page, "1.0.0" in page) == (is_open, is_open)
+    assert ("Alpha" in page, "1.0.0" in page) == (shows_scores, shows_scores)
     found = client.get(f"{API}public/tiny/").json()
-    assert (found["results"] is None, found["label_sets"] is None) == (not is_open, not is_open)
-    for path in OPEN_PAGES[1:]:
-        assert client.get(f"/{path}").status_code == (200 if is_open else 404)
-    assert {client.get(f"/{path}").status_code for path in NEUTRAL} == {200}
-    open_page(benchmark, shows_while_judging=True)
-    assert {client.get(f"/{path}").status_code for path in OPEN_PAGES} == {200}
+    assert [found[part] is not None for part in ("results", "label_sets")] == [shows_scores] * 2
+    for path in SCORE_PAGES[1:]:
+        assert client.get(f"/{path}").status_code == (200 if shows_scores else 404)
+    assert {client.get(f"/{path}").status_code for path in ID_FILES} == {200}
+    change_page(benchmark, shows_while_judging=True)
+    assert {client.get(f"/{path}").status_code for path in SCORE_PAGES} == {200}
 
 
 @pytest.mark.parametrize("way", ["private", "archived"])
@@ -218,33 +223,36 @@ def test_a_private_or_archived_benchmark_has_no_public_page(
     benchmark: Benchmark, client: Client, way: str
 ) -> None:
     if way == "private":
-        open_page(benchmark, is_public=False)
+        change_page(benchmark, is_public=False)
     else:
         services.archive_benchmark(benchmark=benchmark, by=OPERATOR)
-    for path in (*OPEN_PAGES, *NEUTRAL):
+    for path in (*SCORE_PAGES, *ID_FILES):
         assert client.get(f"/{path}").status_code == 404
-    assert "tiny" not in client.get("/public/").content.decode()
+    listed = client.get("/public/").content.decode()
+    assert "tiny" not in listed
+    assert "No benchmark is public yet." in listed
 
 
 # --- Private runs -----------------------------------------------------------------------------
-
-SEES_UPLOADS = {"benchmark-run-uploads", "run-upload-refuse"}
 
 
 def pages(places: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name, method, address, _ in TABLE:
         if method == "GET":
             yield name, address.format(**places)
-    for path in (*OPEN_PAGES, *NEUTRAL):
+    for path in (*SCORE_PAGES, *ID_FILES):
         yield "public", f"/{path}"
 
 
 @pytest.mark.parametrize("visitor", ["anonymous", "annotator", "researcher", "lead", "admin"])
-def test_no_page_or_operation_contains_a_private_run(
+def test_only_leads_find_a_private_run_on_pages_and_in_the_api(
     places: dict[str, Any], visit: Callable[[str], Client], visitor: str
 ) -> None:
-    """The list of pages and operations is complete, so a new one is tested as well."""
-    benchmark = open_page(Benchmark.objects.get(key="tiny"), shows_while_judging=True)
+    """`TABLE` has all pages and `OPERATIONS` all operations, so new ones are tested, too.
+
+    Admins also find the run in the audit log.
+    """
+    benchmark = change_page(Benchmark.objects.get(key="tiny"), shows_while_judging=True)
     made = private_upload(benchmark, User.objects.get(username="olga"))
     run = made.run
     assert run is not None
@@ -270,11 +278,12 @@ def test_no_page_or_operation_contains_a_private_run(
             answer = client.get(address)
             transaction.set_rollback(True)
         body = b"".join(answer) if answer.streaming else answer.content
-        asked = sum(address.count(word) for word in words)
-        if any(word.encode() in body for word in words) and not asked:
+        # A page may repeat a word of its own address.
+        is_in_address = any(word in address for word in words)
+        if any(word.encode() in body for word in words) and not is_in_address:
             found.add(name)
-    leads = visitor in ("lead", "admin")
-    expected = {"benchmark-run-uploads", "api"} if leads else set()
+    is_lead = visitor in ("lead", "admin")
+    expected = {"benchmark-run-uploads", "api"} if is_lead else set()
     assert found - {"audit-log", "audit-log-csv"} == expected
 
 
@@ -383,7 +392,7 @@ def test_an_upload_by_page_and_api_is_one_service(benchmark: Benchmark, client: 
     assert (answer.status_code, RunUpload.objects.count()) == (422, 2)
 
 
-def test_the_lists_of_uploads_need_the_same_queries_for_one_and_for_three(
+def test_the_list_of_uploads_needs_as_many_queries_for_three_as_for_one(
     benchmark: Benchmark, client: Client
 ) -> None:
     olga = factories.make_outsider("olga")
@@ -392,9 +401,7 @@ def test_the_lists_of_uploads_need_the_same_queries_for_one_and_for_three(
     for number in (1, 3):
         while RunUpload.objects.count() < number:
             private_upload(benchmark, olga, f"S{RunUpload.objects.count()}")
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             client.get("/uploads/")
         counts.append(len(queries))
     assert counts[0] == counts[1]
@@ -404,7 +411,7 @@ def test_the_lists_of_uploads_need_the_same_queries_for_one_and_for_three(
 
 
 def test_a_lead_confirms_what_visitors_will_see(benchmark: Benchmark, client: Client) -> None:
-    open_page(benchmark, is_public=False)
+    change_page(benchmark, is_public=False)
     client.force_login(make_member("lea", Role.LEAD, of="tiny"))
     page = client.get("/benchmarks/tiny/public/").content.decode()
     assert "Alpha" in page
@@ -414,6 +421,29 @@ def test_a_lead_confirms_what_visitors_will_see(benchmark: Benchmark, client: Cl
     assert client.post("/benchmarks/tiny/public/", form | {"confirmed": "on"}).status_code == 302
     assert Client().get("/public/tiny/").status_code == 200
     assert benchmark.public_page.runs_per_day == 3
+
+
+@pytest.mark.parametrize("setting", ["shows_while_judging", "shows_texts"])
+def test_a_lead_confirms_what_visitors_will_see_in_addition(
+    benchmark: Benchmark, client: Client, setting: str
+) -> None:
+    change_page(benchmark)
+    client.force_login(make_member("lea", Role.LEAD, of="tiny"))
+    address, form = "/benchmarks/tiny/public/", {"is_public": "on", "runs_per_day": "3"}
+    assert client.post(address, form).status_code == 302
+    more = form | {setting: "on"}
+    refused = client.post(address, more)
+    assert refused.status_code == 422
+    assert refused.context["form"].errors == {
+        "confirmed": ["Read what visitors will see, and confirm it."]
+    }
+    # The label is a sentence, so no colon follows it.
+    assert "they may see it.</a> Read what" in " ".join(refused.content.decode().split())
+    assert client.post(address, more | {"confirmed": "on"}).status_code == 302
+    # Visitors see nothing new, or less.
+    assert client.post(address, more).status_code == 302
+    assert client.post(address, form).status_code == 302
+    assert client.post(address, {"runs_per_day": "3", setting: "on"}).status_code == 302
 
 
 def test_the_command_and_the_api_make_a_benchmark_public(
@@ -437,7 +467,7 @@ def test_the_command_and_the_api_make_a_benchmark_public(
 
 
 def test_texts_of_uploaders_and_leads_are_escaped(benchmark: Benchmark, client: Client) -> None:
-    open_page(benchmark, citation=HOSTILE, contact=HOSTILE)
+    change_page(benchmark, citation=HOSTILE, contact=HOSTILE)
     olga = factories.make_outsider("olga")
     made = private_upload(benchmark, olga, HOSTILE)
     services.publish_run(upload=made, changes={"description": HOSTILE}, by=olga)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from io import StringIO
 from pathlib import Path
@@ -19,7 +20,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
-from evaluation.models import LabelSetBasis
+from evaluation.models import Draft, LabelSetBasis
 from evaluation.release.services import make_draft, publish_label_set
 from pooling.models import Benchmark
 from tests.factories import add_judgments, make_benchmark, make_user
@@ -120,13 +121,24 @@ def test_the_page_filters_the_differences(benchmark: Benchmark, rita: Client) ->
         ("1", "majority", "1"),
         ("", "conflict", "2"),
     )
+    text = text_of(page)
+    assert '<strong>relevant</strong> <small class="muted">(majority)</small>' in text
+    assert '<strong>no label</strong> <small class="muted">(conflict)</small>' in text
+    assert 'href="/benchmarks/tiny/caption/?id=c0"' in text
+    assert 'href="/benchmarks/tiny/video/?id=v1"' in text
+    assert '<label for="id_from">From</label>' in text
+    assert '<label for="id_to">To</label>' in text
     link = "/benchmarks/tiny/labels/2.0.0/since/1.0.0/csv/?change=lost"
-    assert link in page.content.decode()
+    assert link in text
     lines = b"".join(rita.get(link).streaming_content).decode().splitlines()
     assert lines == [DIFF.splitlines()[0], DIFF.splitlines()[2]]
     assert rita.get(f"{address}?change=other").status_code == 400
-    form = rita.get("/benchmarks/tiny/labels/compare/?from=2&to=1")
+    compare = "/benchmarks/tiny/labels/compare/"
+    form = rita.get(f"{compare}?from=2&to=1")
     assert form["Location"] == "/benchmarks/tiny/labels/1.0.0/since/2.0.0/"
+    for query in ("", "?from=2", "?to=1"):
+        assert rita.get(compare + query)["Location"] == "/benchmarks/tiny/labels/"
+    assert rita.get(f"{compare}?from=2&to=9").status_code == 404
 
 
 def test_a_label_set_is_compared_with_the_draft(
@@ -137,6 +149,9 @@ def test_a_label_set_is_compared_with_the_draft(
     make_draft(benchmark=benchmark, by=OPERATOR)
     page = rita.get("/benchmarks/tiny/labels/draft/since/2/")
     assert [row.kind for row in page.context["rows"]] == ["New pair"]
+    at = Draft.objects.get().created_at.astimezone(datetime.UTC)
+    heading = f"<h1>Changes from label set 2.0.0 to draft of {at:%d %b %Y, %H:%M} UTC</h1>"
+    assert heading in text_of(page)
 
 
 def test_the_page_of_a_label_set(benchmark: Benchmark, rita: Client) -> None:

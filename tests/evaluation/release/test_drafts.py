@@ -272,7 +272,8 @@ def test_first_labels_are_analysed_before_anything_is_published(
     with without_triggers():
         benchmark.label_sets.all().delete()
     refused = client.get("/benchmarks/tiny/analyses/labels/").content.decode()
-    assert "This analysis needs labels." in refused
+    no_labels = "This analysis needs labels. Publish a label set or create a draft."
+    assert no_labels in refused
     assert "Draft the labels" in client.get("/benchmarks/tiny/analyses/").content.decode()
 
     answer = client.post("/benchmarks/tiny/labels/draft/")
@@ -284,6 +285,8 @@ def test_first_labels_are_analysed_before_anything_is_published(
     assert "12 pairs, 6 relevant" in " ".join(page.split())
     assert "/analyses/labels/?labels=draft" in page
     assert "up to date" not in page
+    refused = client.get("/benchmarks/tiny/analyses/labels/?labels=original").content.decode()
+    assert "This analysis needs labels. Select the draft under Settings." in refused
 
 
 def test_drafts_by_command(

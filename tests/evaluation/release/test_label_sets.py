@@ -79,8 +79,8 @@ def test_a_label_set_is_its_canonical_text(tmp_path: Path) -> None:
     assert content(label_set.file) == CANONICAL.encode()
     assert label_set.sha256 == CANONICAL_SHA256
     assert label_set.sha256 == hashlib.sha256(CANONICAL.encode()).hexdigest()
-    single = content(label_set.judgments_file)
-    assert label_set.judgments_sha256 == hashlib.sha256(single).hexdigest()
+    judgments = content(label_set.judgments_file)
+    assert label_set.judgments_sha256 == hashlib.sha256(judgments).hexdigest()
     assert (label_set.version, label_set.n_pairs, label_set.n_judgments) == ("1.0.0", 4, 8)
     assert (label_set.n_relevant, label_set.n_conflicted) == (2, 1)
     assert label_set.code_version == code_version()
@@ -100,7 +100,7 @@ def test_a_label_set_does_not_depend_on_the_order_of_arrival(tmp_path: Path, see
     )
 
 
-def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path) -> None:
+def test_two_label_sets_have_the_same_labels_under_other_pseudonyms(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     add_judgments(tmp_path, benchmark, ROWS)
     one, two = (
@@ -118,10 +118,12 @@ def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path
     ]
     assert [len(names) for names in pseudonyms] == [3, 3]
     assert not pseudonyms[0] & pseudonyms[1]
-    known = {str(pk) for pk in Annotator.objects.values_list("pk", flat=True)} | {"Zoë", "Cem"}
-    assert not known & (pseudonyms[0] | pseudonyms[1])
+    ids = {str(pk) for pk in Annotator.objects.values_list("pk", flat=True)}
+    real_names = {"Zoë", "Cem"}
+    assert not (ids | real_names) & (pseudonyms[0] | pseudonyms[1])
+    # This name contains a comma, which separates columns.
     assert "Al, B." not in first + second
-    # The labels do not depend on their annotators.
+    # The file has all labels that were judged.
     labels = sorted(line.split(",")[-2] for line in first.splitlines()[1:])
     assert labels == sorted(str(label) for *_, label in ROWS)
 
@@ -191,7 +193,7 @@ def test_the_files_are_on_disk_before_the_row_is_stored(
     assert synced == [files[0], folder, files[1], folder]
 
 
-def test_the_same_request_is_the_same_label_set(tmp_path: Path) -> None:
+def test_a_repeated_request_returns_the_same_label_set(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     add_judgments(tmp_path, benchmark, ROWS)
     request = uuid.uuid4()
@@ -241,5 +243,5 @@ def test_a_set_published_while_labels_arrive_is_one_snapshot(tmp_path: Path) -> 
 
     label_set, _ = at_once(publish, go_on)
     rows = content(label_set.file).decode().splitlines()[1:]
-    single = content(label_set.judgments_file).decode().splitlines()[1:]
-    assert 4 <= len(rows) == len(single) == label_set.n_pairs == label_set.n_judgments
+    judgments = content(label_set.judgments_file).decode().splitlines()[1:]
+    assert 4 <= len(rows) == len(judgments) == label_set.n_pairs == label_set.n_judgments

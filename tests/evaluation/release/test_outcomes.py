@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import threading
 from pathlib import Path
 
@@ -129,6 +130,7 @@ def test_all_states_are_counted_alike(tmp_path: Path, lead: User) -> None:
         "c0,v4,1,majority,1,1",
     ]
     assert (label_set.n_pairs, label_set.n_pending, label_set.n_conflicted) == (5, 2, 0)
+    assert benchmark_outcomes(campaign.benchmark).unjudged == 3
 
 
 def test_closing_settles_pending_pairs(tmp_path: Path, lead: User) -> None:
@@ -305,12 +307,29 @@ def test_publishing_by_page_requires_confirmation(
     question = client.post("/benchmarks/tiny/labels/publish/")
     assert question.status_code == 422
     text = question.content.decode()
-    assert "Publish 2 pairs without a label: 1 pending, 1 in conflict" in text
+    assert "Publish 2 unsettled pairs without a label in the set (1 pending, 1 in conflict)" in text
     assert "Some pairs are not settled." in text
     assert not Job.objects.exists()
     client.post("/benchmarks/tiny/labels/publish/", {"allow_pending": "on"})
     job = Job.objects.get()
     assert (job.kind, job.params["allow_pending"]) == ("publish_labels", True)
+
+
+def test_the_figures_before_publishing_add_up_to_all_pairs(
+    tmp_path: Path, client: Client, lead: User
+) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=6, double_share=1, labels_max=2)
+    judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 1, "v2": 1})
+    judge(campaign, make_annotator("ben"), {"v0": 1, "v2": 0})
+    client.force_login(lead)
+    page = client.get("/benchmarks/tiny/labels/publish/").content.decode()
+    figures = page[page.index('<dl class="facts facts-large">') : page.index("</dl>")]
+    assert re.findall(r"<dt>(.+?)</dt>\s*<dd>\s*(\d+)", figures) == [
+        ("Settled", "1"),
+        ("Pending", "1"),
+        ("In conflict", "1"),
+        ("Unjudged", "3"),
+    ]
 
 
 def test_publishing_over_the_api_requires_confirmation(unsettled: Benchmark, lead: User) -> None:
@@ -548,6 +567,7 @@ def test_the_page_of_equal_captions(equal: Benchmark, client: Client, lead: User
     ]
     assert client.post(address, {"rule": "off"}).status_code == 403
     client.force_login(lead)
+    assert "Change the rule" in client.get(address).content.decode()
     assert client.post(address, {"rule": "off"}).status_code == 302
     equal.refresh_from_db()
     assert equal.equal_texts == EqualTexts.OFF
@@ -562,8 +582,10 @@ def test_a_rule_that_cannot_change_is_refused_on_its_page(
     client.force_login(lead)
     refused = client.post("/benchmarks/equal/equal-captions/", {"rule": "off"})
     assert refused.status_code == 409
-    assert refused.context["form"].non_field_errors() == [
-        "The rule can no longer change, because equal captions share tasks of a campaign."
-    ]
+    reason = "The rule can no longer change, because a campaign was opened under it."
+    assert refused.context["form"].non_field_errors() == [reason]
+    body = refused.content.decode()
+    assert body.count(reason) == 1
+    assert "Change the rule" not in body
     equal.refresh_from_db()
     assert equal.equal_texts == EqualTexts.FOLDED

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from annotation.enums import Scale
-from annotation.services import write_guideline
+from annotation.services import withdraw_judgments, write_guideline
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
@@ -100,7 +100,8 @@ def test_the_page_proposes_a_number_and_stores_notes(tmp_path: Path, client: Cli
     campaign = make_campaign(tmp_path, videos=2)
     anna = make_annotator("anna")
     judge(campaign, anna, {"v0": 1})
-    client.force_login(make_user("lena", Role.LEAD))
+    lena = make_user("lena", Role.LEAD)
+    client.force_login(lena)
     address = "/benchmarks/tiny/labels/publish/"
     make_draft(benchmark=campaign.benchmark, by=OPERATOR)
     assert "Version number" not in client.get(address).content.decode()
@@ -111,6 +112,14 @@ def test_the_page_proposes_a_number_and_stores_notes(tmp_path: Path, client: Cli
     assert "By rule: 1.1.0" in text
     assert "Patch: changed labels of the same pairs (1.0.1)" in text
     assert "1.1.0 after 1.0.0: 1 new pair." in " ".join(text.split())
+
+    withdraw_judgments(campaign=campaign, annotator=anna, by=lena)
+    judge(campaign, make_annotator("ben"), {"v1": 0})
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
+    text = " ".join(client.get(address).content.decode().split())
+    warning = "2.0.0 after 1.0.0: 1 pair of label set 1.0.0 would be missing."
+    assert 0 < text.index(warning) < text.index("Publish now</button>")
+    assert "Major: other guidelines or rules, or missing pairs (2.0.0)" in text
 
     client.post(address, {"change": "major", "notes": "Second round."})
     assert Job.objects.get().params | {"job": ""} == {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from config.shared.words import counted
 from evaluation.core.statistics.resampling import FEW_CLUSTERS
 from evaluation.lab.analyses.charts import (
     DOTS,
@@ -16,7 +15,7 @@ from evaluation.lab.analyses.charts import (
     quantity,
 )
 from evaluation.lab.analyses.intervals import (
-    NAMES,
+    few_in_part_warnings,
     few_units_warnings,
     interval_title,
 )
@@ -27,7 +26,10 @@ BY = {"kept": "With rejected", "dropped": "Without rejected"}
 
 
 class PositiveCounts(TypedDict):
-    """Numbers of original positives by their label."""
+    """Numbers of the judged original positives by their label.
+
+    judged: all of them. settled: those with a label. irrelevant: the rejected ones.
+    """
 
     judged: int
     settled: int
@@ -36,9 +38,10 @@ class PositiveCounts(TypedDict):
 
 
 class RejectedShare(TypedDict):
-    """The rejected share of the settled original positives; null without any.
+    """The rejected share of the settled original positives. It is null if none is settled.
 
-    share_units: number of resampling units that the settled original positives belong to.
+    interval: of the share. share_units: number of resampling units that the settled original
+    positives belong to.
     """
 
     share: float | None
@@ -47,7 +50,10 @@ class RejectedShare(TypedDict):
 
 
 class OriginalsRow(TypedDict):
-    """The score of a run with and without the rejected original positives."""
+    """The score of a run with the rejected original positives (kept), and without them (dropped).
+
+    difference: dropped - kept.
+    """
 
     run: str
     measure: str
@@ -68,9 +74,10 @@ class RejectedRow(TypedDict):
 
 
 class OriginalsResult(PositiveCounts, RejectedShare, WithIntervals):
-    """The judged original positives, and the scores without the rejected ones.
+    """The judged original positives, and the scores with and without the rejected ones.
 
-    known: number of original positives. without: captions that lose their only positive.
+    known: number of all original positives. without: number of captions that lose their only
+    positive if the rejected ones are left out.
     """
 
     known: int
@@ -90,8 +97,8 @@ def tables(result: OriginalsResult) -> list[Table]:
                 Column("judged", "Judged", "count"),
                 Column("settled", "Settled", "count"),
                 Column("relevant", "Relevant", "count"),
-                Column("irrelevant", "Not relevant", "count"),
-                Column("share", "Not relevant, % of settled", "percent"),
+                Column("irrelevant", "Rejected", "count"),
+                Column("share", "Rejected, % of settled", "percent"),
                 Column("interval", percent, "percent"),
                 Column("without", "Captions that lose their only positive", "count"),
             ],
@@ -105,7 +112,7 @@ def tables(result: OriginalsResult) -> list[Table]:
                 Column("measure", "Measure"),
                 Column("kept", BY["kept"], "percent"),
                 Column("dropped", BY["dropped"], "percent"),
-                Column("difference", "Difference", "points"),
+                Column("difference", "Without minus with", "points"),
                 Column("difference_interval", percent, "points"),
             ],
             result["rows"],
@@ -126,16 +133,11 @@ def tables(result: OriginalsResult) -> list[Table]:
 
 
 def warnings(result: OriginalsResult) -> list[str]:
+    # Results of older code versions do not contain the number of these units.
     units = result.get("share_units", FEW_CLUSTERS)
-    if few := few_units_warnings(result):
-        return few
-    if not 0 < units < FEW_CLUSTERS:
-        return []
-    name = NAMES[result["unit"]]
-    return [
-        f"The settled original positives belong to only {counted(units, name)}. The interval of "
-        f"the rejected share is wide and depends on each single {name}."
-    ]
+    return few_units_warnings(result) or few_in_part_warnings(
+        result, units, "The settled original positives", "the rejected share"
+    )
 
 
 def charts(result: OriginalsResult) -> list[Chart]:

@@ -35,7 +35,10 @@ class SourceRow(TypedDict):
 
 
 class CaptionRow(TypedDict):
-    """An example: a caption with its number of positives before and after the labels."""
+    """An example: a caption with its number of positives by each source.
+
+    end: its group by length, `short`, `middle` or `long`.
+    """
 
     end: str
     caption_id: str
@@ -46,10 +49,12 @@ class CaptionRow(TypedDict):
 
 
 class PositivesResult(TypedDict):
-    """The positives by source, a key of `SOURCES`.
+    """The positives by source. The keys of all dicts are those of `SOURCES`.
 
-    per_caption: the number of captions with 0, 1, 2 … positives. by_length: rows of words,
-    positives and captions.
+    captions: the number of all captions. per_caption: item n is the number of captions with n
+    positives. by_length: a row [words, positives, captions] for each number of words and of
+    positives that some captions have, with the number of these captions. correlations: of the
+    numbers of words and of positives of each caption.
     """
 
     captions: int
@@ -77,7 +82,7 @@ def tables(result: PositivesResult) -> list[Table]:
                 Column("most", "Maximum", "count"),
                 Column("without", "Captions without positives", "count"),
                 Column("spearman", "Spearman’s rho with length", "number"),
-                Column("kendall", "Kendall’s tau-b", "number"),
+                Column("kendall", "Kendall’s tau-b with length", "number"),
             ],
             sources,
         ),

@@ -9,16 +9,18 @@ from evaluation.core.statistics.design_effect import Clustering, measure_cluster
 
 
 def test_a_design_effect_by_hand() -> None:
-    # Two videos have two captions, one has one. The mean is 0.6. Deviations: 0.4 0.4, 0.4 -0.6,
-    # -0.6. Sums by video: 0.8, -0.2, -0.6, sum of squares 1.04. The variance over videos is
-    # 1.04 * 3 / 2 / 5 = 0.312, and the variance over captions is 0.3.
+    # Two videos have two captions each, and one video has one. The mean of the values is 0.6. The
+    # deviations from it are 0.4 and 0.4, 0.4 and -0.6, and -0.6. Their sums by video are 0.8, -0.2
+    # and -0.6, whose squares have the sum 1.04. The variance by videos is 1.04 * 3/2 / 5 = 0.312,
+    # and the variance by captions is 0.3.
     values = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
     found = measure_clustering([values], [7, 7, 2, 2, 5])
     assert found is not None
     assert (found.clusters, found.mean_size, found.weighted_size) == (3, 5 / 3, 9 / 5)
     assert found.effect == pytest.approx(1.04, abs=1e-12)
     assert found.icc == pytest.approx(0.04 / 0.8, abs=1e-12)
-    # The variances of both samples are added: the second is 0.3, and 3 * 0.24 / 10 over videos.
+    # The variances of two samples are added. By captions, that of the other sample is 0.3, too. Its
+    # sums by video are -0.2, -0.2 and 0.4, so its variance by videos is 0.24 * 3/2 / 5 = 0.072.
     other = np.array([1.0, 0.0, 1.0, 0.0, 1.0])
     both = measure_clustering([values, other], [7, 7, 2, 2, 5])
     assert both is not None
@@ -52,6 +54,6 @@ def test_the_correlation_within_simulated_videos_is_found() -> None:
     found = measure_clustering([values], videos)
     assert found is not None
     assert found.icc == pytest.approx(0.2, abs=0.01)
-    # The expected effect is the variance of the sum, divided by the variance of independent values.
-    totals = np.array([np.square(sizes).sum() * 0.2 + sizes.sum() * 0.8]) / sizes.sum()
-    assert found.effect == pytest.approx(totals[0], rel=0.05)
+    # The variance of the sum of all values, divided by the same if the values were independent.
+    expected = (np.square(sizes).sum() * 0.2 + sizes.sum() * 0.8) / sizes.sum()
+    assert found.effect == pytest.approx(expected, rel=0.05)

@@ -12,10 +12,10 @@ Labels = dict[Pair, int]
 
 def originals(world: World, measures: str) -> dict[str, Any]:
     own = set(world.original)
-    outcomes = [world.decided[pair] for pair in own if pair in world.decided]
-    rejected = {pair for pair in own if world.decided.get(pair) == 0}
-    kept = world.decided | dict.fromkeys(own, 1)
-    dropped = dict.fromkeys(own, 1) | world.decided
+    outcomes = [world.settled[pair] for pair in own if pair in world.settled]
+    rejected = {pair for pair in own if world.settled.get(pair) == 0}
+    kept = world.settled | dict.fromkeys(own, 1)
+    dropped = dict.fromkeys(own, 1) | world.settled
     names = ("kept", "dropped")
     return {
         "known": len(own),

@@ -106,7 +106,7 @@ def correlation(world: World) -> dict[str, Any]:
 
 def calibration(world: World, measure: str, limits: list[float]) -> dict[str, Any]:
     original = set(world.original)
-    pairs = {pair: bool(label) for pair, label in world.decided.items() if pair not in original}
+    pairs = {pair: bool(label) for pair, label in world.settled.items() if pair not in original}
     rows, curve, scores, orders = [], [], [], []
     for name in SHARES:
         values = proxy(world, name)
@@ -188,11 +188,11 @@ def _intervals(
     relevant = [pair for pair, label in pairs.items() if label]
     return {
         "precision_interval": resampled.cluster_interval(
-            [float(pairs[pair]) for pair in called], [world.source[key] for key, _ in called]
+            [float(pairs[pair]) for pair in called], [world.first_videos[key] for key, _ in called]
         ),
         "recall_interval": resampled.cluster_interval(
             [float(values[pair] >= limit) for pair in relevant],
-            [world.source[key] for key, _ in relevant],
+            [world.first_videos[key] for key, _ in relevant],
         ),
     }
 

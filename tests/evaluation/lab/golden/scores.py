@@ -109,7 +109,7 @@ def _judged(world: World, lists: Lists, qrels: Qrels, measures: str) -> dict[str
 
 def leave_one_out(world: World, depth: int, measures: str) -> dict[str, Any]:
     runs = world.cut(depth)
-    labels = world.decided | dict.fromkeys(world.original, 1)
+    labels = world.settled | dict.fromkeys(world.original, 1)
     names = list(runs)
     return {
         "runs": {name: _left_out(world, runs, labels, name, measures) for name in names},
@@ -299,7 +299,7 @@ def estimates(world: World, depth: int, measures: str) -> dict[str, Any]:
     """Return the errors of estimates for systems outside the pool, over all outcomes with their
     probabilities."""
     runs = world.cut(depth)
-    labels = world.decided | dict.fromkeys(world.original, 1)
+    labels = world.settled | dict.fromkeys(world.original, 1)
     checks = []
     for name, lists in runs.items():
         others = {other: runs[other] for other in runs if other != name}

@@ -53,7 +53,7 @@ def _interval(world: World, values: list[float], by_videos: bool) -> Any:
 
 
 def _videos(world: World) -> list[str]:
-    return [world.source[caption] for caption in world.captions]
+    return [world.first_videos[caption] for caption in world.captions]
 
 
 def significance(world: World, measure: str, *, by_videos: bool = False) -> dict[str, Any]:
@@ -340,7 +340,7 @@ def wording(world: World, measure: str) -> dict[str, Any]:
         _nearest(
             similarity(vectors[key], vectors[other])
             for other in world.captions
-            if world.source[other] != world.source[key]
+            if world.first_videos[other] != world.first_videos[key]
         )
         for key in world.captions
     ]
@@ -372,7 +372,7 @@ def matching(world: World, measures: str, threshold: float) -> dict[str, Any]:
     captions_of = {
         video: [key for key, own in world.original if own == video] for video in world.videos
     }
-    pairs = {pair: label for pair, label in world.decided.items() if pair not in original}
+    pairs = {pair: label for pair, label in world.settled.items() if pair not in original}
     alike = {
         (caption, video): max(
             (

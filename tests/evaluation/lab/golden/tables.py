@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.evaluation.lab.golden import resampled
 from tests.evaluation.lab.golden.scores import pairs_of, per_caption
-from tests.evaluation.lab.golden.world import Lists, Pair, Qrels, World, as_qrels, decided, gathered
+from tests.evaluation.lab.golden.world import Lists, Pair, Qrels, World, as_qrels, gathered, settled
 
 Labels = list[list[int]]  # of each pair
 Judgments = list[tuple[Pair, str, int]]
@@ -25,9 +25,9 @@ def agreement(world: World) -> dict[str, Any]:
     return {
         "pairs": len(labels),
         "labels": sum(map(len, labels)),
-        "resolved": len(world.decided),
-        "conflicted": len(labels) - len(world.decided),
-        "relevant": sum(world.decided.values()),
+        "resolved": len(world.settled),
+        "conflicted": len(labels) - len(world.settled),
+        "relevant": sum(world.settled.values()),
         "multiply_labelled": len(_several(labels)),
         "agreement": _unanimous(labels),
         "pairwise_agreement": _pairwise(labels),
@@ -200,7 +200,7 @@ def history(world: World, checkpoints: int, measure: str) -> dict[str, Any]:
     for number in range(checkpoints + 1):
         so_far = world.judgments[: round(number * total / checkpoints)]
         labels_of = gathered(so_far)
-        qrels = as_qrels(decided(labels_of) | dict.fromkeys(world.original, 1))
+        qrels = as_qrels(settled(labels_of) | dict.fromkeys(world.original, 1))
         several = _several(_first_two(list(labels_of.values())))
         agreed.append(
             {
@@ -298,7 +298,7 @@ def length(world: World, cutoff: int) -> dict[str, Any]:
 
 
 def coverage(world: World, depth: int) -> dict[str, Any]:
-    labels = world.decided | dict.fromkeys(world.original, 1)
+    labels = world.settled | dict.fromkeys(world.original, 1)
     rows, pools = [], []
     for name, lists in world.cut(depth).items():
         for rank in range(1, depth + 1):

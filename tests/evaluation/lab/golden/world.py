@@ -41,23 +41,24 @@ class World:
 
     @cached_property
     def by_labels(self) -> Qrels:
-        return as_qrels(self.decided | dict.fromkeys(self.original, 1))
+        """Return the settled labels. An original positive is relevant, also if its label is not."""
+        return as_qrels(self.settled | dict.fromkeys(self.original, 1))
 
     @cached_property
     def by_labels_only(self) -> Qrels:
-        return as_qrels(self.decided)
+        return as_qrels(self.settled)
 
     @cached_property
-    def decided(self) -> dict[Pair, int]:
-        return decided(self.labels_of)
+    def settled(self) -> dict[Pair, int]:
+        return settled(self.labels_of)
 
     @cached_property
     def words(self) -> list[int]:
         return [len(text.split()) for text in self.captions.values()]
 
     @cached_property
-    def source(self) -> dict[str, str]:
-        """Return the first original positive of each caption in the order of the videos."""
+    def first_videos(self) -> dict[str, str]:
+        """Return the first original positive of each caption, in the order of the videos."""
         found = {}
         for caption in self.captions:
             own = {video for key, video in self.original if key == caption}
@@ -75,8 +76,8 @@ def gathered(judgments: list[tuple[Pair, str, int]]) -> dict[Pair, list[int]]:
     return dict(labels)
 
 
-def decided(labels_of: dict[Pair, list[int]]) -> dict[Pair, int]:
-    """Return the majority labels. Pairs in conflict are left out."""
+def settled(labels_of: dict[Pair, list[int]]) -> dict[Pair, int]:
+    """Return the majority label of each pair. Pairs in conflict are left out."""
     return {
         pair: int(2 * sum(labels) > len(labels))
         for pair, labels in labels_of.items()
@@ -116,7 +117,11 @@ def _rows(name: str) -> list[list[str]]:
 
 
 def _read_run(path: Path) -> Lists:
-    """Read a run, sorted by score, then by the rank column, then by the video's key."""
+    """Read a run.
+
+    A TREC file is sorted by score, then by the rank column, then by the video's key. A JSON file
+    contains the lists in their order.
+    """
     if path.suffix == ".json":
         lists: Lists = json.loads(path.read_text())
         return lists
