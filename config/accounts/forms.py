@@ -14,8 +14,8 @@ from django.contrib.auth.password_validation import (
     password_validators_help_text_html,
     validate_password,
 )
-from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.validators import RegexValidator
+from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -35,7 +35,7 @@ from config.accounts.services.people import ERASED
 
 NAME_LENGTH = 150
 # People sign in with a user name or an e-mail address, so a user name must not look like one.
-NO_EMAIL_ADDRESS = RegexValidator(r"@", _("A user name must not contain @."), inverse_match=True)
+USER_NAME_SIGNS = _("Use only letters, digits and the signs . + - _")
 
 # Stands for all benchmarks in a form, where an empty value is no selection.
 ALL_BENCHMARKS = "*"
@@ -74,8 +74,8 @@ class JoinForm(ConsentForm):
     username = UsernameField(
         label=_("User name"),
         max_length=NAME_LENGTH,
-        validators=[UnicodeUsernameValidator(), NO_EMAIL_ADDRESS],
-        help_text=_("You sign in with this name, made of letters, digits and . + - _"),
+        validators=[RegexValidator(r"^[\w.+-]+\Z", USER_NAME_SIGNS)],
+        help_text=format_lazy("{} {}", _("You sign in with this name."), USER_NAME_SIGNS),
     )
     name = forms.CharField(
         label=_("Your name"),

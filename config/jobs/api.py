@@ -50,12 +50,14 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "title": {"help_text": "A title for people."},
             "benchmark_key": {"help_text": "The key of the benchmark; empty if there is none."},
             "phase": {"help_text": "The current step of the work, as text."},
-            "done": {"help_text": "The progress within the phase, in units of `total`."},
-            "total": {"help_text": "The size of the phase, or null while it is unknown."},
+            "done": {"help_text": "The number of finished units of the current phase."},
+            "total": {"help_text": "The number of all units of the phase, or null while unknown."},
             "result": {
                 "help_text": "The result, once `state` is `done`. Its fields depend on `kind`."
             },
-            "error": {"help_text": "Why the job failed; otherwise empty."},
+            "error": {
+                "help_text": "Why the job failed, or why it will start again; otherwise empty."
+            },
             "problems": {
                 "help_text": "The first hundred errors of files with more than one error, each "
                 "with `file` (empty if there is one file), `line` (null in formats without lines) "
@@ -67,7 +69,8 @@ class JobSerializer(serializers.ModelSerializer[Job]):
 class NewestJobsFirst(NewestFirst):
     """Pages of jobs by the time of their creation, and by their ids if the time is equal.
 
-    The number of a job has its time in microseconds since 1970, followed by the 128 bits of its id.
+    The number of a job, and so the cursor, contains the time of its creation in microseconds since
+    1970, followed by the 128 bits of its id.
     """
 
     order = ("-created_at", "-pk")
@@ -98,8 +101,8 @@ class JobList(generics.ListAPIView[Job]):
 class JobDetail(generics.RetrieveAPIView[Job]):
     """Return one job.
 
-    Request it every second or two until `state` is `done`, `failed` or `cancelled`. Then `result`
-    or `error` is set.
+    Request it every second or two until `state` is `done`, `failed` or `cancelled`. A `done` job
+    has `result`, and a `failed` job has `error`.
     """
 
     permission_classes = [IsResearcher]

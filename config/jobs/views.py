@@ -23,20 +23,25 @@ from config.jobs.models import Job, JobState
 from config.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
 from config.jobs.registry import find_outcome, keeps_parts, retry_url
 from config.shared.errors import Conflict, InvalidInput
+from config.shared.numbers import duration
 from config.shared.pages import form_status, only_for
 from config.shared.uploads import check_is_readable, stored_upload
 
 JOBS_PER_PAGE = 25
-# A worker starts a job within two seconds. After this time, probably no worker is running.
+# A worker starts a job within two seconds. If a job waits longer than this, probably no worker is
+# running.
 LONG_IN_QUEUE = timedelta(seconds=20)
-# Marks an answer that shows a job's progress in place of the form that started the job.
+# The header of a response that shows a job's progress in place of the form that started the job.
 IN_PLACE = "X-Job"
 
 
 def start_job(
     request: HttpRequest, *, kind: str, title: str, params: dict[str, Any], benchmark_key: str
 ) -> HttpResponse:
-    """Start a job and show its progress. The same request sent twice starts one job."""
+    """Start a job and show its progress.
+
+    If a job with the same work is unfinished, its progress is shown instead.
+    """
     job = services.enqueue_job(
         kind=kind,
         title=title,
@@ -48,7 +53,10 @@ def start_job(
 
 
 def show_job(request: HttpRequest, job: Job) -> HttpResponse:
-    """Show the progress in place of the form that started the job; without htmx, on its page."""
+    """Show the progress of a job in place of the form that started it.
+
+    Without htmx, redirect to the job's page.
+    """
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect("job", job.pk)
     response = render(request, "jobs/_in_place.html", in_place_context(request, job))
@@ -75,8 +83,8 @@ def upload_page(
 ) -> HttpResponse:
     """Show a form with a `file`, and start the job that reads the file.
 
-    The job's parameters are `params` and the other fields of the form. `expected` names the type
-    of the file in the error for another type.
+    The job's parameters are `params` and the other fields of the form. expected: a noun phrase for
+    the files that the job can read. The error for a file of another type contains it.
     """
     if request.method == "POST" and form.is_valid():
         try:
@@ -158,7 +166,10 @@ def job_line(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
-    """Send the browser to the result, with a message; or show the reason and the link to retry."""
+    """Send the browser to the result, with a message.
+
+    If there is no result, show why, with a link to retry.
+    """
     outcome = find_outcome(found)
     here = request.htmx.current_url_abs_path or ""  # type: ignore[attr-defined]
     if found.state != JobState.DONE or outcome is None:
@@ -194,14 +205,13 @@ def _progress_of(found: Job) -> dict[str, Any]:
         "job": found,
         "stage": f"{found.state} {found.phase}".strip(),
         "waiting_long": waiting,
-        "took": took(found),
+        "duration": _duration_of(found),
     }
 
 
-def took(found: Job) -> str:
+def _duration_of(found: Job) -> str:
     """Return the duration of the last attempt as text; empty before the first attempt."""
     if found.started_at is None:
         return ""
-    seconds = int(((found.finished_at or timezone.now()) - found.started_at).total_seconds())
-    minutes, seconds = divmod(max(0, seconds), 60)
-    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    passed = (found.finished_at or timezone.now()) - found.started_at
+    return duration(max(0, passed.total_seconds()))

@@ -51,6 +51,17 @@ def seconds(number: float | None) -> str:
     return UNDEFINED if number is None else f"{number:.1f} s"
 
 
+def duration(seconds: float) -> str:
+    """Return a duration in its two largest units: `40 s`, `5 min 3 s` or `1 h 15 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    hours, minutes = divmod(round(whole / 60), 60)
+    return f"{hours} h {minutes} min"
+
+
 def coefficient(number: float | None) -> str:
     """Return a figure between -1 and 1, such as alpha, to three decimals."""
     return UNDEFINED if number is None else f"{number:.3f}".replace("-", MINUS)

@@ -17,6 +17,9 @@ from config.shared.tables import Column, Head
 
 register = template.Library()
 
+# With more columns of text before the first number, a phone shows no number.
+TEXTS_ON_PHONE = 2
+
 
 @register.filter
 def number(title: str) -> Head:
@@ -55,25 +58,30 @@ def table(
     scrolls to after a click on a head. is_sortable: whether a script of the page sorts the rows.
 
     On a phone, a table that consists mostly of numbers scrolls beside its first column, so that its
-    columns can be compared. Any other table shows each row as a list (`table-list`).
+    columns can be compared. Any other table shows each row as a list (`table-list`), and so does a
+    table whose first columns are texts that fill the screen.
     """
     every = [
         *(_head(title) for title in titles if title),
         *heads,
         *(Head(column, "") for column in columns),
     ]
-    is_list = 2 * sum(head.column.is_number for head in every) < len(every)
     values = {
         "caption": caption,
         "heads": every,
         "anchor": anchor,
-        "css": f"{css} table-list".strip() if is_list else css,
+        "css": f"{css} table-list".strip() if _is_list(every) else css,
         "shows_caption": shows_caption,
         "is_sortable": is_sortable,
         "rows": content,
     }
     with context.push(**values):
         return Engine.get_default().get_template("_table.html").render(context)
+
+
+def _is_list(heads: Sequence[Head]) -> bool:
+    are_numbers = [head.column.is_number for head in heads]
+    return 2 * sum(are_numbers) < len(heads) or not any(are_numbers[: TEXTS_ON_PHONE + 1])
 
 
 def _head(title: str | Head) -> Head:

@@ -11,6 +11,11 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def lower_first(text: str) -> str:
+    """Return a title as it is written inside a sentence, with a small first letter."""
+    return text[:1].lower() + text[1:]
+
+
 def short_sha(sha256: str) -> SafeString:
     """Return HTML with the first digits of a hash, and the whole hash as its title."""
     return format_html('<code class="sha" title="{}">{}</code>', sha256, sha256[:12])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from config.accounts.services import (
     revoke_invitation,
 )
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from pooling.models import Benchmark
 from tests import factories
 from tests.accounts.world import JOINING, admin, consent_text, invited, make_member
 
@@ -145,9 +147,9 @@ def test_each_role_can_be_invited_to(role: Role, staff: bool) -> None:
         ({"username": ""}, "username", "This field is required."),
         ({"username": "ADA"}, "username", "This user name is taken."),
         ({"username": "erased-0a1b"}, "username", "This user name is taken."),
-        ({"username": "a@b"}, "username", "A user name must not contain @."),
-        ({"username": "a b"}, "username", "Enter a valid username."),
-        ({"username": "<i>"}, "username", "Enter a valid username."),
+        ({"username": "a@b"}, "username", "Use only letters, digits and the signs . + - _"),
+        ({"username": "a b"}, "username", "Use only letters, digits and the signs . + - _"),
+        ({"username": "<i>"}, "username", "Use only letters, digits and the signs . + - _"),
         ({"username": "x" * 151}, "username", "at most 150 characters"),
         ({"email": "nobody"}, "email", "Enter a valid email address."),
         ({"password1": "12345678", "password2": "12345678"}, "password1", "too common"),
@@ -385,3 +387,10 @@ def test_the_invitation_names_the_inviter_the_project_and_the_task(
         f"invites you to {project} in the role Annotator . "
         "You watch videos and decide whether captions are relevant to them."
     ) in words
+
+
+def test_the_invitation_shows_the_name_of_the_benchmark(tmp_path: Path) -> None:
+    benchmark = factories.make_benchmark(tmp_path)
+    Benchmark.objects.update(name="Small <shapes>")
+    page = opened(invited(Role.ANNOTATOR, benchmark.key)).get(PAGE).content.decode()
+    assert "invites you to the benchmark <bdi>Small &lt;shapes&gt;</bdi>, in the role" in page

@@ -31,7 +31,7 @@ def test_the_first_paragraph_of_a_description_is_the_summary(schema: dict[str, A
         ("/api/v1/benchmarks/", "get"): "List the benchmarks that you may see, by key",
         (BENCHMARK, "get"): "Return one benchmark",
         (BENCHMARK, "patch"): "Change a benchmark, archive it, or restore it",
-        (BENCHMARK, "delete"): "Delete a benchmark without judgments and label sets",
+        (BENCHMARK, "delete"): "Delete a benchmark that has no judgments and no label sets",
         ("/api/v1/public/{key}/", "get"): "Return what visitors see of a public benchmark",
         (BENCHMARK + "runs/", "get"): "List the runs of a benchmark, newest first",
         (BENCHMARK + "runs/", "post"): "Upload a run",

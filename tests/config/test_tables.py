@@ -134,6 +134,15 @@ def test_a_table_of_numbers_is_no_list_on_a_phone() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("n_texts", "css"), [(2, "table"), (3, "table table-list")], ids=["visible", "hidden"]
+)
+def test_a_table_whose_numbers_a_phone_hides_is_a_list(n_texts: int, css: str) -> None:
+    columns = [Column("", "Proxy")] * n_texts + [Column("", "Mean", "count")] * 4
+    html = frame("'Correlation' columns=columns", columns=columns)
+    assert re.findall("<table.*?>", html) == [f'<table class="{css}">']
+
+
 def test_heads_of_a_sorted_table_are_links_that_keep_the_filter() -> None:
     heads = Order.requested("-score", COLUMNS, "name").heads
     html = frame('"People" heads=heads anchor="list"', heads=heads)
@@ -146,3 +155,20 @@ def test_heads_of_a_sorted_table_are_links_that_keep_the_filter() -> None:
         '<a href="?state=active&amp;sort=score#list">Score<span aria-hidden="true">▾</span></a>'
         "</th>"
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.7, "1 min 0 s"),
+        (60, "1 min 0 s"),
+        (3599, "59 min 59 s"),
+        (3599.7, "1 h 0 min"),
+        (4500, "1 h 15 min"),
+        (7170, "2 h 0 min"),
+    ],
+)
+def test_durations_are_written_in_two_units(seconds: float, text: str) -> None:
+    assert numbers.duration(seconds) == text

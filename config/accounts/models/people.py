@@ -29,8 +29,8 @@ class PersonState(models.TextChoices):
 class User(AbstractUser):
     """A person. The row is never deleted; erasing a person removes everything that names them.
 
-    `session_generation` is part of the signature of every session. It grows when the person is
-    deactivated or ends all sessions, so that earlier sessions end permanently.
+    `session_generation` is part of the signature of every session. It grows whenever all sessions
+    of the person must end (`sign_out`), so that earlier sessions end permanently.
     """
 
     session_generation = models.PositiveIntegerField(default=0, editable=False)

@@ -29,7 +29,7 @@ def end_session(*, session_id: int, by: User) -> None:
 
 @transaction.atomic
 def end_all_sessions(*, by: User) -> User:
-    """End all sessions of the person, including unlisted ones. Return the person.
+    """End all sessions of the person, also those that the person's list lacks. Return the person.
 
     The page that calls this signs its own session again, so that the session continues.
     """
@@ -42,19 +42,26 @@ def end_all_sessions(*, by: User) -> User:
 def remove_second_factors(*, person: User, by: Actor) -> None:
     """Remove all second factors of a person who has lost them.
 
-    The person's sessions and API tokens end, because another person could have asked for this.
-    Raises `Conflict` for the account of `by`, whose own page requires the password first.
+    The person's sessions and API tokens end, because the request may have come from an impostor.
+    Raises `Conflict` if `person` is `by`: the page for one's own account requires the password
+    first.
     """
     check_can_administer(by)
     if person.pk == by.pk:
-        raise Conflict("Change your own second factors on the page Sign-in and security.")
+        raise Conflict(
+            "You cannot remove your own second factors here. Change them on the page Sign-in and "
+            "security."
+        )
     Authenticator.objects.filter(user=person).delete()
     ApiToken.objects.filter(user=person).delete()
     record(AccountAct.FACTOR_REMOVED, by=by, on=person, after={"sessions": sign_out(person)})
 
 
 def sign_out(person: User) -> int:
-    """End all sessions of a person, including unlisted ones. Return the number of listed ones."""
+    """End all sessions of a person, and return how many of them were in the person's list.
+
+    A session without a row of `UserSession` is not in the list. The new generation ends it, too.
+    """
     User.objects.filter(pk=person.pk).update(session_generation=F("session_generation") + 1)
     person.refresh_from_db(fields=["session_generation"])
     ended, _ = UserSession.objects.filter(user=person).delete()

@@ -51,17 +51,21 @@ def _fail(job: Job, died: Q) -> int:
 
 
 def _unsent() -> list[uuid.UUID]:
-    """Return the queued jobs that have no message, unless they wait after an interruption."""
+    """Return the ids of the queued jobs without a message, oldest first.
+
+    A job that was interrupted is left out until its wait is over.
+    """
     due = Q(run_after=None) | Q(run_after__lte=Now())
     unsent = Job.objects.filter(due, state=JobState.QUEUED, sent_at=None).order_by("created_at")
     return list(unsent.values_list("pk", flat=True))
 
 
 def _lost() -> list[uuid.UUID]:
-    """Return the queued jobs whose messages are lost, for example after Redis was emptied.
+    """Return the ids of the queued jobs whose message is lost, such as after Redis was emptied.
 
-    Each queued job has one message in the queue. If there are fewer messages than jobs, the oldest
-    ones are lost, because workers take messages in the order in which they were sent.
+    A queued job that was sent has one message in the queue until a worker takes it. If there are
+    fewer messages than such jobs, the jobs that were sent first have lost theirs, because workers
+    take messages in the order in which they were sent.
     """
     sent = Job.objects.filter(state=JobState.QUEUED, sent_at__isnull=False)
     old = sent.filter(sent_at__lt=Now() - Value(CLAIMED_WITHIN))
