@@ -89,7 +89,7 @@ def test_a_lead_manages_a_campaign(
     is_sound(page)
     page.get_by_text("2 pairs are affected").wait_for()
     page.get_by_label("Reason").fill("guesses")
-    page.get_by_role("button", name="Withdraw judgments").click()
+    page.get_by_role("button", name="Withdraw answers").click()
     page.locator("#job-in-place").wait_for()
     run_job(Job.objects.get().pk)
     page.get_by_text("2 answers of").wait_for()

@@ -86,7 +86,7 @@ def test_a_lead_rules_by_key(
     assert page.locator(".desk-reason").inner_text() == "too dark"
     page.locator(ACCEPTS_KEYS).wait_for()
     page.keyboard.press("z")
-    page.get_by_text("The ruling is undone.").wait_for()
+    page.get_by_text("is undone. Published label sets do not change.").wait_for()
     page.locator(ACCEPTS_KEYS).wait_for()
     assert page.locator(".desk-labels li").count() == 2
     page.keyboard.press("?")

@@ -43,7 +43,7 @@ def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
         page.get_by_label("without a label").check()
     page.get_by_role("button", name="Publish now").click()
     # A worker process does the job. The label set is on the same tab.
-    done = page.get_by_text("is published, and all runs are scored by it")
+    done = page.get_by_text("is published with")
     done.wait_for(timeout=SECONDS * 1000)
     expect(page).to_have_title("Labels · Dogs · Hearth")
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Campaign, Escalation, Judgment
-from annotation.services import annotator_for, set_working_habits
+from annotation.services import annotator_for, set_preferences
 from config.accounts.models import User
 from config.accounts.roles import Role
 from tests import factories
@@ -143,7 +143,7 @@ def test_own_keys_are_used_in_the_room(
         assert rooms.labels() == [(1, "superseded"), (0, "live")]
 
         # Without letter keys, dictated or accidental letters answer nothing.
-        set_working_habits(annotator=annotator_for(anna), break_minutes=0, character_keys=False)
+        set_preferences(annotator=annotator_for(anna), break_minutes=0, character_keys=False)
         rooms.enter(page, campaign)
         rooms.press(page, "j", "p", "1")
         assert page.locator(".judge-answer kbd").all_inner_texts() == ["←", "→"]

@@ -16,8 +16,8 @@ RUN_IS_SCORED = f"(phase IN ('storing the run', 'scoring') OR {ENDED})"
 
 
 def start_import(site: Site, name: str) -> str:
-    """Upload a run. Return the id of its job, which starts with the next worker."""
-    job: str = site.world("upload", name)["job"]
+    """Start the import of a run. Return the id of its job, which starts with the next worker."""
+    job: str = site.world("import_run", name)["job"]
     return job
 
 

@@ -90,7 +90,7 @@ def kill_during_scoring(site: Site, rounds: int) -> Row:
     with ExitStack() as workers:
         worker = workers.enter_context(site.worker())
         for number in range(rounds):
-            made = site.world("score", f"run-{number}")
+            made = site.world("upload_run", f"run-{number}")
             scored.append(made["upload"])
             wait_until(site, made["job"], (RUN_IS_READ, RUN_IS_SCORED)[number % 2])
             kill_group(worker)
@@ -98,7 +98,7 @@ def kill_during_scoring(site: Site, rounds: int) -> Row:
             worker = workers.enter_context(site.worker())
             expire_leases(site)
             wait_until(site, made["job"], ENDED)
-        last = site.world("score", "killed")
+        last = site.world("upload_run", "killed")
         for death in range(1, DEATHS + 1):
             reading = f"{RUN_IS_READ} AND attempts - interruptions = {death}"
             wait_until(site, last["job"], reading)

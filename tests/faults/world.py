@@ -1,4 +1,4 @@
-"""Fill the database of a drill, start jobs, and sweep them. This runs in its own process.
+"""Fill the database of a drill, start jobs, and sweep them. This runs in a separate process.
 
     python -m tests.faults.world
 
@@ -7,9 +7,9 @@ The process reads one command per line, and answers each with one line, a JSON o
     campaign PEOPLE PAIRS    a campaign, and sessions of annotators
     benchmark                a benchmark for imports
     soak PEOPLE PAIRS        both, and the session of a lead
-    upload NAME              an import of a run of that name
-    score NAME               an upload of a run for scoring
-    sweep                    sweep jobs from now on
+    import_run NAME          an import of a run of that name
+    upload_run NAME          an upload of a run for scoring, to the benchmark, which becomes public
+    sweep                    from now on, sweep jobs and settle uploads for scoring
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def make_benchmark() -> dict[str, Any]:
     return {"lists": CAPTIONS}
 
 
-def upload(name: str) -> dict[str, Any]:
+def start_import(name: str) -> dict[str, Any]:
     """Start the import of a run of 400,000 lines, which takes some seconds."""
     content = long_run(zlib.crc32(name.encode()))
     params = {
@@ -82,8 +82,11 @@ def upload(name: str) -> dict[str, Any]:
     return {"job": job.pk.hex}
 
 
-def score(name: str) -> dict[str, Any]:
-    """Upload a run of 400,000 lines for scoring, by a researcher of another benchmark."""
+def start_scoring(name: str) -> dict[str, Any]:
+    """Upload a run of 400,000 lines for scoring, by a researcher of another benchmark.
+
+    The benchmark is made public first, with room for 100 runs per person and day.
+    """
     benchmark = Benchmark.objects.get(key=KEY)
     changes = {"is_public": True, "runs_per_day": 100}
     change_public_page(benchmark=benchmark, changes=changes, by=OPERATOR)
@@ -114,10 +117,10 @@ def answer(*command: str) -> dict[str, Any]:
         case ["soak", people, pairs]:
             prepared = prepare(int(people), int(pairs), 0.1) | make_benchmark()
             return {**prepared, "lead": log_in("lead", Role.LEAD)}
-        case ["upload", name]:
-            return upload(name)
-        case ["score", name]:
-            return score(name)
+        case ["import_run", name]:
+            return start_import(name)
+        case ["upload_run", name]:
+            return start_scoring(name)
         case ["sweep"]:
             threading.Thread(target=sweep, daemon=True).start()
             return {}
@@ -127,5 +130,5 @@ def answer(*command: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        connection.close()  # the drill may have stopped the server
+        connection.close()  # the drill may have stopped the database server
         print(json.dumps(answer(*line.split())), flush=True)
