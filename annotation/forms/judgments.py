@@ -12,12 +12,12 @@ LICENCE_LENGTH = 300
 
 
 class WithdrawForm(forms.Form):
-    """The judgments to withdraw, and the reason."""
+    """The answers to withdraw, and the reason."""
 
     since = forms.DateTimeField(
-        label="Judgments since (UTC)",
+        label="Answers since (UTC)",
         required=False,
-        help_text="Empty: all judgments.",
+        help_text="Empty: all answers.",
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     reason = forms.CharField(

@@ -92,8 +92,8 @@ class Analysis(Generic[Options, Result]):
     def check(self, inputs: Inputs) -> None:
         """Raise `InvalidInput` if the analysis is undefined for these inputs."""
         if len(inputs.runs) < self.runs_needed:
-            runs = "one run" if self.runs_needed == 1 else "two runs"
-            raise InvalidInput(f"This analysis needs at least {runs}.")
+            runs = "a run" if self.runs_needed == 1 else "at least two runs"
+            raise InvalidInput(f"This analysis needs {runs}. Select or import more.")
         if len(inputs.proxies) < self.proxies_needed:
             raise InvalidInput(self._lack_of_proxies(inputs))
         if self.needs_studies:

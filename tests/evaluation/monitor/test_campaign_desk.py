@@ -685,7 +685,7 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
     ben = person("ben")
     address = f"/campaigns/{campaign.pk}/people/{ben.pseudonym}/reopen/"
     page = text_of(desk.get(address).content)
-    assert "2 pairs are affected if you enter no time." in page
+    assert "2 answers are affected if you enter no time." in page
     later = desk.post(address, {"reason": "guesses", "since": "2099-01-01T10:00"})
     assert later.status_code == 422
     assert list(later.context["form"].errors) == ["since"]
