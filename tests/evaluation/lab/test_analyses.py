@@ -947,7 +947,11 @@ def test_an_order_by_rank_shows_a_warning(tmp_path: Path) -> None:
     [
         ("overlap", {"p": "1"}, "p: Ensure this value is less than or equal to 0.999."),
         ("overlap", {"depth": "0"}, "depth: Ensure this value is greater than or equal to 1."),
-        ("overlap", {"runs": ["A"]}, "This analysis needs at least two runs. Select or import more."),
+        (
+            "overlap",
+            {"runs": ["A"]},
+            "This analysis needs at least two runs. Select or import more.",
+        ),
         ("overlap", {"runs": ["Z"]}, "runs: Select a valid choice. Z is not one of"),
         ("overlap", {"cutoff": "1"}, "Unknown option: cutoff"),
         ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9.0.0 is not one of"),

@@ -84,7 +84,9 @@ def test_one_run_has_only_the_first_two_tables(tmp_path: Path, db: None) -> None
     add_judgments(tmp_path, benchmark, [("q0", "v0", "Zoë", 1)])
     paper = paper_of(publish_label_set(benchmark=benchmark, by=OPERATOR))
     assert paper.tables.count(r"\begin{table}") == 2
-    assert paper.tables.count("% This analysis needs at least two runs. Select or import more.") == 2
+    assert (
+        paper.tables.count("% This analysis needs at least two runs. Select or import more.") == 2
+    )
     assert "Pairs were pooled" not in paper.methods
 
 
