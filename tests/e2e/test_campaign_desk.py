@@ -87,7 +87,7 @@ def test_a_lead_manages_a_campaign(
 
     follow(page.get_by_role("link", name="Withdraw answers"))
     is_sound(page)
-    page.get_by_text("2 pairs are affected").wait_for()
+    page.get_by_text("2 answers are affected").wait_for()
     page.get_by_label("Reason").fill("guesses")
     page.get_by_role("button", name="Withdraw answers").click()
     page.locator("#job-in-place").wait_for()
