@@ -269,7 +269,7 @@ function escalate(kind, reason) {
   advance();
 }
 
-// A video that seems to work is reported only after a confirmation.
+// A video in which the page has found no fault is reported only after a confirmation.
 function cannotPlay() {
   if (!isSettled("ready")) return;
   if (stage.problem?.isFault) escalate("cannot-play", stage.problem.text);

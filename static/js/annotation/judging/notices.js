@@ -42,7 +42,7 @@ export function showUnseen(isShown) {
   part("unseen").hidden = !isShown;
 }
 
-// Ask whether to report a video that seems to work.
+// Ask whether to report a video in which the page has found no fault.
 export function confirmReport(isCutOff) {
   part("report-cut-off").hidden = !isCutOff;
   part("report-sound").hidden = isCutOff;
