@@ -21,7 +21,7 @@ def jobs_seen_by(user: Any) -> QuerySet[Job]:
 
 
 def check_can_start_job(by: Any, benchmark_key: str) -> None:
-    """Require the lowest role for long work. The service that the job calls checks the rest."""
+    """Require the role researcher. The service that the job calls may require more."""
     if not is_researcher(by, benchmark_key):
         raise NotPermitted("Only researchers, leads and admins may start a job.")
 

@@ -1,7 +1,7 @@
 """Queries that are compiled once per connection and then run many times.
 
-Django builds the SQL of a query each time, which takes more processor time than the rest of an
-answer. A prepared query has `Given("name")` in place of its values:
+Django builds the SQL of a query each time. This takes a large part of the time of storing an
+annotator's answer (DECISIONS 23). A prepared query has `Given("name")` in place of its values:
 
     video_by_key = Prepared(lambda: Video.objects.filter(key=Given("key")))
     video = video_by_key.first(key="v7")
@@ -20,7 +20,7 @@ from django.db.models.sql import UpdateQuery
 
 
 class Given(Expression):
-    """An integer, a string or None that each run of the query passes by name."""
+    """An integer or a string that each run passes by name; a column of an UPDATE may be None."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

@@ -44,7 +44,10 @@ def create_user(
     email: str = "",
     is_demo: bool = False,
 ) -> User:
-    """Create a person with these roles everywhere. An admin may also use the Django admin."""
+    """Create a person with these roles in all benchmarks.
+
+    A person with the role admin may also use the Django admin.
+    """
     check_can_administer(by)
     user = add_user(username=username, password=password, name=name, email=email, is_demo=is_demo)
     user.groups.set([Group.objects.get_or_create(name=role.value)[0] for role in roles])
@@ -66,7 +69,7 @@ def add_user(
 
 
 def add_person(*, username: str, password: str, name: str, email: str) -> User:
-    """Store the account of a person who chose its name. Raises `InvalidInput` if it is taken."""
+    """Store an account whose user name a person chose. Raises `InvalidInput` if it is taken."""
     if User.objects.filter(username__iexact=username).exists():
         raise InvalidInput("This user name is taken.")
     try:
@@ -81,10 +84,10 @@ def add_person(*, username: str, password: str, name: str, email: str) -> User:
 
 @transaction.atomic
 def register(*, username: str, password: str, name: str = "", email: str = "") -> User:
-    """Create an account without a role, by its owner. Anyone may, if the site allows it.
+    """Create an account without a role for the person who asks for it.
 
-    Raises `NotPermitted` if the site creates accounts by invitation only, and `InvalidInput` if the
-    user name is taken.
+    Anyone may do this if the site allows it. Raises `NotPermitted` if the site creates accounts by
+    invitation only, and `InvalidInput` if the user name is taken.
     """
     if not settings.OPEN_REGISTRATION:
         raise NotPermitted("This site creates accounts by invitation only.")
@@ -95,7 +98,7 @@ def register(*, username: str, password: str, name: str = "", email: str = "") -
 
 @transaction.atomic
 def mark_demo_account(*, person: User, by: Actor) -> None:
-    """Mark an account of an earlier version of the demo."""
+    """Mark an account that an earlier version of the demo created as a demo account."""
     check_can_administer(by)
     User.objects.filter(pk=person.pk).update(is_demo=True)
     record(AccountAct.PERSON_MARKED_DEMO, by=by, on=person)
@@ -103,10 +106,11 @@ def mark_demo_account(*, person: User, by: Actor) -> None:
 
 @transaction.atomic
 def deactivate_person(*, person: User, by: Actor) -> User:
-    """End a person's access at once: their sessions, API tokens, leases and open invitations end.
+    """End a person's access at once.
 
-    Roles and labels stay. Raises `Conflict` for one's own account, so that an admin always
-    remains, and for a person who is not active.
+    Their sessions, API tokens and leases end, and so do the open invitations that they made. Roles
+    and labels stay. Raises `Conflict` for one's own account, so that an admin always remains, and
+    for a person who is not active.
     """
     person, by = lock_people(person, by)
     check_can_deactivate(by, person)
@@ -171,7 +175,7 @@ def _clear_row(person: User) -> None:
     person.is_staff = person.is_superuser = False
     person.last_login = person.deactivated_at = None
     person.save()
-    # The dates of joining and of the last visit are personal data as well.
+    # The date of joining is personal data as well, like `last_login` above.
     User.objects.filter(pk=person.pk).update(erased_at=Now(), date_joined=Now())
     person.refresh_from_db()
 
