@@ -30,7 +30,7 @@ class Speed:
     """The median time of an answer in seconds, without breaks.
 
     seconds: None if no time is known. answers: the number of answers that it is computed from.
-    is_of_benchmark: False if they are of all benchmarks.
+    is_of_benchmark: False if the answers are of all benchmarks.
     """
 
     seconds: float | None
@@ -40,7 +40,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The planned first labels of tasks, and the hours and the cost of answering.
+    """The planned labels of tasks, extra labels included, and the hours and cost of answering.
 
     Labels that are needed only after a disagreement are not counted. hours: None if no speed is
     known. cost: None without an hourly rate or hours.
@@ -103,15 +103,15 @@ def preview_pool(
 ) -> PlannedPool:
     """Compute a pool and its effort without storing anything. Raises `InvalidInput`."""
     if rate is not None and not 0 <= rate < math.inf:
-        raise InvalidInput(f"The cost per hour must be a number from 0, not {rate}.")
+        raise InvalidInput(f"The cost per hour must be a finite number of 0 or more, not {rate}.")
     plan = plan_pool(benchmark, options, progress)
     return PlannedPool(plan, effort_of(benchmark, plan.n_new_tasks, rate))
 
 
 def effort_of(benchmark: Benchmark, n_tasks: int, rate: float | None = None) -> Effort:
-    """Return the effort under the policy of the benchmark's newest campaign, or of a new one.
+    """Return the effort under the policy of the benchmark's newest judging campaign.
 
-    rate: money per hour, in any currency.
+    Without such a campaign, the default policy applies. rate: money per hour, in any currency.
     """
     each, double = _labels_per_task(benchmark)
     labels = n_tasks * each + round(n_tasks * double)
@@ -145,7 +145,7 @@ def _latest_seconds(benchmark: Benchmark | None) -> Float64s:
 
 
 def _labels_per_task(benchmark: Benchmark) -> tuple[int, float]:
-    """Return the labels of every task, and the share of tasks with an extra label."""
+    """Return the number of labels of every task, and the share of tasks with an extra label."""
     campaigns = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
     newest = campaigns.order_by("-pk").first()
     if newest is None:
