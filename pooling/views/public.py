@@ -111,7 +111,7 @@ def uploader_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     by = cast(User, request.user)
     if request.POST.get("action") == "remove":
         services.remove_uploader(uploader=uploader, by=by)
-        messages.success(request, f"{uploader.person.username} is removed from the list.")
+        messages.success(request, f"{uploader.person.username} has been removed from the list.")
     else:
         services.confirm_uploader(uploader=uploader, by=by)
         messages.success(request, f"{uploader.person.username} is confirmed and can upload runs.")

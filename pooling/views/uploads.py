@@ -37,7 +37,7 @@ PART_BYTES = PART_BYTES_MAX // 2
 @only_for(can_see_benchmarks)
 @require_safe
 def videos_add(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the form for files, and the list of files. htmx requests the list every two seconds."""
+    """Show the form and the list of files. htmx reloads the list while files are unfinished."""
     benchmark = _benchmark(request, key)
     counts = count_uploads(benchmark)
     context = {
@@ -121,7 +121,7 @@ def video_addresses(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_POST
 def videos_retry(request: HttpRequest, key: str) -> HttpResponse:
-    """Prepare one refused file again, or all."""
+    """Prepare one refused file again, or all refused files."""
     benchmark = _benchmark(request, key)
     name = request.POST.get("upload", "")
     ids = [_id(name)] if name else None
@@ -142,7 +142,7 @@ def videos_cancel(request: HttpRequest, key: str) -> HttpResponse:
     if name := request.POST.get("upload", ""):
         upload = get_object_or_404(benchmark.uploads.select_related("benchmark"), pk=_id(name))
         services.end_upload(upload=upload, by=by)
-        messages.info(request, f"{upload.name} is removed from the list.")
+        messages.info(request, f"{upload.name} has been removed from the list.")
     else:
         number = services.cancel_uploads(benchmark=benchmark, by=by)
         messages.info(request, f"{counted(number, 'file')} will not be prepared.")
@@ -159,4 +159,4 @@ def _id(text: str) -> uuid.UUID:
     try:
         return uuid.UUID(text)
     except ValueError:
-        raise InvalidInput("The file is not named by its id.") from None
+        raise InvalidInput("The field `upload` must contain the id of a file.") from None
