@@ -4,16 +4,16 @@ Pairs of one cluster, usually a video with all its captions, are dependent. A re
 draws clusters. The intervals of shares (precision, recall) are Wilson's with an effective number of
 pairs (`statistics.proportions`), because percentiles fail near 0 and 1. For AUC and AP, the
 standard deviation of the resamples gives an interval on the scale of log odds, with the quantile of
-t: logit(x) ± t * sd / (x (1 - x)). That of alpha is on Fisher's scale: atanh(x) ± t * sd /
-(1 - x^2). A threshold has percentiles of resamples. All are widened for few clusters
-(`statistics.resampling`). The number of clusters is the effective one of the relevant or of the
-irrelevant pairs, whichever is lower.
+t: logit(x) ± t * sd / (x (1 - x)). The interval of alpha is on Fisher's scale: atanh(x) ± t * sd /
+(1 - x^2). That of a threshold lies between percentiles of the resamples. All these intervals, but
+not those of shares, are widened for few clusters, with the effective number of clusters
+(`statistics.resampling`) of the relevant or of the irrelevant pairs, whichever is lower.
 
 In simulations (8 to 150 videos with 12 pairs each, base rates from 5 to 30 %, AUC from .5 to .99),
 the coverage at 95 % is .91 to .99 for AUC, AP and shares, and .96 or more for thresholds. With
-percentiles, that of AUC is only .83 near 1. The interval of the cross-fitted alpha contains the
-highest alpha of the population in .89 to .97, because a threshold that is chosen on a sample is
-slightly worse than the best one.
+percentiles, the coverage for AUC is only .83 near 1. The interval of the cross-fitted alpha
+contains the highest alpha of the population in .89 to .97 of the samples, because a threshold that
+is chosen on a sample is slightly worse than the best one.
 
 Proxies are compared by their highest alpha, and each resample chooses the threshold again. The
 interval of a difference is x ± t * sd. In simulations with four equal proxies, one is called
@@ -56,10 +56,13 @@ from evaluation.core.statistics.resampling import (
 FEWEST_CLUSTERS: Final = 6
 """With fewer clusters, percentiles cannot reach 95 %."""
 
-TOO_FEW: Final = f"fewer than {FEWEST_CLUSTERS} clusters have relevant, or irrelevant, pairs"
+TOO_FEW: Final = (
+    f"fewer than {FEWEST_CLUSTERS} clusters have relevant pairs, "
+    f"or fewer than {FEWEST_CLUSTERS} have irrelevant pairs"
+)
 NOTHING_VARIES: Final = "the figure is equal in all resamples"
 
-# Numbers of a chunk of resamples, so that its arrays have some 30 MB.
+# Numbers in the largest array of a chunk of resamples: 32 MiB of float64.
 _CHUNK: Final = 4 << 20
 
 
@@ -70,7 +73,7 @@ class Calibration:
     curve: by threshold. best: index of the threshold with the highest alpha. threshold_interval:
     the thresholds that are best in most resamples. fitted_alpha, fitted_agreement: with thresholds
     chosen on other clusters; agreement is the share of the pairs with the same outcome. difference:
-    of the highest alpha to that of the best proxy.
+    the highest alpha minus that of the best proxy.
     """
 
     auc: Ends
@@ -96,9 +99,11 @@ def calibrate(
     """Compare proxies with the labels of the same pairs.
 
     proxies: the values of each proxy, [n]. thresholds: ascending. All proxies are compared in the
-    same resamples, so that differences stay paired. The intervals of the differences to the best
-    proxy hold together for all pairs of proxies (Bonferroni). Raises ValueError if people judged no
-    pair relevant, or none irrelevant, or if there are fewer than two clusters.
+    same resamples, so that differences stay paired. The intervals of the differences from the
+    best proxy are valid at the same time for all combinations of two proxies (Bonferroni). Raises
+    ValueError if a parameter is out of bounds, if a proxy has another number of values than there
+    are pairs, if people judged no pair relevant, or none irrelevant, or if there are fewer than two
+    clusters.
     """
     check_resampling(resamples, confidence)
     if labelled.undefined_reason:
@@ -111,7 +116,7 @@ def calibrate(
     curves = [curve_of(values, labelled, thresholds, confidence) for values in proxies]
     highest = [max(point.alpha for point in curve) for curve in curves]
     best = int(np.argmax(highest))
-    # The best proxy is chosen by its alpha, so each difference is one of those of all pairs.
+    # The best proxy is chosen by the data, so the intervals allow for all combinations of two.
     n_differences = max(1, math.comb(len(proxies), 2))
     single = _Settings(confidence, _resampling_number(labelled))
     together = _Settings(1 - (1 - confidence) / n_differences, single.number)
@@ -145,7 +150,7 @@ def _of_ranking(
     thresholds: Sequence[float],
     settings: _Settings,
 ) -> dict[str, Any]:
-    """Return the figures of `Calibration` that no chosen threshold influences, and the best one."""
+    """Return AUC and AP, and the best threshold with its interval, as fields of `Calibration`."""
     counts = cells.in_samples(np.ones((labelled.n_clusters, 1)))
     auc, ap = float(counts.auc()[0]), float(counts.average_precision()[0])
     return {
@@ -159,7 +164,7 @@ def _of_ranking(
 def _of_outcome(
     outcome: _Outcomes, drawn: _Draws, labelled: Labelled, settings: _Settings
 ) -> dict[str, Any]:
-    """Return the figures of `Calibration` of cross-fitted thresholds."""
+    """Return the fields of `Calibration` that use cross-fitted thresholds."""
     is_equal, every = outcome.called == labelled.relevant, np.ones(len(labelled), np.bool_)
     return {
         "fitted_alpha": _fisher_ends(outcome.alpha(), drawn.fitted_alpha, settings),
@@ -172,9 +177,10 @@ def _of_outcome(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outcomes:
-    """The pairs called relevant, and their numbers by cluster, [4, G].
+    """The pairs that the proxy calls relevant, bool [n], and counts of pairs by cluster, [4, G].
 
-    The rows are pairs that both call relevant, that the proxy does, that people do, and all pairs.
+    The rows count the pairs that both call relevant, those that the proxy calls relevant, those
+    that people judged relevant, and all pairs.
     """
 
     called: BoolArray
@@ -251,7 +257,11 @@ def _resample(
 def _weights(
     n_clusters: int, resamples: int, rows: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the number of resamples before, and how often each drew each cluster, [G, B]."""
+    """Yield, for each chunk, the number of earlier resamples and the weights, [G, B].
+
+    A weight is how often a resample draws a cluster. rows: of the largest array, whose columns are
+    the resamples.
+    """
     chunk = max(1, min(resamples, _CHUNK // rows))
     shares = np.full(n_clusters, 1 / n_clusters)
     for start in range(0, resamples, chunk):
@@ -262,7 +272,8 @@ def _weights(
 def _resampling_number(labelled: Labelled) -> float | None:
     """Return the effective number of clusters, or None if there are too few.
 
-    Figures depend on the relevant and on the irrelevant pairs, so it is that of the rarer ones.
+    Figures depend on the relevant and on the irrelevant pairs, so the lower of their two numbers
+    is returned.
     """
     sizes = [
         np.bincount(labelled.clusters[flag]).astype(np.float64)
@@ -274,8 +285,8 @@ def _resampling_number(labelled: Labelled) -> float | None:
 
 
 def _log_odds_ends(value: float, drawn: FloatArray, settings: _Settings) -> Ends:
-    """Return a figure from 0 to 1 with the interval on the scale of log odds. drawn: [R]."""
-    # logit(x) = 2 atanh(2 x - 1), so both scales are the same one.
+    """Return a figure from 0 to 1. Its interval is computed on the log odds scale. drawn: [R]."""
+    # logit(x) = 2 atanh(2 x - 1), so Fisher's scale of 2 x - 1 gives the same interval.
     found = _fisher_ends(2 * value - 1, 2 * drawn - 1, settings)
     interval = found.interval
     if interval.low is None or interval.high is None:
@@ -284,7 +295,7 @@ def _log_odds_ends(value: float, drawn: FloatArray, settings: _Settings) -> Ends
 
 
 def _fisher_ends(value: float, drawn: FloatArray, settings: _Settings) -> Ends:
-    """Return a figure from -1 to 1 with the interval on Fisher's scale. drawn: [R]."""
+    """Return a figure from -1 to 1. Its interval is computed on Fisher's scale. drawn: [R]."""
     number, confidence = settings.number, settings.confidence
     defined, reason = _defined(drawn, number)
     if number is None or reason is not None or not -1 < value < 1:
@@ -308,7 +319,10 @@ def _difference_ends(value: float, drawn: FloatArray, settings: _Settings) -> En
 
 
 def _defined(drawn: FloatArray, number: float | None) -> tuple[FloatArray, str | None]:
-    """Return the defined values, and the reason why they give no interval."""
+    """Return the defined values, and the reason why they give no interval, or None.
+
+    The reason is also `TOO_FEW` if fewer than two values are defined.
+    """
     defined = drawn[np.isfinite(drawn)]
     if number is None or len(defined) < 2:
         return defined, TOO_FEW

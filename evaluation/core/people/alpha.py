@@ -31,8 +31,8 @@ _CHUNK_CELLS: Final = 1 << 20
 class Interval:
     """A confidence interval, or the reason why it is undefined.
 
-    resamples: number of resamples, 0 for a closed form. skipped: number of resamples in which the
-    figure is undefined, for example because all labels are equal; the percentiles ignore them.
+    resamples: number of resamples, 0 if none were drawn. skipped: number of resamples in which the
+    figure is undefined, for example because all labels are equal; the interval ignores them.
     method: how the interval was computed.
     """
 
@@ -53,7 +53,7 @@ class Interval:
 def krippendorff_alpha(counts: ValueCounts, level: Level = "nominal") -> Estimate:
     """Return Krippendorff's alpha of the multiply labelled pairs, from the `krippendorff` package.
 
-    Pairs with a single label are ignored. Alpha is undefined if no pair has two labels, and if all
+    Pairs with a single label are ignored. Alpha is undefined if no pair has two labels, or if all
     labels of multiply labelled pairs are equal. Raises ValueError if a ratio scale has a negative
     value.
     """
@@ -70,10 +70,11 @@ def krippendorff_alpha(counts: ValueCounts, level: Level = "nominal") -> Estimat
 
 
 def _merge_unanimous(several: ValueCounts) -> IntArray:
-    """Return counts of labels of each value with the same alpha, one row per pair or merged pairs.
+    """Return the number of labels of each value, one row for each pair or for merged pairs.
 
-    Pairs whose labels are all equal are most pairs. Such a pair adds the number of its labels to
-    the coincidences of their value, and so does one row with the labels of all these pairs.
+    Alpha of these rows equals alpha of all pairs. In most pairs, all labels are equal. Such a pair
+    adds the number of its labels to the coincidences of their value. One row with the labels of all
+    such pairs of a value adds the same.
     """
     unanimous = is_unanimous(several)
     labels = several.weights[unanimous] @ several.patterns[unanimous]
@@ -94,9 +95,9 @@ def alpha_interval(
     A resample draws the same number of pairs with replacement (Efron and Tibshirani 1993, chapter
     13, with the pair as the unit). Labels of a pair stay together. Alpha depends only on the number
     of pairs with each pattern. These numbers have a multinomial distribution with the observed
-    shares, so that K numbers are drawn per resample instead of all pairs. The interval covers the
-    choice of the pairs, but not the choice of the annotators. It is undefined if every resample
-    would have the same alpha, because an interval of width 0 would look exact.
+    shares, so that one number for each pattern is drawn per resample instead of all pairs. The
+    interval covers the choice of the pairs, but not the choice of the annotators. It is undefined
+    if every resample would have the same alpha, because an interval of width 0 would look exact.
 
     confidence: between 0 and 1. Raises ValueError if a parameter is out of bounds, or if a ratio
     scale has a negative value.
@@ -171,10 +172,11 @@ def _alphas_of_weights(several: ValueCounts, weights: IntArray, level: Level) ->
     """Return alpha for each row of pattern weights [B, K] in which it is defined.
 
     Alpha is 1 - observed / expected disagreement, from coincidence matrices (Krippendorff, Content
-    Analysis, chapter on reliability). For two different values c and d, the observed coincidence
-    o_cd is the sum of n_c n_d / (n - 1) over the pairs. The expected one, e_cd, is the same formula
-    for the sums over all pairs. For c = d the distance is 0, so the diagonals do not matter.
-    The result equals that of the `krippendorff` package.
+    Analysis, chapter on reliability). A pair has n labels, of which n_c have the value c. For two
+    different values c and d, the observed coincidence o_cd is the sum of n_c n_d / (n - 1) over the
+    pairs. The expected one, e_cd, is the same formula for the sums over all pairs. For c = d the
+    distance is 0, so the diagonals do not matter. The result equals that of the `krippendorff`
+    package.
     """
     pattern = several.patterns.astype(np.float64)
     n_values = pattern.shape[1]

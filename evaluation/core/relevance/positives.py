@@ -1,7 +1,9 @@
-"""Counts of positives by caption, by rank in a run, and by the length of the caption.
+"""Counts of positives, and of captions on which systems are correct.
 
-The source of a positive is the captioning data set (`ORIGINAL`) or the judgments (`NEW`). Figures
-2, 3, 11 and 12 and tables 5 and 6 of the FIRE study show these counts.
+Positives are counted by caption, by rank in a run, and by the length of the caption. Captions on
+which systems are correct are counted by length. A length is a number of words. The source of a
+positive is the captioning data set (`ORIGINAL`) or the judgments (`NEW`). Figures 2, 3, 11 and 12
+and tables 5 and 6 of the FIRE study show these counts.
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ def length_table(lengths: IntArray, positives: IntArray) -> IntArray:
     """Return the number of captions by length and number of positives.
 
     lengths, positives: int64 [n_queries], not negative. The result is int64 [max length + 1, max
-    positives + 1]. Raises ValueError if the two arrays differ in length.
+    positives + 1]. Raises ValueError if the two arrays differ in size.
     """
     if lengths.shape != positives.shape:
-        raise ValueError("lengths and positives must be of the same length")
+        raise ValueError("lengths and positives must be of the same size")
     height, width = int(lengths.max(initial=0)) + 1, int(positives.max(initial=0)) + 1
     cells = np.bincount(lengths * width + positives, minlength=height * width)
     return cells.reshape(height, width)
@@ -76,10 +78,10 @@ def right_by_length(first: BoolArray, second: BoolArray, lengths: IntArray) -> R
     """Compare two systems by the lengths of the captions.
 
     first, second: bool [n_queries], the results of `finds_one`. lengths: int64 [n_queries]. Raises
-    ValueError if the arrays differ in length.
+    ValueError if the arrays differ in size.
     """
     if not first.shape == second.shape == lengths.shape:
-        raise ValueError("first, second and lengths must be of the same length")
+        raise ValueError("first, second and lengths must be of the same size")
     cases = first.astype(np.int64) + 2 * second
     distinct = np.flatnonzero(np.bincount(lengths))
     width = int(lengths.max(initial=-1)) + 1
@@ -88,9 +90,10 @@ def right_by_length(first: BoolArray, second: BoolArray, lengths: IntArray) -> R
 
 
 def at_the_ends(lengths: IntArray, count: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the numbers of the shortest, the middle and the longest captions, `count` of each.
+    """Return the shortest, the middle and the longest captions, `count` of each.
 
-    lengths: int64 [n_queries]. Captions are ordered by length, and those of equal length by number.
+    lengths: int64 [n_queries]. The results are numbers of captions, int64 [count] each. Captions
+    are ordered by length, and those of equal length by number.
     """
     order = np.argsort(lengths, kind="stable")
     middle = max(0, (len(order) - count) // 2)

@@ -30,7 +30,7 @@ def test_positives_per_query() -> None:
 def test_length_table() -> None:
     table = length_table(np.array([2, 1, 2, 2]), np.array([0, 1, 3, 0]))
     assert table.tolist() == [[0, 0, 0, 0], [0, 1, 0, 0], [2, 0, 0, 1]]
-    with pytest.raises(ValueError, match="the same length"):
+    with pytest.raises(ValueError, match="the same size"):
         length_table(np.array([1]), np.array([1, 2]))
 
 
@@ -48,7 +48,7 @@ def test_right_by_length() -> None:
     assert table.lengths.tolist() == [4, 9]
     # Columns: neither, only the first, only the second, both.
     assert table.counts.tolist() == [[0, 0, 1, 1], [1, 0, 0, 0]]
-    with pytest.raises(ValueError, match="the same length"):
+    with pytest.raises(ValueError, match="the same size"):
         right_by_length(first, second, np.array([4]))
 
 
