@@ -81,8 +81,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--annotators", type=int, default=20)
-    parser.add_argument("--tiny", action="store_true")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     pairs = 200 if options.tiny else options.pairs
     people = 3 if options.tiny else options.annotators
