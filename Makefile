@@ -5,8 +5,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PORT ?= 8000
 SERVE ?= 1
-# Several processes share the tests, because some wait for servers most of the time. The tests on PostgreSQL are half as many, so
-# fewer processes do them in the same time. `make test PYTEST_ARGS=-x` runs each database in one process.
+# Several processes share the tests, because some wait for servers most of the time. The tests on
+# PostgreSQL are half as many, so fewer processes do them in the same time.
+# `make test PYTEST_ARGS=-x` runs each database in one process.
 PROCESSES ?= 3
 test-postgresql: PROCESSES = 2
 PYTEST_ARGS ?= --numprocesses=$(PROCESSES) --dist=worksteal
@@ -127,8 +128,9 @@ test-sqlite: install-dev
 
 # Services, selectors, constraints, triggers, concurrency and exports are tested on both databases.
 # Tests without a database run once, on SQLite, and so do those of pages, forms and journeys (ONCE in
-# tests/conftest.py) and the filesystem broker's half of the tests that run with both brokers. The drills and the move start their own databases, and one run of the
-# journeys in Chromium and of the benchmarks on a tiny input is enough.
+# tests/conftest.py) and, of the tests that run with both brokers, those with the filesystem broker.
+# The drills and the move start their own databases, and one run of the journeys in Chromium and of
+# the benchmarks on a tiny input is enough.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
 	@$(PY) -m tests.services run -- $(PYTEST) --only-database \
