@@ -50,12 +50,13 @@ define make_venv
 	fi
 endef
 
-# Install the requirements file $(1), but only if it has changed. pip checks the hashes in it.
+# Install the requirements file $(1), but only if it has changed. pip checks the hashes in it. Python
+# compiles a module when it is first imported, which takes less time than to compile all modules.
 define install_requirements
 	@wanted="$$(cksum < $(1))"; stamp="$(VENV)/installed-$(1)"; \
 	if [ "$$wanted" != "$$(cat "$$stamp" 2>/dev/null)" ]; then \
 		echo "Installing $(1) into $(VENV), which takes a minute ..."; \
-		$(PY) -m pip install -qq --disable-pip-version-check --prefer-binary -r $(1) && \
+		$(PY) -m pip install -qq --disable-pip-version-check --no-compile --prefer-binary -r $(1) && \
 		echo "$$wanted" > "$$stamp"; \
 	fi
 endef
@@ -71,10 +72,11 @@ install-tools: install-dev
 	$(call install_requirements,requirements-tools.txt)
 
 # Locked versions stay unless a .in file requires others. UPGRADE=1 takes the newest versions that the
-# .in files allow.
+# .in files allow. Extras are locked too, because older versions of pip do not see that coverage==7.1
+# also pins coverage[toml], and stop as soon as a newer coverage is released.
 LOCKED := requirements requirements-dev requirements-tools
 UV_LOCK = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+	--no-strip-extras --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
 lock: install-tools  ## Write requirements*.txt, with hashes, from requirements*.in
 	@for name in $(LOCKED); do $(UV_LOCK) --output-file $$name.txt $$name.in || exit 1; done
