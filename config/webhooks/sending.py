@@ -1,4 +1,4 @@
-"""One signed request to a webhook: no redirects, no proxies, and a limit of time and answer."""
+"""One signed request to a webhook: no redirects, no proxies, limited time and answer length."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import http.client
 import socket
 import ssl
 import threading
+import time
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
@@ -15,13 +16,13 @@ from config.webhooks.addresses import Target, resolve
 from config.webhooks.models import ANSWER_LENGTH
 
 CONNECT_SECONDS = 5
-# For the whole request, so that a host that answers byte by byte does not keep a worker.
+# For the whole request, so that a host that answers byte by byte does not occupy a worker.
 TOTAL_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The HTTP status and the beginning of the text, or None and why there is no answer."""
+    """The HTTP status and the beginning of the text, or None and the reason for no answer."""
 
     status: int | None
     text: str
@@ -38,11 +39,10 @@ def signature(secret: str, seconds: int, body: str) -> str:
 
 
 def send(url: str, body: str, headers: dict[str, str]) -> Answer:
-    """Send the body to the URL. Raises `AddressRefused` if the URL must not be reached."""
+    """Send the body to the URL. Raises `AddressRefused` as `resolve` does."""
     target = resolve(url)
     with closing(_Pinned(target)) as connection:
-        is_late = threading.Event()
-        timer = threading.Timer(TOTAL_SECONDS, _break_off, [connection, is_late])
+        timer = threading.Timer(TOTAL_SECONDS, connection.break_off)
         timer.start()
         try:
             connection.request("POST", target.path, body.encode(), headers)
@@ -50,7 +50,7 @@ def send(url: str, body: str, headers: dict[str, str]) -> Answer:
             text = answer.read(ANSWER_LENGTH).decode(errors="replace").replace("\x00", "")
             return Answer(answer.status, text)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            if is_late.is_set():
+            if connection.seconds_left <= 0:
                 return Answer(None, f"The host did not answer in {TOTAL_SECONDS} seconds.")
             return Answer(None, f"{type(error).__name__}: {error}"[:ANSWER_LENGTH])
         finally:
@@ -64,28 +64,44 @@ class _Pinned(http.client.HTTPConnection):
         super().__init__(target.host, target.port, timeout=CONNECT_SECONDS)
         self.default_port = 443 if target.is_https else 80
         self._target = target
+        self._ends_at = time.monotonic() + TOTAL_SECONDS
+
+    @property
+    def seconds_left(self) -> float:
+        return self._ends_at - time.monotonic()
 
     def connect(self) -> None:
         self.sock = self._connected()
         if self._target.is_https:
             context = ssl.create_default_context()
-            # The limit of time closes `sock`, so it must be set before the handshake.
+            # `break_off` shuts `sock` down, so `sock` must be set before the handshake.
             self.sock = context.wrap_socket(
                 self.sock, server_hostname=self._target.host, do_handshake_on_connect=False
             )
+        # If `break_off` was called earlier, it had no socket to shut down.
+        self._check_time()
+        if isinstance(self.sock, ssl.SSLSocket):
             self.sock.do_handshake()
+
+    def break_off(self) -> None:
+        """Let the waiting for the host end with an error."""
+        if self.sock is not None:
+            with suppress(OSError):
+                self.sock.shutdown(socket.SHUT_RDWR)
 
     def _connected(self) -> socket.socket:
         """Return a connection to the first of the addresses that accepts one."""
         *others, last = self._target.ips
         for ip in others:
             with suppress(OSError):
-                return socket.create_connection((ip, self._target.port), CONNECT_SECONDS)
-        return socket.create_connection((last, self._target.port), CONNECT_SECONDS)
+                return self._connected_to(ip)
+        return self._connected_to(last)
 
+    def _connected_to(self, ip: str) -> socket.socket:
+        self._check_time()
+        seconds = min(CONNECT_SECONDS, self.seconds_left)
+        return socket.create_connection((ip, self._target.port), seconds)
 
-def _break_off(connection: http.client.HTTPConnection, is_late: threading.Event) -> None:
-    is_late.set()
-    if connection.sock is not None:
-        with suppress(OSError):
-            connection.sock.shutdown(socket.SHUT_RDWR)
+    def _check_time(self) -> None:
+        if self.seconds_left <= 0:
+            raise TimeoutError

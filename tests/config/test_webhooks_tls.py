@@ -10,7 +10,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -202,12 +202,51 @@ def test_a_server_that_never_begins_tls_ends_at_the_limit(
 def test_the_next_address_of_a_host_is_tried(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Nothing listens on the first address.
+    give_addresses(monkeypatch, ["127.0.0.9", "127.0.0.1"])
+    assert attempt(receiver.url).status == 200
+
+
+def test_addresses_that_accept_no_connection_end_at_the_limit(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.WEBHOOK_PRIVATE_HOSTS = ["127.0.0.1"]
+    monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.4)
+    give_addresses(monkeypatch, ["127.0.0.1"] * addresses.ADDRESSES_MAX)
+    real, seconds = socket.create_connection, []
+
+    def connect(address: tuple[str, int], timeout: float) -> socket.socket:
+        seconds.append(timeout)
+        return real(address, timeout)
+
+    with full_server() as port:
+        monkeypatch.setattr(sending.socket, "create_connection", connect)
+        delivery = attempt(f"http://127.0.0.1:{port}/")
+    assert (delivery.status, delivery.answer) == (None, "The host did not answer in 0.4 seconds.")
+    assert seconds[0] == 0.3
+    assert sum(seconds) <= 0.41
+    assert len(seconds) <= addresses.ADDRESSES_MAX
+
+
+def give_addresses(monkeypatch: pytest.MonkeyPatch, ips: list[str]) -> None:
+    """Let each host name have these addresses."""
     real = socket.getaddrinfo
-    ips = ["127.0.0.9", "127.0.0.1"]  # nothing listens on the first
 
     def look_up(host: str, *arguments: Any, **options: Any) -> Any:
         found = ips if options else [host]
         return [entry for ip in found for entry in real(ip, *arguments, **options)]
 
     monkeypatch.setattr(addresses.socket, "getaddrinfo", look_up)
-    assert attempt(receiver.url).status == 200
+
+
+@contextmanager
+def full_server() -> Iterator[int]:
+    """Yield the port of a server whose queue is full, so that new connections wait."""
+    with ExitStack() as stack:
+        server = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0), backlog=0)))
+        for _ in range(4):
+            waiting = stack.enter_context(closing(socket.socket()))
+            waiting.setblocking(False)
+            waiting.connect_ex(server.getsockname())
+        yield server.getsockname()[1]
