@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -415,9 +416,19 @@ def wait_for_requests() -> None:
 
     On PostgreSQL, an unfinished request would block the deletion of the rows after the test.
     """
-    assert wait_for(
-        lambda: not any("process_request_thread" in thread.name for thread in threading.enumerate())
-    ), "a request never ended"
+    assert wait_for(lambda: not unfinished_requests()), "a request never ended:\n" + "\n".join(
+        stack_of(thread) for thread in unfinished_requests()
+    )
+
+
+def unfinished_requests() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if "process_request_thread" in one.name]
+
+
+def stack_of(thread: threading.Thread) -> str:
+    """Return the lines at which a thread of this process is now."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    return "".join(traceback.format_stack(frame)) if frame else f"{thread.name} has ended"
 
 
 def collect_problems(context: BrowserContext, own_url: str, problems: list[str]) -> None:

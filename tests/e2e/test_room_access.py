@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +47,9 @@ def open_page(
     @contextmanager
     def opened(**options: Any) -> Iterator[Page]:
         context = open_context(browser, live_server.url, page_problems, **options)
-        yield rooms.sign_in(context, live_server.url, anna)
-        context.close()
+        # An open context would keep its connections, for which all later tests would wait.
+        with closing(context):
+            yield rooms.sign_in(context, live_server.url, anna)
         wait_for_requests()
         assert page_problems == []
 
