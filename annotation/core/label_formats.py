@@ -1,7 +1,7 @@
 """Files of labels that were judged elsewhere: CSV, TREC qrels and FIRE JSON.
 
-The format is recognised by the content. CSV starts with a header, FIRE JSON with a brace, and qrels
-have four columns that spaces or tabs separate: caption, iteration, video, label.
+The format is recognised by the start of the file. CSV starts with a header, and FIRE JSON with a
+brace. Qrels have four columns, separated by spaces or tabs: caption, iteration, video, label.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ def parse_labels_of_others(
 ) -> JudgmentsFile:
     """Read a file of judgments in the format that its first line shows, plain or gzipped.
 
-    query_texts: by number, for FIRE JSON. data_set: the entries of a FIRE file to read; empty for
-    all, if the file has one data set. Raises `InvalidInput` as `parse_judgments` does.
+    query_texts: the text of each caption by number, which FIRE JSON names instead of keys.
+    data_set: the data set to read from a FIRE file; needed only if the file has several. Raises
+    `InvalidInput` as `parse_judgments` does, and if a FIRE file has several data sets and none is
+    selected.
     """
     found = detect_format(path, source)
     if found == CSV:
@@ -80,13 +82,13 @@ def detect_format(path: Path, source: str | None = None) -> str:
 
 
 def _read_qrels(blocks: TextBlocks, rows: JudgmentRows) -> JudgmentsFile:
-    """Read qrels. A pair has one label, by an annotator who is not named."""
+    """Read qrels: one label for each pair, without the name of its annotator."""
     for line, text in enumerate(blocks.text_lines(), start=1):
         cells = text.split()
         if not cells:
             continue
         if len(cells) != 4:
-            rows.stop(line, f"the line has {len(cells)} columns, not the 4 of qrels")
+            rows.stop(line, f"the line has {len(cells)} columns, but qrels have 4")
         query, _, video, label = cells
         rows.add(line, query, video, UNNAMED, label)
     note = "qrels do not name their annotators, and contain one label for each pair"
@@ -110,19 +112,20 @@ def _read_fire(blocks: TextBlocks, rows: JudgmentRows, data_set: str) -> Judgmen
             rows.add(line, query, video, annotator, label)
         others += _differs(label_of(entry), [label for _, label in responses])
     if len(data_sets) > 1 and not data_set:
-        rows.stop(1, f"the file has several data sets: {', '.join(map(shown, sorted(data_sets)))}")
+        names = ", ".join(map(shown, sorted(data_sets)))
+        rows.stop(1, f"the file has several data sets: {names}; select one of them")
     notes = []
     if others:
         notes.append(
-            f"labels that are not the majority of their responses: {others:,}; only the responses "
-            "are imported"
+            f"labels that differ from the majority of their responses: {others:,}; only the "
+            "responses are imported"
         )
     file = rows.finish(may_repeat=True)
     return replace(file, format=FIRE, licences=entries.licences, notes=tuple(notes))
 
 
 def _differs(label: str, responses: list[str]) -> bool:
-    """Return whether a label is not the majority of its responses."""
+    """Return whether a label differs from the majority of its responses."""
     relevant = 2 * sum(response == "relevant" for response in responses) - len(responses)
     majority = "" if relevant == 0 else "relevant" if relevant > 0 else "irrelevant"
     return label != majority

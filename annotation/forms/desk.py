@@ -1,4 +1,4 @@
-"""Forms of the desk: a lead's decision about one task, and the undoing of a ruling."""
+"""Forms of the desk: decide about one task, undo a ruling, and filter the list of rulings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DeskForm(forms.Form):
 
 
 class UndoForm(forms.Form):
-    """The ruling to undo, by primary key, and whether the list of rulings is shown afterwards."""
+    """The ruling to undo, by primary key. is_list: show the list of rulings afterwards."""
 
     ruling = forms.IntegerField(min_value=1, max_value=KEY_MAX)
     is_list = forms.BooleanField(required=False)

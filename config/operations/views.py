@@ -1,4 +1,4 @@
-"""The answers to monitors, and the page for admins about the state of the site."""
+"""Pages about the state of the site: short ones for monitors, and a full one for admins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from config.shared.pages import only_for
 from config.shared.version import code_version
 
 PLAIN = "text/plain; charset=utf-8"
-# A request with one of these headers came through a proxy.
+# A request with one of these headers came through a reverse proxy.
 PROXY_HEADERS = ("X-Forwarded-For", "Forwarded", "X-Real-IP", "Via")
 OPERATIONS_SHOWN = 20
 
@@ -32,7 +32,10 @@ OPERATIONS_SHOWN = 20
 @xframe_options_deny
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer that this process is alive. A failure elsewhere must not restart it."""
+    """Report that this process is alive.
+
+    Nothing else is checked, because a failure elsewhere must not restart the process.
+    """
     return HttpResponse("alive\n", content_type=PLAIN)
 
 
@@ -42,8 +45,9 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """Report whether all checks pass, with status 503 if one fails.
 
-    The result of each check, such as the free disk space, is only for readers of the metrics. A
-    load balancer requests `?only=database,migrations`, because judging needs no workers.
+    The result of each check, such as the free disk space, is shown only to those who may read the
+    metrics. A load balancer requests `?only=database,migrations`, because people can judge without
+    workers.
     """
     only = tuple(name for name in request.GET.get("only", "").split(",") if name)
     if unknown := set(only) - set(CHECKS):
@@ -67,7 +71,7 @@ def _line(finding: Finding) -> str:
 @xframe_options_deny
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return the metrics for Prometheus. Without permission, the address does not exist."""
+    """Return the metrics for Prometheus, or status 404 without permission."""
     if not may_monitor(request):
         raise Http404
     return HttpResponse(render_metrics(), content_type=CONTENT_TYPE_LATEST)
@@ -89,16 +93,16 @@ def may_monitor(request: HttpRequest) -> bool:
 @only_for(can_administer)
 @require_safe
 def operations(request: HttpRequest) -> HttpResponse:
-    """Show problems of the site and how to fix them, and the last backup."""
+    """Show the checks with their fixes, the last backup and housekeeping, and past operations."""
     findings = check_health()
-    backup, house = latest(OperationKind.BACKUP), latest(OperationKind.HOUSEKEEPING)
+    backup, housekeeping = latest(OperationKind.BACKUP), latest(OperationKind.HOUSEKEEPING)
     context = {
         "findings": sorted(findings, key=lambda finding: finding.is_ok),
         "failed": sum(not finding.is_ok for finding in findings),
         "backup": backup,
         "backup_size": size_in_words(backup.facts["bytes"]) if backup else "",
-        "house": house,
-        "steps": cast(list[object], house.facts.get("steps", [])) if house else [],
+        "housekeeping": housekeeping,
+        "steps": cast(list[object], housekeeping.facts.get("steps", [])) if housekeeping else [],
         "past": Operation.objects.all()[:OPERATIONS_SHOWN],
         "version": code_version(),
         "backup_dir": settings.BACKUP_DIR,

@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter
 ERRORS = {
     "400": "A parameter, value or file is not valid.",
     "401": "There is no valid token or session.",
-    "403": "Your role does not permit this.",
+    "403": "Your role or the rights of the token do not permit this.",
     "404": "The object does not exist, or you may not see it.",
     "413": "The request is too large.",
     "429": "You have sent too many requests. `Retry-After` is the number of seconds to wait.",
@@ -18,7 +18,8 @@ ERRORS = {
 IDEMPOTENCY_KEY = "Idempotency-Key"
 # The further errors of operations that accept the header.
 KEY_ERRORS = {
-    "409": "The request conflicts with stored data, or the same request is being done.",
+    "409": "The request conflicts with stored data, or the first request with this idempotency "
+    "key is still being done.",
     "422": "Another request already used the idempotency key.",
 }
 PARAMETERS = {"key": "The key of the benchmark."}
@@ -26,7 +27,7 @@ ERROR_SCHEMA = {
     "type": "object",
     "description": "If fields are invalid, their errors are listed by field name instead.",
     "properties": {
-        "detail": {"type": "string", "description": "The error in words."},
+        "detail": {"type": "string", "description": "The error as text, with any file and line."},
         "source": {"type": "string", "nullable": True, "description": "The name of the file."},
         "line": {"type": "integer", "nullable": True, "description": "The line, from 1."},
         "reason": {"type": "string", "description": "The error without the file and line."},
@@ -38,10 +39,13 @@ class SummarySchema(AutoSchema):
     """Use the first paragraph of an operation's description as its summary."""
 
     def get_override_parameters(self) -> list[Any]:
-        """Describe the header of requests that are done once (`config.idempotency`)."""
+        """Describe the header `Idempotency-Key`, if the operation accepts it."""
         if self.method != "POST" or not getattr(self.view, "accepts_idempotency_key", False):
             return []
-        text = "A text of your choice. A request that is repeated with it is done once."
+        text = (
+            "A text of your choice. Repeating the request with the same text within a day has no "
+            "further effect, and returns the first answer again."
+        )
         return [OpenApiParameter(IDEMPOTENCY_KEY, str, OpenApiParameter.HEADER, description=text)]
 
     def get_summary(self) -> str | None:
@@ -50,7 +54,7 @@ class SummarySchema(AutoSchema):
 
 
 def describe_shared_parts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Describe the errors and path parameters of each operation, if it does not do so itself."""
+    """Describe errors and shared parameters in the operations that do not describe them."""
     result["components"]["schemas"]["Error"] = ERROR_SCHEMA
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     for path, operations in result["paths"].items():

@@ -19,7 +19,8 @@ movement and number must be there. Extra shapes in the video do not matter.
 "Above", "below", "left of" and "right of" must be true from the first frame to the last. If a \
 shape grows, its final size counts.
 
-If one thing is missing or different, or if you are in doubt, the pair is not relevant.
+If one thing is missing or different, the pair is not relevant. If you are still in doubt after \
+watching the whole video, judge the pair as not relevant.
 """
 
 

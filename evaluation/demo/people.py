@@ -35,14 +35,17 @@ TRAINED = 16
 CARELESS = "Igor"
 CARELESS_ERRORS = 0.5
 COMMENTS = (
-    "Please watch the clip to its end before you answer.",
-    "One thing that is different is enough: then the pair is not relevant.",
+    "Please watch the video to its end before you answer.",
+    "If one thing is different, the pair is not relevant.",
     "Look at this one again. If you are not sure, send it to me with “Unsure”.",
 )
 
 
 def make_accounts() -> None:
-    """Create the accounts for visitors, with the password of the demo."""
+    """Create the accounts with which people try the demo. All have the same password.
+
+    An account that an earlier version of the demo created is marked as a demo account.
+    """
     for username, role in ACCOUNTS.items():
         person = User.objects.filter(username=username).first()
         if person is None:
@@ -96,14 +99,17 @@ def admit_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> 
 
 
 def withdraw_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
-    """Withdraw the answers of the careless annotator when control pairs have paused them."""
+    """Withdraw the careless annotator's answers if control pairs have paused this annotator."""
     worker, lead = make_worker(careless_annotator(people)), User.objects.get(username="lead")
     judged = Judgment.objects.filter(
         task__campaign=campaign, annotator=worker, state=JudgmentState.LIVE
     )
     if _is_paused(campaign, worker) and judged.exists():
         services.withdraw_judgments(
-            campaign=campaign, annotator=worker, by=lead, reason="Too many control pairs wrong."
+            campaign=campaign,
+            annotator=worker,
+            by=lead,
+            reason="Too many wrong answers to control pairs.",
         )
 
 

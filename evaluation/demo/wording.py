@@ -1,7 +1,7 @@
 """The words of the demo captions: several wordings for each meaning.
 
-The first wording is the most common one. All wordings of a meaning are exact synonyms. The truth of
-a caption is therefore decidable, although matching words is not enough.
+The first wording is the most common one. All wordings of a meaning are exact synonyms. Whether a
+caption is true of a video is therefore decidable, although comparing words is not enough.
 """
 
 from __future__ import annotations
@@ -57,8 +57,10 @@ COUNT_ENDINGS: Mapping[int, tuple[str, ...]] = {
     3: ("in a video of three shapes", "with two other shapes in the picture"),
 }
 
-_HABIT = 0.8  # probability that an author uses the favourite wording
-_COMMON = 0.6  # probability that the favourite is set to the most common wording
+# Probability that an author uses the favourite wording. Otherwise all wordings are equally likely.
+_HABIT = 0.8
+# Probability that the first wording becomes the favourite. Otherwise all are equally likely.
+_COMMON = 0.6
 
 
 @dataclass(slots=True)
@@ -88,5 +90,5 @@ class Author:
 
 
 def with_article(noun: str) -> str:
-    """Return the noun after "a" or "an"."""
+    """Return the noun with "a" or "an" before it."""
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

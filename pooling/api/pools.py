@@ -94,7 +94,7 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
     depth = serializers.IntegerField(
         min_value=1,
         max_value=DEPTH_MAX,
-        help_text="The number of videos that each run adds per caption.",
+        help_text="The number of items to pool from the top of each ranked list.",
     )
     runs = serializers.ListField(
         child=serializers.CharField(),

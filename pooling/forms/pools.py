@@ -23,7 +23,7 @@ class PoolForm(forms.Form):
         min_value=1,
         max_value=DEPTH_MAX,
         initial=10,
-        help_text="The number of videos that each run adds per caption.",
+        help_text="The number of items to pool from the top of each ranked list.",
     )
     runs = forms.MultipleChoiceField(
         label="Runs",

@@ -59,7 +59,7 @@ class ProxyReport(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class AddedProxy:
-    """A proxy. `created` is False if it was already stored with the same options and values."""
+    """A proxy. created: False if it was already stored with the same method, options and values."""
 
     proxy: Proxy
     created: bool
@@ -85,10 +85,10 @@ def compute_proxy(
     name: str = "",
     progress: Progress = no_progress,
 ) -> AddedProxy:
-    """Compute a proxy for each caption and each video. The own captions of a video represent it.
+    """Compute a proxy from the texts of the captions. A video is represented by its own captions.
 
-    Raises `NotPermitted` if `by` may not add proxies, and `InvalidInput` if the name has an error
-    or WordNet is needed but not installed.
+    Raises `NotPermitted` if `by` may not add proxies, `InvalidInput` if the name is invalid or
+    WordNet is needed but missing, and `Outdated` if the captions have changed in the meantime.
     """
     check_can_add_proxy(by, benchmark)
     proxy = _new(benchmark, ProxyMethod(options.method), name or options.method, by)
@@ -147,9 +147,10 @@ def import_proxy(
 ) -> AddedProxy:
     """Store the values of a `.npy` matrix, [n_queries, n_videos], as float16.
 
-    keys: a JSON file with the keys of the rows and columns, as exports write it. Without it, they
-    are in the order of the numbers of captions and videos. Raises `NotPermitted` if `by` may not
-    add proxies, and `InvalidInput` if a file or the name has an error.
+    keys: a JSON file with the keys of the rows and columns, as `export_proxy` writes it. Without
+    it, rows and columns are in the order of the numbers of captions and videos. Raises
+    `NotPermitted` if `by` may not add proxies, `InvalidInput` if a file or the name is invalid, and
+    `Outdated` if the captions have changed in the meantime.
     """
     check_can_add_proxy(by, benchmark)
     source = source or str(path)
@@ -182,10 +183,10 @@ def import_embeddings(
     """Store the cosine of each caption and each video, from embeddings of another program.
 
     captions, videos: `.npy` matrices with a row for each caption or video, in the order of their
-    numbers. Without `videos`, the embedding of a video is the mean of those of its own captions.
-    Without `captions`, the embedding of a caption is the mean of those of its own videos. Negative
-    cosines become 0. Raises `NotPermitted` if `by` may not add proxies, and `InvalidInput` if a
-    file or the name has an error.
+    numbers. Without `videos`, the embedding of a video is the mean embedding of its own captions.
+    Without `captions`, the embedding of a caption is the mean embedding of its own videos. Negative
+    cosines become 0. own_is_one: whether a video has the value 1 with its own captions. Raises as
+    `import_proxy` does, and `InvalidInput` if there are no embeddings.
     """
     check_can_add_proxy(by, benchmark)
     sent = [file for file in (captions, videos) if file is not None]
@@ -233,10 +234,10 @@ def _vectors(
     return rows, columns
 
 
-def _groups(of: Int64Array, members: Int64Array, number: int) -> list[Int64Array]:
-    """Return the members of each group 0..number-1."""
-    order = np.argsort(of, kind="stable")
-    ends = np.searchsorted(of[order], np.arange(1, number))
+def _groups(group_of: Int64Array, members: Int64Array, n_groups: int) -> list[Int64Array]:
+    """Return the members of each group 0..n_groups-1. group_of: the group of each member."""
+    order = np.argsort(group_of, kind="stable")
+    ends = np.searchsorted(group_of[order], np.arange(1, n_groups))
     return np.split(members[order], ends)
 
 
@@ -255,7 +256,7 @@ def _new(benchmark: Benchmark, method: ProxyMethod, name: str, by: Actor) -> Pro
 def _store(proxy: Proxy, path: Path, act: PoolingAct, by: Actor, progress: Progress) -> AddedProxy:
     """Store the file, then its row. Housekeeping removes the file if there is no row.
 
-    Raises `Outdated` if the captions have changed since they were read.
+    Raises `Outdated` if the captions or the number of videos have changed since they were read.
     """
     proxy.distribution = dict(distribution_of(open_matrix(path), progress))
     proxy.sha256 = sha256_of_file(path, str(path))
@@ -267,11 +268,13 @@ def _store(proxy: Proxy, path: Path, act: PoolingAct, by: Actor, progress: Progr
         for stored in equal.select_related("benchmark"):
             if stored.options == proxy.options:
                 return AddedProxy(stored, created=False)
-        now = Benchmark.objects.values_list("captions_sha256", "n_videos").get(
+        current = Benchmark.objects.values_list("captions_sha256", "n_videos").get(
             pk=proxy.benchmark_id
         )
-        if now != (proxy.captions_sha256, proxy.benchmark.n_videos):
-            raise Outdated("The captions have changed in the meantime. Compute the proxy again.")
+        if current != (proxy.captions_sha256, proxy.benchmark.n_videos):
+            raise Outdated(
+                "The captions have changed in the meantime. Compute or import the proxy again."
+            )
         proxy.name = free_name(proxy.benchmark.proxies.all(), proxy.name)
         proxy.save()
         after = {"method": proxy.method, "sha256": proxy.sha256}

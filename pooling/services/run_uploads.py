@@ -1,6 +1,7 @@
 """Runs that people with any account upload to a public benchmark for scoring.
 
-An upload ends scored or refused with a reason. Its run is private until the person publishes it.
+Each upload is either scored, or refused with a reason. Its run is private until the person
+publishes it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from pooling.services.runs import check_run_options, store_run
 from pooling.signals import private_run_stored, run_listed
 
 KIND = "score_upload"
-# Files with errors do not count toward the limit, but have this limit per person and day.
+# Files with errors, and files that the server could not score, do not count toward the limit of
+# runs. They have this limit per person, benchmark and day.
 ERRORS_PER_DAY = 20
 # A process that stores an upload queues its job within this time, or has died.
 QUEUED_WITHIN = timedelta(minutes=10)
@@ -61,8 +63,8 @@ def upload_run(
     """Store a file, and queue the job that scores it as a private run of one direction.
 
     Raises `NotPermitted` if the benchmark is not public for `by` or the account is not confirmed,
-    `InvalidInput` if an option has
-    an error, and `Conflict` if the person has reached the limit of the day.
+    `InvalidInput` if an option has an error, and `Conflict` if the person has reached a limit of
+    the day.
     """
     check_can_upload_for_scoring(by, benchmark)
     check_is_confirmed_for(by, benchmark)
@@ -71,7 +73,7 @@ def upload_run(
     name = check_run_options(system, name, depth, Direction(direction))
     source = (file.name or "")[: RunUpload._meta.get_field("source").max_length]
     made = RunUpload(benchmark=benchmark, created_by=by, source=source, name=name)
-    # The slot first, so that requests beyond the limit store no files.
+    # Take the slot first, so that requests beyond the limit store no files.
     _take_slot(made, by)
     params = {
         "run_upload": str(made.pk),
@@ -84,7 +86,7 @@ def upload_run(
         with stored_upload(file) as stored:
             job = enqueue_job(
                 kind=KIND,
-                # Researchers of the benchmark see the title.
+                # Without the names of person and run, because researchers see the title.
                 title=f"Score a run that was uploaded to {benchmark.name}",
                 params={**params, **stored},
                 benchmark_key=benchmark.key,
@@ -221,8 +223,8 @@ def publish_run(*, upload: RunUpload, changes: Mapping[str, str], by: Actor) -> 
     """Add the run of an upload to the runs of the benchmark, for everyone who sees them.
 
     changes: new metadata, as in `change_run`. Raises `NotPermitted` for another person's upload,
-    and `Conflict` if the run is not scored, withdrawn or published, or if another run of the
-    benchmark has the same name or content.
+    and `Conflict` if the run is unscored, is withdrawn or is already published, or if another run
+    of the benchmark has the same name or content.
     """
     check_can_publish_run(by, upload)
     lock_row(upload.benchmark)
@@ -232,7 +234,7 @@ def publish_run(*, upload: RunUpload, changes: Mapping[str, str], by: Actor) -> 
     for field, text in changed_fields(run, changes).items():
         setattr(run, field, text)
     _check_is_new(run)
-    # It is new for everyone else. Analyses are renewed after this time.
+    # The run is new for everyone else. Analyses are renewed some time after `created_at`.
     run.is_private, run.created_at = False, timezone.now()
     run.save()
     after = {field: getattr(run, field) for field in RECORDED}

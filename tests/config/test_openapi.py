@@ -63,7 +63,7 @@ def test_operations_describe_their_errors(
     responses = schema["paths"][path][method]["responses"]
     assert sorted(responses) == statuses
     assert responses["403"] == {
-        "description": "Your role does not permit this.",
+        "description": "Your role or the rights of the token do not permit this.",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
     }
 

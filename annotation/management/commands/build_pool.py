@@ -25,7 +25,7 @@ class Command(HearthCommand):
             type=int,
             required=True,
             metavar="K",
-            help="number of videos that each run adds per caption",
+            help="number of items to pool from the top of each ranked list",
         )
         parser.add_argument(
             "--run",
@@ -45,11 +45,13 @@ class Command(HearthCommand):
             "--seed",
             type=int,
             default=0,
-            help="seed of samples and of equal priorities; default: 0",
+            help="seed of the samples and of the order of pairs with equal priority; default: 0",
         )
         self._add_limits(parser)
         parser.add_argument(
-            "--plan", action="store_true", help="print the content of the pool, and store nothing"
+            "--plan",
+            action="store_true",
+            help="print what the pool would contain, and store nothing",
         )
         parser.add_argument(
             "--rate", type=float, metavar="MONEY", help="cost of an hour of judging, for --plan"
@@ -57,20 +59,24 @@ class Command(HearthCommand):
 
     def _add_limits(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--video-sample", type=int, metavar="N", help="number of videos to pool; default: all"
+            "--video-sample",
+            type=int,
+            metavar="N",
+            help="number of videos to pool, drawn with the seed; default: all",
         )
         parser.add_argument(
             "--originals",
             choices=Originals.values,
             default=Originals.RANKED,
-            help="pool original positives like other pairs, add all, or leave all out; "
-            "default: ranked",
+            help="original positives of the pool: only those that a run ranks, all (added), or "
+            "none (left-out); default: ranked",
         )
         parser.add_argument(
             "--similar",
             type=int,
             metavar="N",
-            help="add each caption with the original positives of its N most similar texts",
+            help="pair each caption with the original positives of the N captions with the most "
+            "similar texts",
         )
         parser.add_argument(
             "--similar-from",
@@ -80,7 +86,10 @@ class Command(HearthCommand):
             help=f"lowest similarity of these texts; default: {SIMILARITY}",
         )
         parser.add_argument(
-            "--proxy", default="", metavar="NAME", help="add the pairs with high values by a proxy"
+            "--proxy",
+            default="",
+            metavar="NAME",
+            help="a proxy, whose pairs with high values are added",
         )
         parser.add_argument(
             "--proxy-from",
@@ -93,8 +102,8 @@ class Command(HearthCommand):
             "--budget",
             type=int,
             metavar="N",
-            help="maximum number of new pairs; pairs of more systems come first, then pairs with "
-            "a better rank",
+            help="maximum number of new pairs; pairs that more systems rank come first, then pairs "
+            "with a better rank",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:
@@ -130,9 +139,9 @@ class Command(HearthCommand):
         if result["left_out"]:
             self.stdout.write(f"the budget leaves out {result['left_out']:,} new pairs")
         if result["hours"] is None:
-            self.stdout.write("no times of answers are known, so the hours are unknown")
+            self.stdout.write("no answer has a recorded time, so the hours are unknown")
             return
-        cost = "" if result["cost"] is None else f", {result['cost']:,.2f} in money"
+        cost = "" if result["cost"] is None else f", at a cost of {result['cost']:,.2f}"
         self.stdout.write(
             f"{result['hours']:,.1f} hours at {result['seconds']:.1f} s per answer{cost}"
         )

@@ -22,8 +22,9 @@ from evaluation.core.people.dawid_skene import dawid_skene
 from evaluation.core.people.pace import BREAK_MS, TOO_FAST_MS, Answers, hours_at_work, medians
 
 # A share is flagged if it differs from that of the other annotators by more than 0.1, and by more
-# than three standard deviations of a share of the same number of answers. For gold items two
-# standard deviations are enough, because there are few answers.
+# than three standard deviations of a share of the same number of answers. The share of correct
+# answers to gold items is compared with the required accuracy. If it is lower by more than two
+# standard deviations, it is flagged, because there are few of these answers.
 MIN_DIFFERENCE: Final = 0.1
 DEVIATIONS: Final = 3.0
 GOLD_DEVIATIONS: Final = 2.0
@@ -53,9 +54,9 @@ class PersonCounts(TypedDict):
     number of these labels that are relevant. surplus: number of surplus answers. gold, right:
     number of answers to gold items that are not retired, and number of correct ones. compared:
     number of first labels of other annotators on the pairs of the annotator's own first labels.
-    equal: number of these that equal the own label. compared_all, equal_all: the same for all
-    labels instead of first labels. timed: number of answers with a time. too_fast: number of these
-    below `TOO_FAST_MS`. hours: time spent judging.
+    equal: number of these that equal the annotator's own label. compared_all, equal_all: the same
+    for all labels instead of first labels. timed: number of answers with a time. too_fast: number
+    of these below `TOO_FAST_MS`. hours: time spent judging.
     """
 
     answers: int
@@ -141,7 +142,7 @@ def label_accuracy(
     tasks: int64 [L], from 0 without gaps. people: int64 [L], from 0 to n_people - 1. labels: int64
     [L], from 0 to n_steps - 1. Returns the probabilities [n_people], their 95 % intervals
     [n_people, 2], and the number of labels used [n_people]. Undefined probabilities and intervals
-    are NaN. Tasks with one label are ignored, because they have no information about their
+    are NaN. Tasks with one label are ignored, because they contain no information about their
     annotator.
     """
     shared = np.bincount(tasks)[tasks] > 1
@@ -156,7 +157,10 @@ def label_accuracy(
 
 
 def flags(rows: Sequence[PersonFigures], *, min_accuracy: float = 0.0) -> list[tuple[Flag, ...]]:
-    """Return the flags of each annotator, by comparison with all other annotators together.
+    """Return the flags of each annotator.
+
+    Shares of relevant labels and of equal labels are compared with those of all other annotators
+    together.
 
     min_accuracy: share of correct answers to gold items that the campaign requires, 0 to 1. If it
     is 0, the campaign requires none, and `MIN_ACCURACY` is used.

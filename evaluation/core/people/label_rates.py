@@ -2,7 +2,8 @@
 
 A label can be wrong in two ways. A false alarm is labelled relevant but is not relevant. A miss is
 labelled not relevant but is relevant. The model assumes that wrong labels of one pair are
-independent. Both rates are those of an average label. There are two sources for them.
+independent. It does not distinguish annotators, so both rates are those of an average label. There
+are two sources for them.
 
 Pairs with several labels (`rates_from_labels`). Let n labels of a pair include r relevant ones. The
 probability of this is pi (1 - m)^r m^(n - r) + (1 - pi) f^r (1 - f)^(n - r), with prevalence pi,
@@ -17,11 +18,11 @@ only on labels that are in the likelihood.
 Videos that do not match a caption at all are easier to reject than videos that nearly match. A pair
 is called isolated if no other pair of its caption is labelled relevant. If the strata of the table
 distinguish isolated pairs, there are two rates of false alarms: for isolated pairs and for other
-pairs. Each rate is shrunk towards the mean of both, as if two further wrong labels at that mean had
-been observed.
+pairs. Each of the two is shrunk towards the rate f of both kinds together: its number of false
+alarms is increased by 2, and its number of labels by 2 / f.
 
-Control pairs (`rates_from_gold`). The rates are the shares of wrong answers to pairs whose correct
-answer is known.
+Control pairs (`rates_from_gold`). The rates are estimated from the numbers of correct and wrong
+answers to pairs whose correct answer is known.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class ErrorRates:
     false_alarm: probability that a pair that is not relevant is labelled relevant. miss:
     probability that a relevant pair is labelled not relevant. isolated, not_isolated: false alarm
     rate of isolated pairs and of other pairs (see the module); both None if they are not
-    distinguished. `false_alarm` is their mean over all pairs.
+    distinguished. `false_alarm` is the rate of both kinds together.
     """
 
     false_alarm: float
@@ -76,7 +77,7 @@ class ErrorRates:
     not_isolated: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a rate is not from 0 to 1, or if labels are no better than chance."""
+        """Raise ValueError if a rate is out of range, or if labels are no better than chance."""
         if not all(0 <= rate < 1 for rate in self.values):
             raise ValueError("error rates must be at least 0 and below 1")
         if max(self.values[0], *self.values[2:], 0.0) + self.miss >= 1:
@@ -168,9 +169,9 @@ def rates_from_gold(
 ) -> RatesEstimate:
     """Estimate error rates from answers to control pairs.
 
-    is_relevant: bool [answers], the correct answer. is_wrong: bool [answers]. The draws are from
-    the Jeffreys posterior Beta(wrong + 1/2, correct + 1/2), so that a rate is above 0 even if no
-    answer is wrong.
+    is_relevant: bool [answers], the correct answer. is_wrong: bool [answers]. A rate is the mean of
+    the Jeffreys posterior Beta(wrong + 1/2, correct + 1/2), so that it is above 0 even if no answer
+    is wrong. The draws are from the same posterior.
     """
     wrong = np.array([(is_wrong & ~is_relevant).sum(), (is_wrong & is_relevant).sum()])
     answers = np.array([(~is_relevant).sum(), is_relevant.sum()])

@@ -1,4 +1,4 @@
-"""The labels of a benchmark, and the relevance of pairs if labels are wrong at certain rates."""
+"""Labels that can be wrong, and estimates of relevance that correct for their error rates."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from evaluation.core.relevance.noise_relevance import (
 )
 from pooling.core.pair_space import PairSpace
 
-# The rates of an annotator are shrunk as if they had this number of further labels at the average
-# rates.
+# Each rate of an annotator is shrunk as if it included this number of further labels at the average
+# rate.
 _SHRINKAGE: Final = 50
-# The log ratio of a ruling, which counts as certain.
+# The absolute log ratio of a ruling, which counts as certain.
 _CERTAIN: Final = 700.0
 
 
@@ -86,8 +86,8 @@ class NoisyLabels:
     def is_positive(self) -> BoolArray:
         """Whether raw scores count the pair as relevant, bool [n_pairs].
 
-        A pair is relevant if it is a known original positive, by a ruling, or by the majority of
-        its labels.
+        A known original positive is relevant. For other pairs, the ruling decides or, without one,
+        the majority of the labels.
         """
         by_labels = np.where(self.ruled >= 0, self.ruled == 1, 2 * self.relevant > self.n_labels)
         return np.asarray(self.is_known | by_labels)
@@ -122,9 +122,9 @@ class NoisyLabels:
 
         It is 1 for known original positives.
         """
-        numbers, unknown = np.ones(len(self.codes)), ~self.is_known
-        groups = self.is_isolated[unknown].astype(np.int64)
-        numbers[unknown] = unbiased_relevance(self._evidence(rates, annotators), groups)
+        numbers, estimated = np.ones(len(self.codes)), ~self.is_known
+        groups = self.is_isolated[estimated].astype(np.int64)
+        numbers[estimated] = unbiased_relevance(self._evidence(rates, annotators), groups)
         return numbers
 
     def posterior(
@@ -135,9 +135,9 @@ class NoisyLabels:
         strata: int64 [n_pairs]. The results are float64 [n_pairs] and [S]. Known original positives
         have the probability 1 and are not counted in the prevalence.
         """
-        chance, unknown = np.ones(len(self.codes)), ~self.is_known
+        chance, estimated = np.ones(len(self.codes)), ~self.is_known
         evidence = self._evidence(rates, annotators)
-        chance[unknown], prevalence = posterior_relevance(evidence, strata[unknown])
+        chance[estimated], prevalence = posterior_relevance(evidence, strata[estimated])
         return chance, prevalence
 
     def _evidence(self, rates: ErrorRates, annotators: AnnotatorRates | None) -> Evidence:
@@ -146,19 +146,19 @@ class NoisyLabels:
         evidence = evidence_from_counts(self.n_labels, self.relevant, false_alarms, rates.miss)
         if annotators is not None and self.each is not None:
             evidence = self._evidence_of_annotators(evidence, rates, annotators, self.each)
-        ruled, unknown = self.ruled >= 0, ~self.is_known
+        ruled, estimated = self.ruled >= 0, ~self.is_known
         ratio = np.where(ruled, _CERTAIN * (1 - 2.0 * self.ruled), evidence.log_ratio)
         mean = np.where(ruled, self.ruled, evidence.mean)
-        # A pair without labels counts as unknown, so a ruling counts as at least one label.
+        # `unbiased_relevance` returns 0 for a pair without labels, so a ruling counts as a label.
         n_labels = np.where(ruled, np.maximum(self.n_labels, 1), self.n_labels)
-        return Evidence(ratio[unknown], mean[unknown], n_labels[unknown])
+        return Evidence(ratio[estimated], mean[estimated], n_labels[estimated])
 
     def _evidence_of_annotators(
         self, common: Evidence, rates: ErrorRates, own: AnnotatorRates, each: EachLabel
     ) -> Evidence:
         """Return the evidence if each annotator has their own rates.
 
-        The annotators' rates are multiplied by the ratio of `rates` to their mean rates. Pairs
+        The rates of each annotator are multiplied by the ratio of `rates` to `own.mean`. Pairs
         without single labels keep the evidence `common`.
         """
         alarms = rates.false_alarms(self.is_isolated)[each.pair_of]
@@ -177,7 +177,7 @@ class NoisyLabels:
 
 
 def best_ranks(runs: Iterable[npt.NDArray[Any]], codes: IntArray, n_videos: int) -> IntArray:
-    """Return the best rank of each pair in any run, int64 [J], from 1; 0 for a pair in no run.
+    """Return the best rank of each pair over all runs, int64 [J], from 1; 0 if no run ranks it.
 
     runs: video numbers [n_queries, depth] of each run. codes: int64 [J], pair codes, ascending.
     """
@@ -207,8 +207,9 @@ def rank_strata(codes: IntArray, best_rank: IntArray, original: Judged) -> tuple
 def annotator_rates(each: EachLabel) -> AnnotatorRates | str:
     """Return the error rates of each annotator, or the reason why they are undefined.
 
-    The model of Dawid and Skene is fitted to the pairs with several labels. The rates of annotators
-    with few such labels are shrunk towards the average of all annotators.
+    The model of Dawid and Skene is fitted to the pairs with several labels. Each rate is shrunk
+    towards the average of all annotators, most strongly for annotators with few such labels.
+    Annotators without such labels have the average rates.
     """
     n = int(each.annotators.max(initial=-1)) + 1
     shared = np.bincount(each.pair_of, minlength=1)[each.pair_of] > 1
@@ -236,10 +237,10 @@ def annotator_rates(each: EachLabel) -> AnnotatorRates | str:
 
 
 def estimate_of_annotators(own: AnnotatorRates, by_labels: RatesEstimate) -> RatesEstimate:
-    """Return the mean rates of the annotators, with resampled rates.
+    """Return an estimate with the mean rates of the annotators, at most 0.49 each.
 
-    by_labels: the estimate without annotators. In resamples, the mean rates vary in the same
-    proportion as these rates.
+    by_labels: the estimate that does not distinguish annotators. Its resampled rates are multiplied
+    by the ratio of the annotators' mean rates to its own rates. If it has no rates, it is returned.
     """
     if by_labels.rates is None:
         return by_labels

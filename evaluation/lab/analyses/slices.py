@@ -57,7 +57,7 @@ from evaluation.release.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors.metadata import tagged_queries, tags_sha256
 
-# Names of AGREE, DIFFER and NO_REPEATED_LABELS, in this order.
+# Names of the results of `annotator_agreement`, in order: AGREE, DIFFER, NO_REPEATED_LABELS.
 AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")
 
 
@@ -69,8 +69,8 @@ class SlicesForm(AnalysisForm):
         initial=6,
         min_value=2,
         max_value=30,
-        help_text="Only for length and positives. There is a slice for each tag, and for each kind "
-        "of agreement.",
+        help_text="Only for slices by length or positives. By tags there is a slice for each tag, "
+        "and by agreement one for each kind of agreement.",
     )
     unit = resampling_unit_field()
     confidence = confidence_field()
@@ -89,9 +89,10 @@ class SlicesOptions(ResamplingOptions):
 
 @dataclass(frozen=True, slots=True)
 class Slicing:
-    """The slices of captions, and the attribute by which they are cut, if any: [n_queries].
+    """The slices of captions. As in `Tagged`, a caption can be in several slices, or in none.
 
-    As in `Tagged`, a caption can be in several slices, or in none.
+    attribute: int64 [n_queries], the length or the number of positives of each caption; None for
+    slices by tags or agreement.
     """
 
     tagged: Tagged
@@ -99,7 +100,10 @@ class Slicing:
 
 
 def _fill_defaults(inputs: Inputs, options: SlicesOptions) -> SlicesOptions:
-    """Add the hash of the tags if the captions are sliced by tags."""
+    """Add the hash of the tags if the captions are sliced by tags.
+
+    Raises `InvalidInput` if there are no tags, or no label set for slices by agreement.
+    """
     if options["by"] == AGREEMENT and inputs.label_set is None:
         raise InvalidInput("Agreement needs a label set. Select one under “Labels”.")
     if options["by"] != TAGS:
@@ -171,7 +175,11 @@ def _differences(
     options: SlicesOptions,
     rng: np.random.Generator,
 ) -> list[SliceDifference]:
-    """Compare every two of the first runs in each slice, with p corrected over all comparisons."""
+    """Compare the first `COMPARED_MAX` runs with each other in each slice.
+
+    The p-values are corrected over all comparisons. Slices in which comparisons are undefined are
+    left out.
+    """
     names = list(values_by_run)[:COMPARED_MAX]
     values = np.stack([values_by_run[name] for name in names])
     found: list[Comparison] = []
@@ -250,8 +258,9 @@ SLICES = Analysis(
         "By tags, a caption counts in the slice of each of its tags. Captions without a tag have "
         "a separate slice.",
         "By agreement, the slice of a caption depends on its pairs with several labels. In one "
-        "slice, the labels of each pair agree (relevant or not). In another, the labels of at "
-        "least one pair differ. A caption with many such pairs is more likely to be there.",
+        "slice, the labels of each of these pairs agree on whether it is relevant. In another, the "
+        "labels of at least one pair differ. The more pairs with several labels a caption has, the "
+        "more likely it is to be in that slice.",
         INTERVALS_NOTE,
     ),
 )

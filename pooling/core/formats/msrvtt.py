@@ -26,7 +26,7 @@ VIDEOS, SENTENCES = "videos", "sentences"
 
 @dataclass(frozen=True, slots=True)
 class MsrvttData:
-    """The file: the split of each video (empty if it has none), and its sentences."""
+    """The content of the file: all sentences, and the split of each video ("" if it has none)."""
 
     splits: dict[str, str]
     sentences: list[dict[str, Any]]
@@ -35,7 +35,11 @@ class MsrvttData:
 
 
 def parse_msrvtt(path: Path, source: str, progress: Progress | None = None) -> MsrvttData:
-    """Read `videos` and `sentences`. Raises `InvalidInput` if one is missing or not a list."""
+    """Read `videos` and `sentences`.
+
+    Raises `InvalidInput` if one of them is missing, too long or not a list of objects, or if a
+    video has no `video_id`.
+    """
     blocks = TextBlocks(path, source=source, progress=progress, max_line=None, max_bytes=MAX_BYTES)
     members = dict(JsonMembers(blocks, most=100, longest=MAX_BYTES))
     videos, sentences = (_objects(members, name, source) for name in (VIDEOS, SENTENCES))
@@ -64,7 +68,8 @@ def captions_of(
     """Return all sentences of the videos of a split as captions, with notes.
 
     Without a list, the videos with the split "test" are used, or all videos if none has it. The key
-    of a caption is its `sen_id`. An error names the entry, because JSON has no lines.
+    of a caption is its `sen_id`. An error names the entry and not the line, because the whole file
+    can be one line.
     """
     wanted, notes = _wanted(data, split, problems)
     builder = CaptionsBuilder(data.source, problems)
@@ -110,7 +115,7 @@ def _wanted(
 def check_test_captions(data: MsrvttData, test: CaptionsFile, problems: Problems) -> list[str]:
     """Compare the test captions of a table with the data. Return notes.
 
-    A video that is not in the data is refused.
+    A video that is not in the data is added to `problems`.
     """
     texts: dict[str, set[str]] = defaultdict(set)
     for sentence in data.sentences:

@@ -160,13 +160,16 @@ def changed(entry: int, **values: Any) -> str:
     ("content", "reason"),
     [
         ("c0 0 v0 1\nc0 0 v9 1\n", "line 2: unknown video 'v9'"),
-        ("c0 0 v0 1\nc0 0 v1\n", "line 2: the line has 3 columns, not the 4 of qrels"),
+        ("c0 0 v0 1\nc0 0 v1\n", "line 2: the line has 3 columns, but qrels have 4"),
         ("c0 0 v0 -1\n", "line 1: the label must be one of 0, 1, irrelevant, relevant, not '-1'"),
         ("c0 0 v0 1\nc0 0 v0 1\n", "line 2: annotator 'unnamed' already judged this pair in line"),
         (changed(1, query="caption"), "line 18: unknown caption text 'caption'"),
         (changed(1, annotator_ids=[7]), "the entry has 1 annotators, but 2 labels"),
         (changed(1, video_id=None), "line 18: the entry has no text `query` or no text"),
-        (changed(1, dataset="X"), "the file has several data sets: 'MSVD', 'X'"),
+        (
+            changed(1, dataset="X"),
+            "the file has several data sets: 'MSVD', 'X'; select one of them",
+        ),
         (json.dumps(FIRE) + "x", "line 1: the file is not JSON: there is text after its end"),
         (json.dumps(FIRE)[:-1], "line 2: the file is not JSON: '}' is expected"),
         ('{"annotations": [{]}', "line 1: the file is not JSON: "),
@@ -212,7 +215,7 @@ def test_a_plan_stores_nothing(tmp_path: Path) -> None:
         "labels": {"not relevant": 1, "relevant": 3},
         "licences": ("CC BY-NC 4.0", "CC0"),
         "notes": (
-            "labels that are not the majority of their responses: 1; only the responses are "
+            "labels that differ from the majority of their responses: 1; only the responses are "
             "imported",
         ),
         "first_rows": (
