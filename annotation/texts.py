@@ -96,7 +96,7 @@ KEY_NAMES = {
 PROBLEM_TEXTS = (
     _("Tab, Enter and Escape do the same on every page."),
     _("Digits choose captions and steps of longer scales, and mark elements of captions."),
-    _("{key} is not a key. Enter one letter or sign, or one of these: {names}."),
+    _("{key} is not a key. Enter one letter or punctuation mark, or one of these: {names}."),
     _("{key} is chosen twice."),
 )
 

@@ -152,7 +152,7 @@ def key_problem(key: str) -> KeyProblem | None:
             "Digits choose captions and steps of longer scales, and mark elements of captions."
         )
     if len(key) != 1 or not unicodedata.category(key).startswith(PLAIN_CATEGORIES):
-        text = "{key} is not a key. Enter one letter or sign, or one of these: {names}."
+        text = "{key} is not a key. Enter one letter or punctuation mark, or one of these: {names}."
         return KeyProblem(text, key[:20], ", ".join(NAMED))
     return None
 

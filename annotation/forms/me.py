@@ -96,7 +96,7 @@ class PreferencesForm(forms.Form):
         help_text=_("0 means never. You can continue without a break."),
     )
     character_keys = forms.BooleanField(
-        label=_("Letters, digits and signs work as keys"),
+        label=_("Use letters, digits and punctuation as keys"),
         required=False,
         help_text=_(
             "Turn this off if you use voice input or press keys by accident. Then only keys such "

@@ -9,7 +9,7 @@ from annotation.services.training import COMMENT_LENGTH
 
 # Filters of an annotator's answers, with the labels of their tabs.
 WRONG, UNCOMMENTED = "wrong", "uncommented"
-FILTERS = {"": "All", WRONG: "Wrong", UNCOMMENTED: "Wrong without a comment"}
+FILTERS = {"": "All", WRONG: "Wrong", UNCOMMENTED: "Wrong answers without a comment"}
 
 
 class CommentForm(forms.Form):

@@ -91,7 +91,7 @@ def people(request: HttpRequest) -> HttpResponse:
 
 
 def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
-    """Return the values of the filter that have people, with their labels and numbers."""
+    """Return value, label and number of people of each choice: all, and the states that occur."""
     states = [(value, label, counts[value]) for value, label in PersonState.choices]
     return [("", "All", sum(counts.values())), *(state for state in states if state[2])]
 
@@ -113,7 +113,7 @@ def role_grant(request: HttpRequest, pk: int) -> HttpResponse:
     held = (role, scope) in roles_shown(found, _scopes_led(request))
     services.grant_role(person=found, role=role, scope=scope, by=cast(User, request.user))
     if held:
-        messages.info(request, f"This person already has the role of {role.label.lower()} there.")
+        messages.info(request, "This person already has this role.")
     else:
         messages.success(request, f"The role of {role.label.lower()} is granted.")
     return redirect("person", found.pk)
@@ -164,7 +164,7 @@ def person_factors(request: HttpRequest, pk: int) -> HttpResponse:
     except Conflict as conflict:
         messages.warning(request, str(conflict))
     else:
-        messages.success(request, "The second factors are removed. The password alone is enough.")
+        messages.success(request, "The second factors are removed. The password is now enough.")
     return redirect("person", found.pk)
 
 
@@ -184,7 +184,7 @@ def person_erase(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _get_person(request: HttpRequest, pk: int) -> User:
-    """Return a person that the lead may see. Raises `Http404` for others."""
+    """Return a person whom the user may see. Raises `Http404` for others."""
     seen = people_seen_by(request.user).select_related("annotator")
     return get_object_or_404(seen.prefetch_related("groups", "grants"), pk=pk)
 

@@ -292,7 +292,7 @@ def test_the_first_version_starts_with_the_default_rules(campaign: Campaign, pag
     for rule in (
         "Every person, object, place, activity, number and adjective of the caption must be "
         "present.",
-        "If you are in doubt after watching the whole clip, the pair is not relevant.",
+        "If you are still in doubt after watching the whole video, judge the pair as not relevant.",
         "If a caption names the gender, age, ethnicity, relationship or profession of a person, "
         "accept it unless there are compelling reasons in the video against it.",
     ):

@@ -52,7 +52,7 @@ def first_cell(page: Page, benchmark: Benchmark) -> str:
     """Return C@1 of the only run, in the form A (B + C)."""
     page.goto(f"/benchmarks/{benchmark.key}/results/")
     cell = " ".join(page.locator("tbody td").first.inner_text().split())
-    return cell.split(" judged@")[0]
+    return cell.split(" Judged@")[0]
 
 
 @pytest.mark.parametrize("broker", ["filesystem"], indirect=True)

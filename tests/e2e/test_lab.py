@@ -51,7 +51,7 @@ def test_a_researcher_reads_an_analysis(
 
     # The first click sorts from the highest number. Equal rows keep their order.
     ranks = page.get_by_role("region", name="Positives at each rank")
-    new = ranks.get_by_role("button", name="From the labels")
+    new = ranks.get_by_role("button", name="New positives")
     new.click()
     assert column(page, 3) == ["2", "2", "1", "1", "1", "0"]
     new.click()

@@ -61,7 +61,7 @@ def test_training_admits_the_annotator(
     is_sound(page)
     follow(page.get_by_role("link", name="Go to the training"))
     rooms.until_ready(page)
-    assert page.inner_text(".judge-progress") == "0 of 4"
+    assert page.inner_text(".judge-progress") == "0 of 4 answered"
     for part in ("undo", "history"):
         assert page.locator(f"[data-part={part}]").count() == 0
 
@@ -96,7 +96,7 @@ def test_training_admits_the_annotator(
 
     rooms.press(page, "k")
     rooms.until(page, "feedback")
-    assert page.inner_text(".judge-progress") == "3 of 4"
+    assert page.inner_text(".judge-progress") == "3 of 4 answered"
     assert page.inner_text(".judge-requirements").startswith("Round 1 is open to you.")
     assert page.inner_text("[data-part=opened]") == "Round 1 is now open to you."
     page.keyboard.press("k")  # a key that answers also continues

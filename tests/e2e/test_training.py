@@ -127,7 +127,7 @@ def test_a_lead_reviews_answers_with_keys(
     assert ReviewComment.objects.count() == 0
 
     # In the list of wrong answers without a comment, a comment leads to the next answer.
-    follow(page.get_by_role("link", name="Wrong without a comment 2"))
+    follow(page.get_by_role("link", name="Wrong answers without a comment 2"))
     page.get_by_role("link", name="First answer").click()
     expect(page.locator(f"#answer-{third.pk}")).to_be_focused()
     page.keyboard.press("c")

@@ -14,6 +14,7 @@ from annotation.models import Annotator, Campaign, GoldItem
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
+from config.shared.numbers import PERCENT_SIGN
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
     add_gold_items,
@@ -52,9 +53,9 @@ def test_the_list_of_gold(
     ]
     rows = page.context["rows"]
     assert [(item.answered, percent) for item, percent in rows] == [
-        (1, "0.0 %"),
-        (1, "100.0 %"),
-        (1, "100.0 %"),
+        (1, f"0.0{PERCENT_SIGN}"),
+        (1, f"100.0{PERCENT_SIGN}"),
+        (1, f"100.0{PERCENT_SIGN}"),
         *[(0, "–")] * 4,
     ]
     words = read(lead, "/benchmarks/tiny/gold/?kind=control")

@@ -262,4 +262,4 @@ def test_the_page_of_a_study_counts_correct_control_orders(study: Campaign, clie
     client.force_login(make_user("lars", Role.LEAD))
     page = client.get(f"/campaigns/{study.pk}/")
     assert [(row.own.right, row.own.gold) for row in page.context["people"]] == [(1, 1)]
-    assert "100 % of the assigned tasks" in page.content.decode()
+    assert "100\N{NO-BREAK SPACE}% of the assigned tasks" in page.content.decode()

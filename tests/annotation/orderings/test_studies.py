@@ -161,7 +161,8 @@ def test_a_study_that_needs_no_more_orders_has_no_button(
 ) -> None:
     study = make_study(tmp_path, videos=1, labels_each=2)
     client.force_login(make_user("cleo", Role.ANNOTATOR))
-    button, done = "Start ordering captions", "No video needs more orders."
+    button = "Start ordering captions"
+    done = "There are no more videos to order in this study."
 
     def shown(address: str) -> tuple[bool, bool]:
         body = client.get(address).content.decode()

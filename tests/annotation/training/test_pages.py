@@ -80,7 +80,7 @@ def test_the_table_of_annotators_in_training(
     train(training, make_annotator("ben"), "w")
     page = read(lead, "/benchmarks/tiny/training/")
     assert "The queue has 6 items." in page
-    assert "To enter Round 1 , 2 of the last 3 answers must be correct." in page
+    assert "To enter “ Round 1 ”, 2 of the last 3 answers must be correct." in page
     assert re.search(
         r"ben 1 0.0 % 0 of 1 none yet now 1 of ben 0 anna 3 66.7 % 2 of 3 Round 1 now 1 of anna 0",
         page,
@@ -115,7 +115,7 @@ def test_the_training_answers_of_an_annotator(
         ("uncommented", 3),
     ]
     words = read(lead, person_page(anna))
-    assert "Answers in training 4 Correct 25.0 % Correct of the last 3 0 of 3" in words
+    assert "Answers in training 4 Correct 25.0 % Last 3 answers correct 0 of 3" in words
     correct = "relevant" if answers[0].task.gold.is_relevant else "not relevant"  # type: ignore[union-attr]
     assert f"Answer {correct} correct Correct answer {correct} Time – Date now" in words
     wrong = lead.get(person_page(anna) + "?show=wrong")
@@ -142,7 +142,7 @@ def test_comments_lead_to_the_next_answer(
     assert ReviewComment.objects.filter(judgment=second).count() == 3
     words = read(lead, person_page(anna))
     assert words.count("<b>See</b> the dog lena · now · unread") == 5
-    assert "Unread comments 5" in words
+    assert "Comments not read by the annotator 5" in words
 
 
 def test_escalations_in_training_are_shown_to_leads(
@@ -271,8 +271,8 @@ def test_home_of_a_new_annotator(training: Campaign, gated: Campaign, anna: Anno
     training_at, campaign_at = page.index("tiny training"), page.index("Not open to you yet")
     assert training_at < campaign_at
     assert (
-        "0 of 6 To enter Round 1 , 2 of your last 3 answers must be correct. Start training tiny "
-        "training" in page
+        "0 of 6 items answered To enter “ Round 1 ”, 2 of your last 3 answers must be correct. "
+        "Start training tiny training" in page
     )
     assert "Train first: 2 of your last 3 answers in training must be correct." in page
     assert "Start judging" not in page
@@ -285,7 +285,7 @@ def test_home_of_a_new_annotator(training: Campaign, gated: Campaign, anna: Anno
     train(training, anna, "r")
     page = read(client, "/")
     assert page.index("Start judging Round 1") < page.index("tiny training tiny · training")
-    assert "3 of 6 Round 1 is open to you. Continue training" in page
+    assert "3 of 6 items answered Round 1 is open to you. Continue training" in page
     # Training answers do not count as judged pairs.
     assert "You have judged" not in page
 

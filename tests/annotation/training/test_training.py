@@ -43,6 +43,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from config.shared.numbers import PERCENT_SIGN
 from tests.factories import (
     PASSWORD,
     assignment_of,
@@ -423,8 +424,8 @@ def test_the_list_of_annotators_in_training(
         )
         for trainee in found
     ] == [
-        (ben, [False], "0.0 %", "0 of 1", 1, 0, [], True),
-        (anna, [True, True, False, False], "50.0 %", "2 of 3", 1, 1, [gated], True),
+        (ben, [False], f"0.0{PERCENT_SIGN}", "0 of 1", 1, 0, [], True),
+        (anna, [True, True, False, False], f"50.0{PERCENT_SIGN}", "2 of 3", 1, 1, [gated], True),
         (cleo, [], "–", "–", 0, 0, [], False),
     ]
     assert [trainee.annotator for trainee in trainees(training.benchmark, only=ben.pk)] == [ben]

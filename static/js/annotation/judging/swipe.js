@@ -1,13 +1,15 @@
 // A swipe to the left or right across the video submits an answer, like the two buttons.
 
 const MIN_DISTANCE = 80; // pixels
+// The browser waits for no listener. Otherwise it cancels a swipe if the page is slow to answer.
+const PASSIVE = { passive: true };
 
 export function onSwipe(element, { left, right }) {
   let start = null;
   element.addEventListener("touchstart", (event) => {
     const [touch] = event.touches;
     start = event.touches.length === 1 ? { x: touch.clientX, y: touch.clientY } : null;
-  }, { passive: true });
+  }, PASSIVE);
   element.addEventListener("touchend", (event) => {
     if (!start) return;
     const [touch] = event.changedTouches;
@@ -16,5 +18,5 @@ export function onSwipe(element, { left, right }) {
     start = null;
     if (Math.abs(across) < MIN_DISTANCE || Math.abs(across) < 2 * Math.abs(along)) return;
     (across < 0 ? left : right)();
-  });
+  }, PASSIVE);
 }
