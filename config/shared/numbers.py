@@ -9,6 +9,8 @@ from typing import Any
 # Replaces an undefined value on pages and in terminals.
 UNDEFINED = "–"
 MINUS = "−"
+# The sign after a number. A line never ends between the two.
+PERCENT_SIGN = "\N{NO-BREAK SPACE}%"
 
 
 def count(number: float) -> str:
@@ -22,8 +24,8 @@ def percent(share: float | None) -> str:
 
 
 def with_percent(share: float | None) -> str:
-    """Return a share in percent with its sign: `12.5 %`."""
-    return UNDEFINED if share is None else f"{100 * share:.1f} %"
+    """Return a share in percent with its sign: `12.5 %`, with a no-break space."""
+    return UNDEFINED if share is None else f"{100 * share:.1f}{PERCENT_SIGN}"
 
 
 def ratio(part: float, whole: float) -> str:

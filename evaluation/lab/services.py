@@ -54,7 +54,7 @@ def begin_analysis(*, question: Question, data: Mapping[str, Any], created_by: U
     benchmark = question.inputs.benchmark
     return question.unfinished_job() or enqueue_job(
         kind=ANALYSIS_JOB,
-        title=f"{question.analysis.title} of {benchmark.name}"[:300],
+        title=f"Compute the analysis “{question.analysis.title}” of {benchmark.name}"[:300],
         params={
             "benchmark": benchmark.key,
             "analysis": question.analysis.name,
@@ -123,7 +123,7 @@ def begin_paper(*, label_set: LabelSet, by: Actor) -> Job:
     plan_paper(label_set)
     return enqueue_job(
         kind=PAPER_JOB,
-        title=f"Figures of a paper about {benchmark.name}",
+        title=f"Compute the figures of a paper about {benchmark.name}",
         params={"benchmark": benchmark.key, "version": str(label_set.reference)},
         benchmark_key=benchmark.key,
         by=by,

@@ -8,7 +8,15 @@ from typing import cast
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
-from config.shared.numbers import Figure, count, count_figure, ratio, undefined, with_percent
+from config.shared.numbers import (
+    PERCENT_SIGN,
+    Figure,
+    count,
+    count_figure,
+    ratio,
+    undefined,
+    with_percent,
+)
 from config.shared.words import counted
 from evaluation.core.people.agreement_figures import AgreementFigures, LabelAgreement
 from evaluation.core.people.pace import (
@@ -27,7 +35,7 @@ NamedFigure = tuple[str, Figure]
 
 COMPLETE = "All labels complete"
 EQUAL_PAIRWISE = "Two labels of a pair equal"
-INTERVAL, PAIRS_RESAMPLED = "95 % interval", "pairs resampled"
+INTERVAL, PAIRS_RESAMPLED = f"95{PERCENT_SIGN} interval", "pairs resampled"
 # A campaign that is nearly complete may have been judged in an hour or two.
 TOO_FEW_HOURS = "too few hours for a forecast"
 ROUNDS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth")
@@ -51,7 +59,7 @@ def _forecast(forecast: Forecast, state: CampaignState) -> list[NamedFigure]:
         note = "at the current speed, which varies too much for a latest date"
     else:
         text = _range(earliest, latest)
-        note = "UTC, with a probability of 80 % at the current speed"
+        note = f"UTC, with a probability of 80{PERCENT_SIGN} at the current speed"
     recent = f"in the last {forecast['hours']} hours with answers"
     return [
         (COMPLETE, Figure(text, note=note)),
@@ -82,7 +90,7 @@ def _times(times: Times) -> list[NamedFigure]:
     figures = [
         ("Time of an answer", Figure(median, "seconds", "median")),
         ("Middle half", Figure(f"{low:.1f} to {high:.1f} s", note="first and third quartile")),
-        ("Fastest 90 %", Figure(f"up to {most:.1f} s")),
+        (f"Fastest 90{PERCENT_SIGN}", Figure(f"up to {most:.1f} s")),
         (
             "Breaks",
             count_figure(times["breaks"], f"over {BREAK_MS // 60_000} minutes, not in the times"),

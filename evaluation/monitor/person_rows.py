@@ -41,7 +41,7 @@ NUMBERS = [
 ]
 COLUMNS = [
     Column("name", "Annotator"),
-    Column("flags", "Unusual", highest_first=True),
+    Column("flags", "Flags", highest_first=True),
     Column("state", "State"),
     *NUMBERS,
     Column("seen", "Last answer", "time"),

@@ -8,7 +8,7 @@ from typing import Any
 from annotation.core.orderings import Levels
 from annotation.enums import CampaignState, Joining, Order, Priority
 from annotation.models import Campaign, CampaignChange
-from config.shared.numbers import exact_percent
+from config.shared.numbers import PERCENT_SIGN, exact_percent
 from config.shared.words import counted
 
 NAMES = {
@@ -33,7 +33,7 @@ CHOICES: dict[str, dict[str, str]] = {
 
 def percent(share: Any) -> str:
     """Return a share in percent without trailing zeros: `12.5 %`."""
-    return f"{exact_percent(float(share))} %"
+    return f"{exact_percent(float(share))}{PERCENT_SIGN}"
 
 
 def _source_rows(source: dict[str, Any]) -> list[tuple[str, str]]:

@@ -27,6 +27,7 @@ class BenchmarkCard:
     label_set: LabelSet | None
     outcomes: BenchmarkOutcomes
     open_campaigns: int = 0
+    open_studies: int = 0
 
 
 def benchmark_cards(
@@ -38,11 +39,11 @@ def benchmark_cards(
     """
     runs = _counts(Run.objects.listed().values_list("benchmark").annotate(Count("pk")))
     pairs = _counts(Pool.objects.values_list("benchmark").annotate(Sum("n_new_pairs")))
-    campaigns = _counts(
-        Campaign.objects.filter(state=CampaignState.OPEN, kind=CampaignKind.JUDGING)
-        .values_list("benchmark")
-        .annotate(Count("pk"))
-    )
+    opened = Campaign.objects.filter(state=CampaignState.OPEN).order_by()
+    by_kind = {
+        (benchmark, kind): number
+        for benchmark, kind, number in opened.values_list("benchmark", "kind").annotate(Count("pk"))
+    }
     outcomes = recent_outcomes(benchmarks)
     return [
         BenchmarkCard(
@@ -51,7 +52,8 @@ def benchmark_cards(
             pairs=pairs.get(benchmark.pk, 0),
             label_set=newest.get(benchmark.pk),
             outcomes=outcomes[benchmark.pk],
-            open_campaigns=campaigns.get(benchmark.pk, 0),
+            open_campaigns=by_kind.get((benchmark.pk, CampaignKind.JUDGING), 0),
+            open_studies=by_kind.get((benchmark.pk, CampaignKind.ORDERING), 0),
         )
         for benchmark in benchmarks
     ]

@@ -51,7 +51,7 @@ class Originals:
     @property
     def columns(self) -> list[Column]:
         measures = dict.fromkeys(row["measure"] for row in self._computed["rows"])
-        scores = [Column(name, f"{name}, % kept → dropped", "percent") for name in measures]
+        scores = [Column(name, f"{name}, with → without", "percent") for name in measures]
         return [Column("run", "Run"), *scores]
 
     @property

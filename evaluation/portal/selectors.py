@@ -11,7 +11,7 @@ from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
 from annotation.enums import KINDS_WITH_RESULTS, CampaignState, MembershipState, TaskState
 from annotation.models import IS_AT_DESK, Campaign, JudgmentTask, Membership
 from config.accounts.models import Grant, User
-from config.shared.numbers import Figure, undefined
+from config.shared.numbers import Figure
 from evaluation.models import NEWEST_FIRST, Evaluation, LabelSet
 from evaluation.scores.forms import JUDGED
 from evaluation.scores.tables import value_of
@@ -30,18 +30,12 @@ class CampaignCount:
 class RunScore:
     """A run with the judged share of its top ten under the newest labels of its benchmark.
 
-    judged: None if the run is not scored by these labels, or if it has no ranked videos.
+    judged: undefined if the run is not scored by these labels, or if it has no ranked videos.
     """
 
     run: Run
     label_set: LabelSet | None
-    judged: float | None
-
-    @property
-    def unjudged(self) -> Figure:
-        if self.judged is None:
-            return undefined("not scored yet")
-        return Figure(1 - self.judged, "percent")
+    judged: Figure
 
 
 def newest_label_sets(benchmarks: Iterable[Benchmark]) -> dict[int, LabelSet]:
@@ -93,7 +87,7 @@ def recent_runs(
     for run in found:
         label_set = newest.get(run.benchmark_id)
         evaluation = evaluations.get((run.pk, label_set.pk if label_set else None))
-        rows.append(RunScore(run, label_set, value_of(evaluation, JUDGED).number))
+        rows.append(RunScore(run, label_set, value_of(evaluation, JUDGED)))
     return rows
 
 

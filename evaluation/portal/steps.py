@@ -16,7 +16,8 @@ class Progress:
 
     without_file: videos without a file or address. new_pairs: pooled pairs that no campaign
     contains, or None while they are counted. at_desk: tasks that wait for a lead. desk_url: address
-    of the desk with most of them. settled, unsettled: labelled pairs by outcome. version: number of
+    of the desk with most of them. settled, unsettled: labelled pairs by outcome. not_settled: all
+    pairs that are not settled, or None while they are counted. version: number of
     the newest label set, or None. newly_settled: pairs settled since that label set. unscored: runs
     without scores by the newest labels.
     """
@@ -28,6 +29,7 @@ class Progress:
     new_pairs: int | None
     settled: int
     unsettled: int
+    not_settled: int | None
     at_desk: int
     desk_url: str
     version: str | None
@@ -39,8 +41,9 @@ class Progress:
 class Step:
     """A step with its state.
 
-    url: the page on which a lead does the step. action: the text of its button. advice: the text
-    that is shown if this step is next.
+    is_done: whether no work remains. has_begun: whether later steps can be done meanwhile. url: the
+    page on which a lead does the step. action: the text of its button. advice: the text that is
+    shown if this step is next.
     """
 
     title: str
@@ -49,6 +52,7 @@ class Step:
     advice: str
     action: str
     url: str
+    has_begun: bool = False
 
 
 def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
@@ -85,14 +89,8 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
             page("videos-add"),
         ),
         _campaign_step(now, page("campaign-open")),
-        Step(
-            "Judge pairs",
-            f"{counted(now.settled, 'pair')} settled",
-            now.settled > 0 or now.at_desk > 0,
-            "Annotators find the campaign on their home page. Invite those without an account. You "
-            "can publish labels when the first pairs are settled.",
-            "Invite annotators",
-            f"{reverse('invite')}?scope={benchmark.key}",
+        _judging_step(
+            now, page("benchmark-campaigns"), f"{reverse('invite')}?scope={benchmark.key}"
         ),
         Step(
             "Settle conflicts",
@@ -138,6 +136,22 @@ def _campaign_step(now: Progress, url: str) -> Step:
     return Step("Open a campaign", note, is_done, advice, "Open a campaign", url)
 
 
+def _judging_step(now: Progress, campaigns_url: str, invite_url: str) -> Step:
+    has_begun = now.settled > 0 or now.at_desk > 0
+    return Step(
+        "Judge pairs",
+        f"{counted(now.not_settled, 'pair')} not settled"
+        if now.not_settled
+        else f"{counted(now.settled, 'pair')} settled",
+        now.settled > 0 and now.not_settled == 0,
+        "Annotators find the campaign on their home page. Invite those without an account. You "
+        "can publish labels when the first pairs are settled.",
+        "Invite annotators",
+        campaigns_url if has_begun else invite_url,
+        has_begun,
+    )
+
+
 def _publish_step(now: Progress, url: str) -> Step:
     note = "no label set" if now.version is None else f"label set {now.version}"
     if now.version is None:
@@ -160,8 +174,8 @@ def _publish_step(now: Progress, url: str) -> Step:
 
 
 def next_step(steps: list[Step]) -> Step | None:
-    """Return the first step that is not done, or None if all are done."""
-    return next((step for step in steps if not step.is_done), None)
+    """Return the first step that is neither done nor begun, or None."""
+    return next((step for step in steps if not step.is_done and not step.has_begun), None)
 
 
 def _scored(now: Progress) -> str:

@@ -25,9 +25,10 @@ LINKS_MAX = 4
 
 @dataclass(frozen=True, slots=True)
 class ToDoLink:
-    """A part of the work: its number, the campaign or benchmark, and the page where it is done.
+    """The work in one campaign or benchmark, with the page where it is done.
 
-    count: None while it is being counted.
+    count: the number of things to do; None while they are being counted. name: of the campaign or
+    benchmark.
     """
 
     count: int | None
@@ -37,7 +38,7 @@ class ToDoLink:
 
 @dataclass(frozen=True, slots=True)
 class ToDo:
-    """One kind of work. `title` and `plural` name what is counted, for one and for several."""
+    """One kind of work. `title` and `plural` name what is counted, in the singular and plural."""
 
     title: str
     plural: str

@@ -52,7 +52,7 @@ COLUMNS = (
     Column("method", "Method"),
     Column("mean", "Mean value", "number"),
     Column("half", "Pairs at or above 0.5, %", "percent"),
-    Column("captions", "Captions"),
+    Column("captions", "Of the current captions"),
     Column("sha256", "sha256", is_sortable=False),
     Column("created", "Added", "time", highest_first=True),
     Column("by", "By", is_sortable=False),

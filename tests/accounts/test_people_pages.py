@@ -66,7 +66,7 @@ def test_a_row_shows_a_person(anna: User) -> None:
     assert row_of(as_admin(), "anna") == (
         f"anna Anna Ast {pseudonym} Lead of other Annotator of tiny Active never 2"
     )
-    assert "Admin everywhere Active" in row_of(as_admin(), "ada")
+    assert "Admin in all benchmarks Active" in row_of(as_admin(), "ada")
 
 
 def test_a_lead_of_one_benchmark_sees_nothing_of_others(campaign: Campaign, anna: User) -> None:

@@ -243,7 +243,7 @@ def test_an_admin_removes_second_factors_on_the_page_of_the_person() -> None:
     assert f'action="{page}second-factors/"' in shown
     assert f'href="/admin/accounts/user/{anna.pk}/password/"' in shown
     answer = client.post(f"{page}second-factors/", follow=True)
-    assert "The second factors are removed. The password alone is enough." in str(answer.content)
+    assert "The second factors are removed. The password is now enough." in str(answer.content)
     assert not Authenticator.objects.exists()
 
 

@@ -82,7 +82,7 @@ def test_pages_beyond_the_last_show_the_last() -> None:
         ("exact percent", 0.0125, "1.25"),
         ("seconds", 3.14, "3.1 s"),
         ("p", 0.0004, "< 0.001"),
-        ("percent sign", 0.125, "12.5 %"),
+        ("percent sign", 0.125, "12.5\N{NO-BREAK SPACE}%"),
         ("coefficient", [-0.5, 0.25], "−0.500 to 0.250"),
         ("text", None, "–"),
     ],
@@ -95,7 +95,8 @@ def test_numbers_are_written_by_the_kind_of_their_column(
 
 def test_a_figure_shows_its_value_or_its_reason() -> None:
     share = numbers.Figure(0.125, "percent sign", note="1 of 8")
-    assert (share.text, share.text_or_reason, share.remark) == ("12.5 %", "12.5 %", "1 of 8")
+    text = "12.5\N{NO-BREAK SPACE}%"
+    assert (share.text, share.text_or_reason, share.remark) == (text, text, "1 of 8")
     missing = numbers.undefined("no labels")
     assert (missing.text, missing.text_or_reason, missing.remark) == ("–", "no labels", "no labels")
     assert (share.is_undefined, missing.is_undefined) == (False, True)

@@ -29,13 +29,13 @@ class Chart:
 # Names of series that have the same colour in all charts. The kinds are keys of the colours in
 # static/js/evaluation/lab/chart-specs.js.
 ORIGINAL_POSITIVES, NEITHER_RUN = "Original positives", "neither"
-BY_LABELS, WITH_LABELS, FROM_LABELS = "By the labels", "With the labels", "From the labels"
+BY_LABELS, WITH_LABELS, NEW_POSITIVES = "By the labels", "With the labels", "New positives"
 SERIES_KINDS = {
     ORIGINAL_POSITIVES: "original",
     NEITHER_RUN: "original",
     BY_LABELS: "labels",
     WITH_LABELS: "labels",
-    FROM_LABELS: "labels",
+    NEW_POSITIVES: "labels",
 }
 
 BARS = {"type": "bar", "tooltip": True}

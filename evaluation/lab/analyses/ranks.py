@@ -9,7 +9,7 @@ from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import (
     BARS,
-    FROM_LABELS,
+    NEW_POSITIVES,
     ORIGINAL_POSITIVES,
     Chart,
     name_of,
@@ -22,7 +22,7 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
-SOURCES = {"original": ORIGINAL_POSITIVES, "new": FROM_LABELS}
+SOURCES = {"original": ORIGINAL_POSITIVES, "new": NEW_POSITIVES}
 
 
 class RankCounts(TypedDict):
@@ -77,7 +77,7 @@ def _tables(result: RanksResult) -> list[Table]:
             [
                 Column("run", "Run"),
                 *(Column(key, title, "count") for key, title in SOURCES.items()),
-                Column("share", "From the labels, %", "percent"),
+                Column("share", "New positives, %", "percent"),
             ],
             [_totals(name, counts) for name, counts in result["runs"].items()],
         ),
@@ -112,8 +112,8 @@ def _charts(result: RanksResult) -> list[Chart]:
         Chart(
             "ranks",
             "Positives at each rank, by their source",
-            "A chart for each run: stacked bars over the ranks, for original positives and for "
-            "positives from the labels.",
+            "A chart for each run: stacked bars over the ranks, for original positives and for new "
+            "positives.",
             {"data": {"values": rows}, "facet": facet, "columns": 3, "spec": bars},
         )
     ]

@@ -131,10 +131,13 @@ class Command(HearthCommand):
             build(self.progress)
         with child(WORKER, log=settings.HEARTH_HOME / "logs" / "worker.log"):
             if not is_built:
-                wait_for_job("agreement", "Agreement of the demo", self.progress)
+                wait_for_job("agreement", "Compute the agreement of the demo", self.progress)
                 # The pairs left for visitors are pending.
                 wait_for_job(
-                    "publish_labels", "Labels of the demo", self.progress, allow_pending=True
+                    "publish_labels",
+                    "Publish the labels of the demo",
+                    self.progress,
+                    allow_pending=True,
                 )
             self.progress.close()
             result = summary(Benchmark.objects.get(key=KEY))

@@ -19,7 +19,7 @@ def agreement_compute(request: HttpRequest, key: str) -> HttpResponse:
     return start_job(
         request,
         kind="agreement",
-        title=f"Agreement of {benchmark.name}",
+        title=f"Compute the agreement of {benchmark.name}",
         params={"benchmark": benchmark.key},
         benchmark_key=benchmark.key,
     )

@@ -151,7 +151,7 @@ def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
     return start_job(
         request,
         kind="campaign_figures",
-        title=f"Figures of {found.name}",
+        title=f"Compute the figures of {found.name}",
         params={"campaign": found.pk},
         benchmark_key=found.benchmark.key,
     )

@@ -25,6 +25,7 @@ from annotation.selectors.campaigns import get_campaign
 from config.accounts.roles import Role, scopes_of
 from config.audit.downloads import download_recorded_csv
 from config.shared.errors import InvalidInput
+from config.shared.numbers import PERCENT_SIGN
 from config.shared.pages import only_for
 from config.shared.tables import Order, page_of
 from evaluation.core.people.figures import FAST_SHARE, GOLD_ANSWERS, MIN_ACCURACY, Flag
@@ -55,11 +56,11 @@ from pooling.selectors.media import playable_address
 ANSWERS_PER_PAGE = 25
 # The meaning of each flag, as sentences for pages.
 MEANING = {
-    Flag.TOO_FAST: f"At least {100 * FAST_SHARE:.0f} % of the answers took less than "
+    Flag.TOO_FAST: f"At least {100 * FAST_SHARE:.0f}{PERCENT_SIGN} of the answers took less than "
     f"{TOO_FAST_MS / 1000} seconds.",
     Flag.LOW_GOLD: f"The annotator has answered at least {GOLD_ANSWERS} control pairs, and clearly "
     "fewer answers are correct than the campaign requires. If it has no accuracy requirement, "
-    f"{100 * MIN_ACCURACY:.0f} % are expected.",
+    f"{100 * MIN_ACCURACY:.0f}{PERCENT_SIGN} are expected.",
     Flag.LOW_AGREEMENT: "Other annotators who labelled the same pairs agree clearly less with this "
     "annotator than with each other. The model of Dawid and Skene also estimates a lower accuracy "
     "than the median.",

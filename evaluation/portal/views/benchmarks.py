@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotation.enums import CampaignKind, CampaignState, GoldUse
+from annotation.enums import KINDS_WITH_RESULTS, CampaignKind, CampaignState, GoldUse
 from annotation.models import Campaign
 from annotation.policies import benchmarks_led_by, can_judge, can_lead
 from annotation.selectors.campaigns import campaigns_of
@@ -28,6 +28,7 @@ from config.jobs.models import Job
 from config.shared.numbers import percent
 from config.shared.pages import only_for
 from config.shared.tables import page_of
+from config.webhooks.models import Webhook
 from evaluation.models import AgreementReport, LabelSet
 from evaluation.monitor.figures import agreement_note, agreement_rows
 from evaluation.monitor.selectors.orderings import StudyProgress, progress_of_studies
@@ -57,7 +58,7 @@ from pooling.policies import (
     benchmarks_seen_by,
     can_change_benchmark,
     can_see_benchmarks,
-    public_benchmarks_seen_by,
+    public_benchmarks,
 )
 from pooling.selectors.runs import find_runs, withdrawn_runs
 
@@ -89,7 +90,7 @@ class KeyFigures(TypedDict):
     """The numbers at the top of the overview.
 
     most_unjudged: largest unjudged share of the top ten of a run, in %, or empty if everything is
-    judged. not_settled: number of pairs without a label, 0 while they are counted.
+    judged. not_settled: number of pairs that are not settled, or None while they are counted.
     """
 
     runs: int
@@ -97,7 +98,7 @@ class KeyFigures(TypedDict):
     most_unjudged: str
     pairs: int
     outcomes: BenchmarkOutcomes
-    not_settled: int
+    not_settled: int | None
     label_set: LabelSet | None
 
 
@@ -114,7 +115,7 @@ def _key_figures(benchmark: Benchmark) -> KeyFigures:
         "most_unjudged": percent(1 - min(judged)) if judged and min(judged) < 1 else "",
         "pairs": sum(benchmark.pools.values_list("n_new_pairs", flat=True)),
         "outcomes": outcomes,
-        "not_settled": 0 if outcomes.pairs is None else outcomes.pairs - outcomes.counts.settled,
+        "not_settled": None if outcomes.pairs is None else outcomes.pairs - outcomes.counts.settled,
         "label_set": newest,
     }
 
@@ -131,6 +132,7 @@ def _progress(benchmark: Benchmark, figures: KeyFigures, n_campaigns: int) -> Pr
         new_pairs=_new_pairs(benchmark),
         settled=outcomes.counts.settled,
         unsettled=outcomes.counts.unsettled,
+        not_settled=figures["not_settled"],
         at_desk=at_desk,
         desk_url=desk_url,
         version=newest.version if newest else None,
@@ -177,6 +179,7 @@ def runs(request: HttpRequest, key: str) -> HttpResponse:
         "rows": rows,
         "withdrawn": withdrawn_runs(benchmark),
         "can_lead": can_lead(request.user, benchmark),
+        "is_public": public_benchmarks().filter(pk=benchmark.pk).exists(),
         "unscored": any(not row.is_scored for row in rows),
         "label_set": newest,
     }
@@ -296,7 +299,9 @@ def people(request: HttpRequest, key: str) -> HttpResponse:
         "rows": [
             (person, roles_shown(person, scope), paused.get(person.pk, [])) for person in page
         ],
-        "campaigns": [campaign for campaign in campaigns_of(benchmark) if not campaign.is_imported],
+        "campaigns": Campaign.objects.filter(
+            benchmark=benchmark, kind__in=KINDS_WITH_RESULTS, source_sha256=""
+        ),
         "queue": find_training_queue(benchmark),
     }
     return render(request, "evaluation/portal/people.html", context)
@@ -319,7 +324,8 @@ def settings(request: HttpRequest, key: str) -> HttpResponse:
             "training_items": counts.get((GoldUse.TRAINING.value, False), 0),
             "control_pairs": counts.get((GoldUse.CONTROL.value, False), 0),
             "queue": find_training_queue(benchmark),
-            "is_public": public_benchmarks_seen_by(request.user).filter(pk=benchmark.pk).exists(),
+            "is_public": public_benchmarks().filter(pk=benchmark.pk).exists(),
+            "n_webhooks": Webhook.objects.filter(benchmark_key=benchmark.key).count(),
         }
     return render(request, "evaluation/portal/settings.html", context)
 

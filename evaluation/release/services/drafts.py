@@ -96,7 +96,7 @@ def begin_draft(*, benchmark: Benchmark, by: Actor) -> Job:
     )
     return unfinished.first() or enqueue_job(
         kind=DRAFT_JOB,
-        title=f"Draft of the labels of {benchmark.name}"[:300],
+        title=f"Draft the labels of {benchmark.name}"[:300],
         params={"benchmark": benchmark.key},
         benchmark_key=benchmark.key,
         by=by,

@@ -998,12 +998,12 @@ def test_the_command_by_json_and_text(
     assert lines[0] == f"labels: 1.0.0, sha256 {sha256}   code: {code_version()}"
     assert lines[2:9] == [
         "Positives within the depth",
-        "Run  Original positives  From the labels  From the labels, %",
-        "B                     3                4                57.1",
+        "Run  Original positives  New positives  New positives, %",
+        "B                     3              4              57.1",
         "",
         "Positives at each rank",
-        "Run  Rank  Original positives  From the labels",
-        "B       1                   1                2",
+        "Run  Rank  Original positives  New positives",
+        "B       1                   1              2",
     ]
     with pytest.raises(CommandError, match="Unknown option: cutoff") as refused:
         call_command("analyse", "tiny", "ranks", "--cutoff", "3")

@@ -145,7 +145,7 @@ def test_the_page_shows_rejected_original_positives(benchmark: Benchmark, rita: 
         "1 of them is labelled not relevant: 33.3 % " in text
     )
     assert f"(95 % interval {low} to {high} %)" in text
-    assert "C@1, % kept → dropped C@5, % kept → dropped" in text
+    assert "C@1, with → without C@5, with → without" in text
     assert text.endswith("B 100.0 → 66.7 100.0 → 100.0 100.0 → 100.0 88.9 → 75.0")
     page = rita.get("/benchmarks/tiny/").content.decode()
     assert '<a class="btn btn-outline-secondary" href="/benchmarks/tiny/analyses/originals/"' in (

@@ -114,7 +114,7 @@ def test_a_chart_is_a_file(benchmark: Benchmark, rita: Client) -> None:
     assert spec["usermeta"] == {"inputs": stored.inputs, "systems": {"A": 0, "B": 1}}
     assert {name: kinds[name] for name in SOURCES.values()} == {
         "Original positives": "original",
-        "From the labels": "labels",
+        "New positives": "labels",
     }
 
 

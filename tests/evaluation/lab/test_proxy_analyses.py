@@ -12,6 +12,7 @@ from django.test import Client
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
+from config.shared.numbers import PERCENT_SIGN
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.layouts import proxy_examples
 from evaluation.lab.analyses.question import build_question
@@ -99,7 +100,9 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     assert (labels_only["pairs"], labels_only["relevant"], labels_only["known"]) == (12, 6, 0)
     assert [row["called"] for row in labels_only["curve"]][-1] == 3
     text = get_analysis("proxy-calibration").findings(result)
-    assert text[2].startswith("By near, A would have C@1 66.7 %; people give it 100.0 %, and the")
+    assert text[2].startswith(
+        f"By near, A would have C@1 66.7{PERCENT_SIGN}; people give it 100.0{PERCENT_SIGN}, and the"
+    )
 
 
 @pytest.mark.parametrize(

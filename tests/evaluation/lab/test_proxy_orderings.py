@@ -12,6 +12,7 @@ from django.test import Client
 from annotation.models import Campaign
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
+from config.shared.numbers import PERCENT_SIGN
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
@@ -62,13 +63,15 @@ def test_findings_come_first(study: Campaign) -> None:
     order_all(study, ORDERS)
     result, analysis = result_of(study.benchmark), get_analysis("proxy-orderings")
     people, best, others = analysis.findings(result)
-    assert people.startswith("People order 90.0 % (")
+    assert people.startswith(f"People order 90.0{PERCENT_SIGN} (")
     assert people.endswith(
-        "of the 30 pairs alike; with random orders it would be 25.0 %. The mean tau of two people "
-        "is 0.867."
+        f"of the 30 pairs alike; with random orders it would be 25.0{PERCENT_SIGN}. The mean tau "
+        "of two people is 0.867."
     )
-    assert best.startswith("The proxy that agrees best with people is overlap: it orders 100.0 % (")
-    assert others.endswith("equal values, which count as wrong: tied for 100.0 %.")
+    assert best.startswith(
+        f"The proxy that agrees best with people is overlap: it orders 100.0{PERCENT_SIGN} ("
+    )
+    assert others.endswith(f"equal values, which count as wrong: tied for 100.0{PERCENT_SIGN}.")
     few, guessing = analysis.warnings(result)
     assert few.startswith("Only 3 videos can be resampled.")
     assert guessing.endswith("the interval contains 50 % or is below it: overlap, tied.")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.enums import CampaignState
-from config.shared.numbers import Figure, short, undefined
+from config.shared.numbers import PERCENT_SIGN, Figure, short, undefined
 from evaluation.core.people.pace import DAY, HOUR, Forecast, LabelRound, Times
 from evaluation.monitor.charts import Series, column_chart, round_up
 from evaluation.monitor.figures import (
@@ -48,7 +48,11 @@ def texts(figures: list[NamedFigure]) -> list[tuple[str, str, str]]:
 )
 def test_the_expected_end_is_a_range(latest: int, text: str) -> None:
     assert texts(named_figures(NOON, latest)) == [
-        ("All labels complete", text, "UTC, with a probability of 80 % at the current speed"),
+        (
+            "All labels complete",
+            text,
+            f"UTC, with a probability of 80{PERCENT_SIGN} at the current speed",
+        ),
         ("Labels per hour", "1,234", "in the last 24 hours with answers"),
         ("Time of an answer", "–", "no answer has a time"),
     ]

@@ -25,7 +25,9 @@ from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 from tests import factories
 from tests.accounts.world import make_member
+from tests.config.test_webhooks import make_webhook
 from tests.factories import build_pool
+from tests.pooling.test_run_uploads import make_public
 
 pytestmark = pytest.mark.django_db
 TAB_LINK = re.compile(r'<a href="([^"]+)"( aria-current="(?:page|true)")?>([^<]+)</a>')
@@ -150,6 +152,7 @@ DONE = Progress(
     new_pairs=0,
     settled=90,
     unsettled=0,
+    not_settled=10,
     at_desk=0,
     desk_url="",
     version="2.0.0",
@@ -188,6 +191,24 @@ def test_the_next_step(changes: dict[str, int | None], title: str | None, advice
     assert (step and step.title) == title
     if step is not None:
         assert step.advice.startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("changes", "note", "is_done", "page"),
+    [
+        ({"settled": 0}, "10 pairs not settled", False, "/invitations/"),
+        ({}, "10 pairs not settled", False, "/campaigns/"),
+        ({"not_settled": None}, "90 pairs settled", False, "/campaigns/"),
+        ({"not_settled": 0}, "90 pairs settled", True, "/campaigns/"),
+    ],
+)
+def test_judging_is_done_when_all_pairs_are_settled(
+    changes: dict[str, int | None], note: str, is_done: bool, page: str
+) -> None:
+    now = Progress(**{name: getattr(DONE, name) for name in DONE.__slots__} | changes)
+    (step,) = [step for step in steps_of(Benchmark(key="tiny"), now) if step.title == "Judge pairs"]
+    assert (step.note, step.is_done) == (note, is_done)
+    assert page in step.url
 
 
 def test_unsettled_pairs_are_named_before_publishing() -> None:
@@ -286,9 +307,40 @@ def test_people_of_a_benchmark(tmp_path: Path, lead: Client) -> None:
     factories.judge(campaign, anna, {"v0": 1, "v1": 0})
     Membership.objects.filter(annotator=anna).update(state=MembershipState.PAUSED)
     text = text_of(lead, "/benchmarks/tiny/people/")
-    assert f"anna {anna.pseudonym} Annotator everywhere 2 round" in text
+    assert f"anna {anna.pseudonym} Annotator in all benchmarks 2 round" in text
     assert "tina none yet Annotator of tiny 0 –" in text
     assert "otto" not in text
+
+
+def test_leads_see_annotators_and_admins_see_everyone(
+    benchmark: Benchmark, tmp_path: Path, lead: Client
+) -> None:
+    address = "/benchmarks/tiny/people/"
+    assert "There are no annotators yet. Invite annotators" in text_of(lead, address)
+    assert "There is no campaign yet." in text_of(lead, address)
+    factories.make_study(tmp_path, key="b", name="s")
+    make_member("tina", Role.ANNOTATOR, of="b")
+    text = text_of(lead, "/benchmarks/b/people/")
+    assert "These are the annotators. Only admins see leads and researchers, too." in text
+    assert "Annotators by campaign s ordering study Open" in text
+    text = text_of(sign_in("ada", Role.ADMIN), "/benchmarks/b/people/")
+    assert "People with a role here Person" in text
+    assert "Only admins" not in text
+
+
+def test_settings_show_whether_the_page_is_public_and_webhooks_exist(
+    benchmark: Benchmark, lead: Client
+) -> None:
+    def shows(*texts: str) -> bool:
+        text = text_of(lead, "/benchmarks/tiny/settings/")
+        return all(shown in text for shown in texts)
+
+    assert shows("Public page off", "Webhooks none · signed", "Edit the name", "Edit the licence")
+    assert "Uploads for scoring" not in text_of(lead, "/benchmarks/tiny/runs/")
+    make_public(benchmark)
+    make_webhook("https://example.org/hook")
+    assert shows("Public page on · open to everyone", "Webhooks 1 active")
+    assert "Uploads for scoring" in text_of(lead, "/benchmarks/tiny/runs/")
 
 
 def test_settings_show_leads_the_gold(tmp_path: Path, lead: Client, researcher: Client) -> None:

@@ -217,7 +217,7 @@ def test_links_above_the_limit_are_collapsed(tmp_path: Path) -> None:
 # --- Researchers and annotators -------------------------------------------------------------
 
 
-def test_researchers_see_runs_unjudged_shares_and_label_sets(tmp_path: Path) -> None:
+def test_researchers_see_runs_judged_shares_and_label_sets(tmp_path: Path) -> None:
     benchmark = factories.make_benchmark(tmp_path, captions=1)
     factories.make_run(tmp_path, benchmark, {"c0": ["v1", "v2"]}, system="A")
     rosa = factories.make_user("rosa", Role.RESEARCHER)
@@ -228,8 +228,15 @@ def test_researchers_see_runs_unjudged_shares_and_label_sets(tmp_path: Path) -> 
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
     text = home_of(rosa)
     assert "A 50.0 tiny" in text
-    assert "Newest label sets tiny , label set 1.0.0 1 pair," in text
+    assert "Newest label sets tiny , label set 1.0.0 · 1 pair ·" in text
     assert "To do" not in text
+
+
+def test_open_campaigns_and_studies_are_counted_separately(tmp_path: Path) -> None:
+    campaign = factories.make_campaign(tmp_path, captions=6)
+    factories.make_study(tmp_path, benchmark=campaign.benchmark)
+    rosa = factories.make_user("rosa", Role.RESEARCHER)
+    assert "No label set yet · 1 open campaign · 1 open ordering study Newest runs" in home_of(rosa)
 
 
 def test_sections_are_in_the_order_of_roles(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from config.accounts.roles import Role
 from config.accounts.services.roles import set_role
 from config.jobs.models import Job
 from config.jobs.services import run_job
+from config.shared.numbers import PERCENT_SIGN
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling import services
@@ -94,7 +95,8 @@ def test_a_visitor_sees_the_leaderboard_label_sets_licence_and_citation(
     assert rows == [("Alpha", 1, 1.0), ("Beta", 2, 0.0)]
     # c1-v0 of Beta is unjudged, so its C@1 lies between 0 and 1/2.
     assert [row.bounds.text for row in answer.context["rows"]] == ["100.0 to 100.0", "0.0 to 50.0"]
-    assert [row.unjudged.text for row in answer.context["rows"]] == ["0.0 %", "50.0 %"]
+    unjudged = [row.unjudged.text for row in answer.context["rows"]]
+    assert unjudged == [f"0.0{PERCENT_SIGN}", f"50.0{PERCENT_SIGN}"]
     for shown in ("CC0", "@misc{tiny}", "lab@example.org", "Small.", "1.0.0", "5\n"):
         assert shown in text
     assert "To get an account, write to the contact." in text
