@@ -61,8 +61,8 @@ def careless_annotator(people: Sequence[SimulatedAnnotator]) -> SimulatedAnnotat
     return replace(people[0], name=CARELESS, number=number, error_rate=CARELESS_ERRORS)
 
 
-def make_worker(person: SimulatedAnnotator) -> Annotator:
-    """Return the annotator for a simulated person. No one can sign in to the account."""
+def get_or_create_annotator(person: SimulatedAnnotator) -> Annotator:
+    """Return the annotator of a simulated person; no one can sign in to the account."""
     username = f"simulated-{person.name.lower()}"
     user = User.objects.filter(username=username).first() or create_user(
         username=username,
@@ -81,33 +81,35 @@ def train_annotators(training: Campaign, people: Sequence[SimulatedAnnotator]) -
     The careful ones meet the entry requirement. The careless one answers all items, and the lead
     comments on wrong answers.
     """
-    visitor = services.annotator_for(User.objects.get(username="annotator"))
-    _train(training, people[0], visitor, TRAINED)
+    account = services.annotator_for(User.objects.get(username="annotator"))
+    _train(training, people[0], account, TRAINED)
     for person in people:
-        _train(training, person, make_worker(person), TRAINED)
+        _train(training, person, get_or_create_annotator(person), TRAINED)
     careless = careless_annotator(people)
-    worker = make_worker(careless)
-    _train(training, careless, worker, training.tasks.count())
-    _comment(training, worker, User.objects.get(username="lead"))
+    annotator = get_or_create_annotator(careless)
+    _train(training, careless, annotator, training.tasks.count())
+    _comment(training, annotator, User.objects.get(username="lead"))
 
 
 def admit_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
     """Admit the careless annotator, although the entry requirement is not met."""
-    worker, lead = make_worker(careless_annotator(people)), User.objects.get(username="lead")
-    if not Membership.objects.filter(campaign=campaign, annotator=worker).exists():
-        services.admit_annotator(campaign=campaign, annotator=worker, by=lead)
+    annotator = get_or_create_annotator(careless_annotator(people))
+    lead = User.objects.get(username="lead")
+    if not Membership.objects.filter(campaign=campaign, annotator=annotator).exists():
+        services.admit_annotator(campaign=campaign, annotator=annotator, by=lead)
 
 
 def withdraw_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
     """Withdraw the careless annotator's answers if control pairs have paused this annotator."""
-    worker, lead = make_worker(careless_annotator(people)), User.objects.get(username="lead")
+    annotator = get_or_create_annotator(careless_annotator(people))
+    lead = User.objects.get(username="lead")
     judged = Judgment.objects.filter(
-        task__campaign=campaign, annotator=worker, state=JudgmentState.LIVE
+        task__campaign=campaign, annotator=annotator, state=JudgmentState.LIVE
     )
-    if _is_paused(campaign, worker) and judged.exists():
+    if _is_paused(campaign, annotator) and judged.exists():
         services.withdraw_judgments(
             campaign=campaign,
-            annotator=worker,
+            annotator=annotator,
             by=lead,
             reason="Too many wrong answers to control pairs.",
         )
@@ -124,17 +126,17 @@ def judge_pairs(
 
     Stops at `up_to` labels, or if no annotator gets another pair. Returns the number of labels.
     """
-    workers = [make_worker(person) for person in people]
+    annotators = [get_or_create_annotator(person) for person in people]
     labels, idle = _labels(campaign), 0
     while labels < up_to and idle < len(people):
-        for person, worker in zip(people, workers, strict=True):
+        for person, annotator in zip(people, annotators, strict=True):
             wanted = min(CLAIM, up_to - labels)
-            done = _work_session(campaign, person, worker, wanted) if wanted else 0
+            done = _work_session(campaign, person, annotator, wanted) if wanted else 0
             labels += done
             idle = 0 if done else idle + 1
             progress(labels, up_to, "judging")
-    for worker in workers:
-        services.release_assignments(campaign=campaign, annotator=worker)
+    for annotator in annotators:
+        services.release_assignments(campaign=campaign, annotator=annotator)
     return labels
 
 
@@ -147,53 +149,55 @@ def _labels(campaign: Campaign) -> int:
 # waits for the confirmation of a simulated answer.
 @transaction.atomic
 def _work_session(
-    campaign: Campaign, person: SimulatedAnnotator, worker: Annotator, count: int
+    campaign: Campaign, person: SimulatedAnnotator, annotator: Annotator, count: int
 ) -> int:
     """Claim and answer up to `count` pairs. Returns the number of new labels."""
     try:
-        claimed = services.claim_assignments(campaign=campaign, annotator=worker, count=count)
+        claimed = services.claim_assignments(campaign=campaign, annotator=annotator, count=count)
     except NotPermitted:
         return 0
     labels = 0
     for assignment in claimed:
-        judgment = _answer(person, worker, assignment)
+        judgment = _answer(person, annotator, assignment)
         labels += judgment.state == JudgmentState.LIVE
-        if assignment.task.gold is not None and _is_paused(campaign, worker):
+        if assignment.task.gold is not None and _is_paused(campaign, annotator):
             break
     return labels
 
 
 @transaction.atomic
-def _train(training: Campaign, person: SimulatedAnnotator, worker: Annotator, up_to: int) -> None:
-    answers = Judgment.objects.filter(task__campaign=training, annotator=worker).count()
+def _train(
+    training: Campaign, person: SimulatedAnnotator, annotator: Annotator, up_to: int
+) -> None:
+    answers = Judgment.objects.filter(task__campaign=training, annotator=annotator).count()
     while answers < up_to:
         count = min(CLAIM, up_to - answers)
-        claimed = services.claim_assignments(campaign=training, annotator=worker, count=count)
+        claimed = services.claim_assignments(campaign=training, annotator=annotator, count=count)
         for assignment in claimed:
-            _answer(person, worker, assignment)
+            _answer(person, annotator, assignment)
         if not claimed:
             return
         answers += len(claimed)
 
 
-def _answer(person: SimulatedAnnotator, worker: Annotator, assignment: Assignment) -> Judgment:
+def _answer(person: SimulatedAnnotator, annotator: Annotator, assignment: Assignment) -> Judgment:
     task = assignment.task
     label, seconds = person.judge(task.query.number, task.video.number)
     answer = services.Answer(label=label, client_key=uuid.uuid4(), seconds=seconds)
     return services.submit_judgment(
-        assignment_id=assignment.pk, annotator=worker, answer=answer
+        assignment_id=assignment.pk, annotator=annotator, answer=answer
     ).judgment
 
 
-def _is_paused(campaign: Campaign, worker: Annotator) -> bool:
+def _is_paused(campaign: Campaign, annotator: Annotator) -> bool:
     paused = Membership.objects.filter(state=MembershipState.PAUSED)
-    return paused.filter(campaign=campaign, annotator=worker).exists()
+    return paused.filter(campaign=campaign, annotator=annotator).exists()
 
 
-def _comment(training: Campaign, worker: Annotator, lead: User) -> None:
+def _comment(training: Campaign, annotator: Annotator, lead: User) -> None:
     """Add the comments of the lead to the first wrong answers."""
     wrong = Judgment.objects.filter(
-        task__campaign=training, annotator=worker, is_right=False, comments=None
+        task__campaign=training, annotator=annotator, is_right=False, comments=None
     )
     for judgment, text in zip(wrong.order_by("pk"), COMMENTS, strict=False):
         services.comment_on_judgment(judgment=judgment, text=text, by=lead)
@@ -204,9 +208,9 @@ def order_captions(
 ) -> None:
     """Let each annotator put the captions of the study's videos in order."""
     for person in people:
-        worker = make_worker(person)
-        count = study.n_tasks - study.tasks.filter(judgments__annotator=worker).count()
-        _order(study, demo, person, worker, count)
+        annotator = get_or_create_annotator(person)
+        count = study.n_tasks - study.tasks.filter(judgments__annotator=annotator).count()
+        _order(study, demo, person, annotator, count)
 
 
 @transaction.atomic
@@ -214,12 +218,12 @@ def _order(
     study: Campaign,
     demo: DemoBenchmark,
     person: SimulatedAnnotator,
-    worker: Annotator,
+    annotator: Annotator,
     count: int,
 ) -> None:
-    for assignment in services.claim_assignments(campaign=study, annotator=worker, count=count):
+    for assignment in services.claim_assignments(campaign=study, annotator=annotator, count=count):
         shown = assignment.task.ordering_captions.select_related("query").order_by("place")
         captions = [caption.query.number for caption in shown]
         order, seconds = person.order(demo.met, captions, assignment.task.video.number)
         answer = services.Answer(places=order, client_key=uuid.uuid4(), seconds=seconds)
-        services.submit_judgment(assignment_id=assignment.pk, annotator=worker, answer=answer)
+        services.submit_judgment(assignment_id=assignment.pk, annotator=annotator, answer=answer)

@@ -82,7 +82,7 @@ from pooling.services import (
 KEY = "moving-shapes"
 DEPTH = 10
 DOUBLE_SHARE = 0.10
-# The share of labels that is left for visitors to judge.
+# The share of labels that is left for people who try the demo.
 LEFT_FOR_VISITOR = 0.05
 # The number of training items, and of control pairs.
 GOLD = 24
@@ -132,7 +132,7 @@ class Command(HearthCommand):
         with child(WORKER, log=settings.HEARTH_HOME / "logs" / "worker.log"):
             if not is_built:
                 wait_for_job("agreement", "Compute the agreement of the demo", self.progress)
-                # The pairs left for visitors are pending.
+                # The pairs that are left for people to judge are pending.
                 wait_for_job(
                     "publish_labels",
                     "Publish the labels of the demo",
@@ -328,7 +328,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
                 for name in COLUMNS
             }
             for run in find_runs(benchmark, direction=Direction.TEXT_TO_VIDEO)
-            # A run that a visitor has uploaded may be unscored.
+            # A run that a person has uploaded may be unscored.
             if run.pk in original and run.pk in labelled
         },
         "noise": noise_of(benchmark, label_set),
