@@ -35,10 +35,10 @@ def score_private_run(run: Run, progress: Progress, **_: Any) -> None:
 
 @receiver(run_listed)
 def score_listed_run(run: Run, **_: Any) -> Job:
-    """Queue the scoring of a run that joins the lists. Labels may have been published since its
-    last scoring.
+    """Queue the scoring of a run that is published or restored.
 
-    The operator requests it, because the person who uploaded the run need not be a researcher.
+    Labels may have been published since its last scoring. The operator requests the scoring,
+    because the person who uploaded the run need not be a researcher.
     """
     return services.begin_scoring(run=run, by=OPERATOR)
 

@@ -39,7 +39,7 @@ _ARCHIVED = """EXISTS (
 )"""
 ARCHIVED = "The benchmark is archived."
 
-# Those that the migration 0011 creates.
+# The triggers that migration 0011 creates.
 FIRST = (
     Trigger(
         "judgment_delete",
@@ -86,7 +86,7 @@ def _postgresql(trigger: Trigger) -> tuple[str, str]:
 
 
 def statements_that_create(triggers: Sequence[Trigger]) -> dict[str, tuple[str, ...]]:
-    """Return the statements by vendor of the database."""
+    """Return the SQL statements that create the triggers, by `connection.vendor`."""
     return {
         "sqlite": tuple(map(_sqlite, triggers)),
         "postgresql": tuple(text for trigger in triggers for text in _postgresql(trigger)),
@@ -94,7 +94,7 @@ def statements_that_create(triggers: Sequence[Trigger]) -> dict[str, tuple[str, 
 
 
 def statements_that_drop(triggers: Sequence[Trigger]) -> dict[str, tuple[str, ...]]:
-    """Return the statements by vendor of the database."""
+    """Return the SQL statements that drop the triggers, by `connection.vendor`."""
     return {
         "sqlite": tuple(f"DROP TRIGGER IF EXISTS {trigger.name}" for trigger in triggers),
         "postgresql": tuple(

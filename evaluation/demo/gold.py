@@ -28,7 +28,8 @@ def choose_gold(
 ) -> list[GoldPair]:
     """Return `count` pairs in shuffled order. Half are relevant. The others fail one demand.
 
-    Each pair has a different caption. without: pairs of caption and video to avoid.
+    Each pair has a different caption. There are fewer pairs if too few captions have a suitable
+    video. without: pairs of caption and video to avoid.
     """
     rng = random.Random(seed)
     near = _nearly_true(demo)

@@ -33,9 +33,10 @@ class BenchmarkCard:
 def benchmark_cards(
     benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]
 ) -> list[BenchmarkCard]:
-    """Return a card for each benchmark. The number of queries does not depend on their number.
+    """Return a card for each benchmark.
 
-    newest: as `newest_label_sets` returns it.
+    The number of database queries does not depend on the number of benchmarks. newest: as
+    `newest_label_sets` returns it.
     """
     runs = _counts(Run.objects.listed().values_list("benchmark").annotate(Count("pk")))
     pairs = _counts(Pool.objects.values_list("benchmark").annotate(Sum("n_new_pairs")))

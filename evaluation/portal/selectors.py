@@ -1,4 +1,7 @@
-"""Counts for home and the pages of a benchmark, with the same queries for many benchmarks."""
+"""Counts for the home page and the pages of a benchmark.
+
+The number of database queries does not depend on the number of benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -75,8 +78,8 @@ def recent_runs(
     benchmarks: Iterable[Benchmark], newest: dict[int, LabelSet], limit: int, *, by: Any
 ) -> list[RunScore]:
     """Return the runs that were imported last: those of the person `by` first, newest first."""
-    standing = Run.objects.listed().filter(benchmark__in=benchmarks)
-    runs = standing.select_related("benchmark", "created_by")
+    listed = Run.objects.listed().filter(benchmark__in=benchmarks)
+    runs = listed.select_related("benchmark", "created_by")
     is_other = Case(When(created_by=by, then=0), default=1)
     found = list(runs.order_by(is_other, "-created_at", "-pk")[:limit])
     evaluations = {
@@ -120,7 +123,7 @@ def paused_annotators(benchmarks: Iterable[Benchmark]) -> list[CampaignCount]:
 
 
 def _by_campaign(rows: list[tuple[str, int, int]]) -> dict[str, list[CampaignCount]]:
-    """Group rows of a name, a campaign's primary key and a count by the name."""
+    """Return the counts by name, the largest first. rows: name, campaign's primary key, count."""
     campaigns = Campaign.objects.select_related("benchmark").in_bulk([pk for _, pk, _ in rows])
     found: dict[str, list[CampaignCount]] = {}
     for name, pk, count in sorted(rows, key=lambda row: (-row[2], -row[1])):

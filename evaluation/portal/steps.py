@@ -16,10 +16,10 @@ class Progress:
 
     without_file: videos without a file or address. new_pairs: pooled pairs that no campaign
     contains, or None while they are counted. at_desk: tasks that wait for a lead. desk_url: address
-    of the desk with most of them. settled, unsettled: labelled pairs by outcome. not_settled: all
-    pairs that are not settled, or None while they are counted. version: number of
-    the newest label set, or None. newly_settled: pairs settled since that label set. unscored: runs
-    without scores by the newest labels.
+    of the desk with the most such tasks. settled, unsettled: labelled pairs that are settled, and
+    labelled pairs that are not. not_settled: all pairs that are not settled, labelled or not, or
+    None while they are counted. version: number of the newest label set, or None. newly_settled:
+    pairs settled since that label set. unscored: runs without scores by the newest labels.
     """
 
     runs: int
@@ -41,9 +41,9 @@ class Progress:
 class Step:
     """A step with its state.
 
-    is_done: whether no work remains. has_begun: whether later steps can be done meanwhile. url: the
-    page on which a lead does the step. action: the text of its button. advice: the text that is
-    shown if this step is next.
+    note: a short text on how far it is. is_done: whether no work remains. has_begun: whether later
+    steps can be done meanwhile. url: the page on which a lead does the step. action: the text of
+    its button. advice: the text that is shown if this step is next.
     """
 
     title: str

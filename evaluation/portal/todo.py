@@ -69,7 +69,7 @@ class ToDo:
 def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> list[ToDo]:
     """Return the work that waits for the leads of these benchmarks, the most urgent kind first.
 
-    The number of queries does not depend on the number of benchmarks. newest: as
+    The number of database queries does not depend on the number of benchmarks. newest: as
     `newest_label_sets` returns it.
     """
     if not benchmarks:

@@ -77,7 +77,7 @@ class UploadRow:
 
 
 def upload_rows(uploads: Iterable[RunUpload]) -> list[UploadRow]:
-    """Return the uploads with their scores, with one set of queries for each benchmark."""
+    """Return the uploads with their scores, with the same database queries for each benchmark."""
     found = list(uploads)
     benchmarks = {upload.benchmark_id: upload.benchmark for upload in found}
     scores = {pk: _Scores(benchmark) for pk, benchmark in benchmarks.items()}

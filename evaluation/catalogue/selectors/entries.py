@@ -88,7 +88,7 @@ def pairs_of_caption(benchmark: Benchmark, source: LabelSource | None, query: in
 def pairs_of_video(benchmark: Benchmark, source: LabelSource | None, video: int) -> EntryPairs:
     """Return the pairs of the video with this number.
 
-    No index begins with the video, so that each caption is looked up in the index of pairs.
+    No index begins with the video, so each caption is looked up in the index of pairs.
     """
     pooled = pooled_codes_of_video(benchmark, np.arange(benchmark.n_queries), video)
     queries = np.array(catalogue_of(benchmark).original_queries_of(video), np.int64)
@@ -133,7 +133,7 @@ def _first_rank(ranked: IntArray, positives: IntArray) -> int | None:
 def ranks_of_pairs(
     benchmark: Benchmark, runs: Sequence[Run], codes: IntArray
 ) -> dict[int, dict[int, int]]:
-    """Return the ranks of pairs by run and code, with one query for each direction of the runs."""
+    """Return the ranks of pairs by run and code, with one database query for each direction."""
     space = benchmark.pair_space
     found: dict[int, dict[int, int]] = {run.pk: {} for run in runs}
     for direction in {run.facing for run in runs}:

@@ -30,7 +30,7 @@ from pooling.selectors.catalogue import (
     videos_containing,
 )
 
-# Rows of files are loaded in parts of this number.
+# The rows of a file are loaded in parts of this number of rows.
 ROWS_PER_PART = 500
 
 
@@ -80,7 +80,7 @@ class CaptionList:
         return _in_order(self.numbers, order, columns)
 
     def rows(self, numbers: Sequence[int]) -> list[CaptionRow]:
-        """Load captions by their numbers, with two queries."""
+        """Load captions by their numbers, with two database queries."""
         queries = _by_number(Query.objects.filter(benchmark=self.benchmark), numbers)
         positives = {number: self.catalogue.original_videos_of(number) for number in numbers}
         shown = sorted({video for videos in positives.values() for video in videos})
@@ -121,7 +121,7 @@ class VideoList:
         return _in_order(self.numbers, order, columns)
 
     def rows(self, numbers: Sequence[int]) -> list[VideoRow]:
-        """Load videos by their numbers, with one query."""
+        """Load videos by their numbers, with one database query."""
         videos = _by_number(Video.objects.filter(benchmark=self.benchmark), numbers)
         captions = self.catalogue.positives_per_video
         return [

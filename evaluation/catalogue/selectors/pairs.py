@@ -93,7 +93,7 @@ def _pooled(benchmark: Benchmark, queries: IntArray, filters: Mapping[str, int])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairPart:
-    """Pairs of some captions. end: the code before that of the first pair of later captions."""
+    """Pairs of some captions. end: the highest code that a pair of these captions can have."""
 
     columns: PairColumns
     end: int
@@ -154,7 +154,7 @@ def _parts(queries: IntArray, pairs: IntArray, *, is_one_video: bool) -> Iterato
 
 
 def pair_rows(benchmark: Benchmark, columns: PairColumns) -> list[PairRow]:
-    """Return pairs as JSON objects, with two queries for the keys."""
+    """Return pairs as JSON objects, with two database queries for the keys."""
     catalogue = catalogue_of(benchmark)
     queries, videos = benchmark.pair_space.decode(columns.codes)
     caption_ids = _keys(Query, catalogue.query_ids, queries)

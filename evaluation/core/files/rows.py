@@ -36,7 +36,7 @@ class Rows:
     blocks: Iterable[Block]
 
     def with_cell_of_first(self, column: Column, cells: Mapping[str, str]) -> Rows:
-        """Return the table with a further column, whose cell follows from the first cell."""
+        """Return the table with a further column. cells: its cell, by the first cell of the row."""
         blocks = ([[*row, cells[row[0]]] for row in block] for block in self.blocks)
         return Rows([*self.columns, column], blocks)
 

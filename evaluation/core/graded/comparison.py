@@ -21,7 +21,7 @@ class PairsAbove:
     """The pairs whose relevance is at least the threshold.
 
     pairs: their number. own: the number of those that belong together. lonely_queries,
-    lonely_items: numbers of queries and of items that are in no such pair, except with their own.
+    lonely_items: numbers of queries and of items without such a pair, their own pairs aside.
     """
 
     threshold: float

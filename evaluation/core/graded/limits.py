@@ -114,7 +114,8 @@ def _first_and_last(is_chosen: BoolArray, ranked: IntArray) -> tuple[IntArray, I
     """Return the best and the worst rank of the chosen items, from 1, int64 [queries] each.
 
     is_chosen: [queries, n_items]. ranked: the items of each query, [queries, depth]. An item that
-    the list lacks has the rank n_items + 1, and so has the best of no items. The worst is then 0.
+    the list lacks has the rank n_items + 1. If no item is chosen, the best rank is n_items + 1, and
+    the worst is 0.
     """
     found = values_in_order(is_chosen, ranked)
     depth, beyond = found.shape[1], is_chosen.shape[1] + 1

@@ -56,7 +56,7 @@ class BySimilarity:
     def items(self, queries: slice) -> IntArray:
         """Raises ValueError if a similarity is not finite."""
         rows = np.ascontiguousarray(self.similarity[queries])
-        if rows.dtype == np.float16:  # numpy sorts it slowly
+        if rows.dtype == np.float16:  # numpy sorts float16 slowly
             rows = rows.astype(np.float32)
         if not np.isfinite(rows).all():
             raise ValueError("a similarity is not a finite number")

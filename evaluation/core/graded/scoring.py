@@ -44,7 +44,7 @@ ALL_EQUAL: Final = "every order of the items has the same nDCG"
 EPIC_MAP: Final = "mAP (EPIC code)"
 FULL_AP: Final = "AP at R = 1"
 
-# The names of the values of a block, with the gain behind the first two.
+# The names of the values of a block. The name of a gain is appended to the first two.
 _NDCG: Final = "nDCG "
 _RANDOM: Final = "random "
 _N_RELEVANT: Final = "n relevant"

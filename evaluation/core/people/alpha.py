@@ -95,9 +95,9 @@ def alpha_interval(
     A resample draws the same number of pairs with replacement (Efron and Tibshirani 1993, chapter
     13, with the pair as the unit). Labels of a pair stay together. Alpha depends only on the number
     of pairs with each pattern. These numbers have a multinomial distribution with the observed
-    shares, so that one number for each pattern is drawn per resample instead of all pairs. The
-    interval covers the choice of the pairs, but not the choice of the annotators. It is undefined
-    if every resample would have the same alpha, because an interval of width 0 would look exact.
+    shares, so one number for each pattern is drawn per resample instead of all pairs. The interval
+    covers the choice of the pairs, but not the choice of the annotators. It is undefined if every
+    resample would have the same alpha, because an interval of width 0 would look exact.
 
     confidence: between 0 and 1. Raises ValueError if a parameter is out of bounds, or if a ratio
     scale has a negative value.

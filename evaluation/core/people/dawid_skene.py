@@ -79,19 +79,19 @@ def dawid_skene(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
 ) -> LabelModelEstimate:
-    """Fit class shares, confusion matrices and true classes by EM. The start is the vote shares.
+    """Fit class shares, confusion matrices and true classes by EM.
 
     items, annotators, labels: whole numbers [L], in any order. Items and annotators are numbered
-    from 0 without gaps, and labels lie from 0 to n_steps - 1. If an annotator labelled an item
-    several times, all these labels count, as in the paper. smoothing: above 0, is added to each
-    expected count of the priors and of the confusion matrices (a Dirichlet prior of 1 + smoothing).
-    No probability is then 0, and a row without evidence is uniform. tolerance: EM ends when no
-    posterior changes by this much.
+    from 0 without gaps, and labels lie from 0 to n_steps - 1. EM starts from the vote shares. If an
+    annotator labelled an item several times, all these labels count, as in the paper. smoothing:
+    above 0, is added to each expected count of the priors and of the confusion matrices (a
+    Dirichlet prior of 1 + smoothing). No probability is then 0, and a row without evidence is
+    uniform. tolerance: EM ends when no posterior changes by this much.
 
     The model is undefined without labels, with one annotator, if all labels are equal, and if no
     item is shared by two annotators. Raises ValueError if a number is out of bounds.
 
-    An item with one label has almost no information about its annotator. Its posterior depends on
+    An item with one label gives almost no information about its annotator. Its posterior depends on
     the errors that the annotator makes on shared items. The more items have only one label, the
     less certain the result is.
     """
@@ -102,7 +102,7 @@ def dawid_skene(
         raise ValueError("items, annotators and labels must be of the same length")
     if not smoothing > 0 or not tolerance >= 0 or max_iterations < 1:
         raise ValueError(
-            "smoothing must be above 0, tolerance not below, max_iterations at least 1"
+            "smoothing must be above 0, tolerance not below 0, max_iterations at least 1"
         )
     undefined = _undefined_reason(item, annotator, label)
     if undefined is not None:
@@ -212,7 +212,7 @@ def collapse_labels(
 
 
 def _distinct_rows(table: IntArray, n_codes: int) -> tuple[IntArray, IntArray]:
-    """Return the number of the distinct row that each row equals, and one row of each number."""
+    """Number the distinct rows. Return the number of each row, and the index of a row by number."""
     number = np.zeros(len(table), dtype=np.int64)
     for column in table.T:  # renumbering after each column keeps the numbers far below 2^63
         number = renumber(number * n_codes + column)

@@ -170,8 +170,8 @@ def rates_from_gold(
     """Estimate error rates from answers to control pairs.
 
     is_relevant: bool [answers], the correct answer. is_wrong: bool [answers]. A rate is the mean of
-    the Jeffreys posterior Beta(wrong + 1/2, correct + 1/2), so that it is above 0 even if no answer
-    is wrong. The draws are from the same posterior.
+    the Jeffreys posterior Beta(wrong + 1/2, correct + 1/2), so it is above 0 even if no answer is
+    wrong. The draws are from the same posterior.
     """
     wrong = np.array([(is_wrong & ~is_relevant).sum(), (is_wrong & is_relevant).sum()])
     answers = np.array([(~is_relevant).sum(), is_relevant.sum()])

@@ -15,7 +15,8 @@ Two other modules deal with unjudged pairs:
 - `expectations`: what the score would be on average if unjudged pairs are relevant as often as
   comparable pairs that were judged.
 
-In all functions, `labels` are the labels of the scores, joined with the original positives.
+In all functions, `labels` are the labels by which runs are scored, including the original
+positives.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ The comparable pairs are judged pairs that only one pooled system ranks in the t
 `expect_scores` computes expected scores from them. `check_expectations` measures the error of this
 estimate for systems whose score is known.
 
-In this module, `labels` are always the labels with which scores are computed, including the
-original positives.
+In this module, `labels` are always the labels by which runs are scored, including the original
+positives.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def _expect_ratio(
 
     With h_r h_q instead of h_r, the factor is z^2 * s_r * s_q instead of z * s_r. `dividend(s, z)`
     is the sum of such factors, divided by z. The integrand is a polynomial in z of degree below
-    M + depth, so that Gauss's quadrature is exact with half as many nodes.
+    M + depth, so Gauss's quadrature is exact with half as many nodes.
     """
     degree = int(outside.max(initial=0)) + len(chance)
     nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)

@@ -35,11 +35,12 @@ class Extremes:
     relevant pairs outside of the list only add to the divisor of R and AP. Over all unjudged pairs,
     y is therefore 0 in the upper bound, and the number of all of them in the lower bound.
 
-    nDCG. Write N / D, in the values v = v(grade) of the unjudged pairs. N is linear in them. D, the
-    best order's sum, is the maximum over all orders of a linear function, so it is convex. N - c D
-    is therefore concave for each c >= 0, and N / D is quasi-concave. N / D is lowest in a corner of
-    the box, where each pair has grade 0 or the highest one. If x of the pairs are relevant, N is
-    lowest if these are at the x lowest ranks. Pairs outside of the list only raise D.
+    nDCG is N / D. Both depend on the values v = v(grade) of the unjudged pairs. N is linear in
+    them. D, the best order's sum, is the maximum over all orders of a linear function, so it is
+    convex. N - c D is therefore concave for each c >= 0, and N / D is quasi-concave. N / D is
+    lowest in a corner of the box, where each pair has grade 0 or the highest one. If x of the pairs
+    are relevant, N is lowest if these are at the x lowest ranks. Pairs outside of the list only
+    raise D.
 
     The highest nDCG can need grades between 0 and the highest one. Let x_t of the pairs have grade
     t or more; for given x_t N is highest with the higher grades on top. With w_t = v(t) - v(t - 1),
@@ -47,7 +48,7 @@ class Extremes:
     topmost unjudged ranks, N = sum of w_t (known_t + T(x_t)) and D = sum of w_t S(K_t + x_t).
     Dinkelbach (On nonlinear fractional programming, 1967) raises c = N / D by maximising N - c D
     until c stays the same. This sum is maximised term by term: the first best x_t grows with K_t,
-    because the discounts fall, so that x_1 >= x_2 >= ... is always true.
+    because the discounts fall, so x_1 >= x_2 >= ... is always true.
 
     A column j of an array [B, depth + 1] is the outcome in which the unjudged pairs of the first j
     ranks (from the top) or of the last j ranks (from the bottom) are relevant.

@@ -1,6 +1,7 @@
 """Condensed lists, and measures that are designed for missing judgments.
 
-In all functions, `labels` are the labels of the scores, joined with the original positives.
+In all functions, `labels` are the labels by which runs are scored, including the original
+positives.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def gather_pool(
     runs: ranked lists as for `score_run`, by name. Their top `depth` was pooled. Scores use the
     whole lists, so pass lists that end at `depth` if deeper ranks were not judged.
 
-    Raises ValueError if the depth is below 1, a run is malformed, or the label sets belong to
+    Raises ValueError if the depth is below 1, a run is malformed, or the judged pairs belong to
     benchmarks of different size.
     """
     if depth < 1:

@@ -80,7 +80,7 @@ def score_relevance(
     """Return the value of each measure for each query, float64 [n_queries].
 
     relevance: float64 [J], a number for each pair of `lists.codes`. An unjudged pair counts as 0.
-    There are no grades, so that nDCG has gains of 0 and 1. Raises ValueError if a measure is not in
+    There are no grades, so nDCG has gains of 0 and 1. Raises ValueError if a measure is not in
     `CORRECTABLE`.
     """
     for measure in measures:

@@ -76,7 +76,7 @@ class Judged:
         n_queries: int,
         n_videos: int,
     ) -> Judged:
-        """Build the label set from three parallel sequences of integers [J], in any order.
+        """Build judged pairs from three parallel sequences of integers [J], in any order.
 
         Raises ValueError if a number is out of bounds (gains: 0 to 127) or a pair occurs twice.
         """
@@ -96,7 +96,7 @@ class Judged:
         return cls(codes, gain[order].astype(np.int8), n_queries, n_videos)
 
     def facing(self, direction: Direction) -> Judged:
-        """Return the label set of the pairs in a direction.
+        """Return the judged pairs as seen in a direction.
 
         In the direction from video to text, the queries are videos and the videos captions. self:
         in the direction from text to video.
@@ -108,7 +108,7 @@ class Judged:
         return Judged(codes[order], self.gains[order], self.n_videos, self.n_queries)
 
     def empty(self) -> Judged:
-        """Return an empty label set of the same benchmark."""
+        """Return the same benchmark without any judged pair."""
         return Judged(self.codes[:0], self.gains[:0], self.n_queries, self.n_videos)
 
     @property
@@ -141,14 +141,14 @@ class Judged:
 
 
 def with_positives(judged: Judged, original: Judged) -> Judged:
-    """Join two label sets. If both contain a pair, the higher gain counts.
+    """Join the judged pairs of two sources. If both contain a pair, the higher gain counts.
 
     The FIRE study treats original positives in this way: they count as judged and positive even if
     annotators judged them not relevant.
     Raises ValueError if the two belong to benchmarks of different size.
     """
     if (judged.n_queries, judged.n_videos) != (original.n_queries, original.n_videos):
-        raise ValueError("the label sets belong to benchmarks of different size")
+        raise ValueError("the judged pairs belong to benchmarks of different size")
     # Merge the second set into the first, which is usually many times as long.
     place = np.searchsorted(judged.codes, original.codes)
     new = place == len(judged.codes)

@@ -22,14 +22,14 @@ NO_QUERIES: Final = "no queries"
 MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
 
 # All arrays of a block of this size fit into the cache. Without blocks, ten times the queries take
-# fourteen times as long. Long lists are limited by their cells, to save memory.
+# fourteen times as long. For long lists, the number of cells limits a block, to save memory.
 _BLOCK_QUERIES: Final = 1 << 14
 _BLOCK_CELLS: Final = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A mean over `n` queries, or the named reason why it is undefined. Exactly one is set."""
+    """A mean over `n` queries, or the reason why it is undefined. Exactly one of the two is set."""
 
     value: float | None
     n: int

@@ -358,7 +358,7 @@ def _sum_groups(
     values: float64 [n], many different values. A value that makes up a 64th of all values or more
     has its own group. The other values are divided into 64 groups of neighbours. The number of
     draws from each group has its exact multinomial distribution. The deviations of the drawn values
-    from the means of their groups are many and small, so that their sum is drawn from a normal
+    from the means of their groups are many and small, so their sum is drawn from a normal
     distribution with the same variance. The sums therefore have the correct mean and variance. Only
     the higher moments of these deviations, which are about 1 / 64^2 of the variance, are not exact.
     The error is invisible in 10,000 resamples, and the running time does not depend on n.

@@ -33,8 +33,8 @@ z_i - mean_i. By Ville's inequality, both always stay below 2 / alpha with proba
 This bounds T from both sides.
 
 The intervals are valid for any bets. These bets make the interval narrow when its half-width is
-about w. A fixed bet is then best if it is w / variance (in the units of z). Without replacement,
-the bet grows with N / (N - i + 1), as fewer units remain.
+about w (the parameter `aim`). A fixed bet is then best if it is w / variance (in the units of z).
+Without replacement, the bet grows with N / (N - i + 1), as fewer units remain.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def confidence_sequence(
     n_units = len(size)
     n_seen = n_units if seen is None else seen
     if not 0 < alpha < 1 or not 0 < aim <= 1 or not 0 <= n_seen <= n_units:
-        raise ValueError("alpha and aim lie between 0 and 1, and seen between 0 and all units")
+        raise ValueError(
+            "alpha and aim must be between 0 and 1, and seen at most the number of units"
+        )
     if total.shape[-1:] != size.shape or (size < 1).any():
         raise ValueError("each unit needs a sum and a size of at least 1")
     n_queries, largest = size.sum(), size.max(initial=1)

@@ -59,14 +59,14 @@ class Analysis(Generic[Options, Result]):
     notes: tuple[str, ...] = ()
     runs_needed: int = 1
     proxies_needed: int = 0
-    # Whether the analysis takes runs of one direction, either, or only from text to video. An
-    # analysis without runs has no direction.
+    # Whether the analysis takes runs of either direction, if all have the same one. Otherwise it
+    # takes only text-to-video runs, unless its form mixes directions.
     is_directed: bool = False
     # Whether the result depends on ranked lists. Otherwise directions do not matter.
     reads_lists: bool = True
     needs_labels: bool = False
-    # Whether the analysis starts from the original positives, so that the labels cannot be used
-    # without them.
+    # Whether the analysis starts from the original positives, so the labels cannot be used without
+    # them.
     needs_originals: bool = False
     # Whether the analysis compares the orders of ordering studies.
     needs_studies: bool = False

@@ -214,7 +214,7 @@ class Inputs:
         if self.direction is Direction.VIDEO_TO_TEXT:
             if choice == CAPTIONS:
                 raise InvalidInput(
-                    "A video-to-text run has one list for each video, so that only videos can be "
+                    "A video-to-text run has one list for each video, so only videos can be "
                     "resampled."
                 )
             return VIDEOS

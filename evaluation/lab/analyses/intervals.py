@@ -89,7 +89,10 @@ def few_in_part_warnings(result: Resampled, units: int, part: str, figure: str) 
 
 
 def few_measured_warnings(result: Resampled, what: str) -> list[str]:
-    """Return a warning for a figure without a corrected interval. what: the name of the figure."""
+    """Return a warning if a figure without a corrected interval has few videos or captions.
+
+    what: the name of the figure.
+    """
     units = result.get("units", FEW_CLUSTERS)
     if units >= FEW_CLUSTERS:
         return []

@@ -28,7 +28,7 @@ from evaluation.lab.analyses.layouts.proxy_examples import (
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.proxy_pairs import TextPairs, text_pairs
 
-# The captions of a video that each proxy adds to its example.
+# Number of captions that each proxy adds to the example of a video.
 CAPTIONS_PER_PROXY = 3
 
 
@@ -64,7 +64,7 @@ def _compute(inputs: Inputs, options: ProxiesOptions, progress: Progress) -> Pro
     found = _Examples(inputs, load_proxies(inputs), options)
     groups = found.groups()
     progress(1, 2, "reading captions of videos")
-    # Every second video is of a pair with a label, if there are labels.
+    # Videos are from the first two groups in turn, so that there are some of judged pairs.
     pairs = [pairs[1] for pairs in groups.values()][:2]
     shown = list(dict.fromkeys(video for both in zip_longest(*pairs) for video in both))
     videos = [int(video) for video in shown if video is not None][: options["videos"]]

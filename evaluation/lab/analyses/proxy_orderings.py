@@ -82,9 +82,10 @@ def _rng(options: OrderingsOptions) -> np.random.Generator:
 
 
 def _joint(confidence: float, n_proxies: int) -> float:
-    """Return the confidence of each difference, so that all pairs of proxies hold together.
+    """Return the confidence of each interval of a difference, by Bonferroni's correction.
 
-    The best proxy is the one with the highest figure, so it must not be fixed (Bonferroni).
+    The intervals of all pairs of proxies are then valid together with `confidence`. This is needed
+    because the data decide which proxy is the best one.
     """
     n_pairs = max(1, n_proxies * (n_proxies - 1) // 2)
     return 1 - (1 - confidence) / n_pairs
@@ -185,7 +186,7 @@ PROXY_ORDERINGS = Analysis(
         "or close together. Compare proxies on a study of each.",
         "The tau of people is Kendall’s tau of two people on one video, 1 for equal orders and 0 "
         "for guessing: the mean over the pairs of people, and then over the videos. In a cycle, "
-        "the majorities contradict each other, so that they are no order.",
+        "the majorities contradict each other, so they are no order.",
         "Only videos with all their orders count. Pairs of a video depend on each other, so "
         "intervals treat each video as a unit. They hold for other videos and the same people. The "
         "intervals of the differences hold together for all pairs of proxies.",

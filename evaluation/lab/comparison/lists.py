@@ -126,7 +126,7 @@ class RunList:
 def lists_of(comparison: Comparison, query: int) -> list[RunList]:
     """Return the lists of one caption, one for each run.
 
-    The number of queries to the database does not depend on the number of runs and ranks.
+    The number of database queries does not depend on the number of runs and ranks.
     """
     inputs = comparison.inputs
     tops = top_items(inputs.runs, query, comparison.options["depth"])

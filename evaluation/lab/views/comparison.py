@@ -54,7 +54,7 @@ def compare(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_scores)
 @require_safe
 def compare_download(request: HttpRequest, key: str, format: str) -> HttpResponse:
-    """Download the selected captions as CSV or JSON, or the lists of one (`caption`)."""
+    """Download the selected captions (`csv`, `json`), or the lists of one caption (`caption`)."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     if format not in DOWNLOADS:
         raise Http404

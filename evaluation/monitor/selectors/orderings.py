@@ -46,7 +46,7 @@ def study_progress(study: Campaign) -> StudyProgress:
 
 
 def progress_of_studies(studies: Iterable[Campaign]) -> dict[int, StudyProgress]:
-    """Return the progress of each study by its primary key, with one query."""
+    """Return the progress of each study by its primary key, with one database query."""
     tasks = JudgmentTask.objects.filter(campaign__in=studies, ordering_video__isnull=False)
     rows = (
         tasks.order_by()

@@ -70,9 +70,10 @@ def members_of(campaign: Campaign) -> QuerySet[Membership]:
 
 
 def people_of(campaign: Campaign, answered: set[int]) -> list[CampaignPerson]:
-    """Return all annotators of a campaign, sorted by pseudonym, with a constant number of queries.
+    """Return all annotators of a campaign, sorted by pseudonym.
 
-    answered: primary keys of annotators with answers, who are not members if they were imported.
+    answered: primary keys of the annotators with answers. Those of imported answers are not
+    members. The number of database queries is constant.
     """
     memberships = members_of(campaign).select_related("annotator__user")
     members = {membership.annotator_id: membership for membership in memberships}

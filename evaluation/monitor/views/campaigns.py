@@ -142,7 +142,10 @@ def campaign_orders(request: HttpRequest, pk: int) -> HttpResponse:
 @only_for(can_evaluate)
 @require_POST
 def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
-    """Recompute the stored figures. Figures of a small campaign are at most one minute old."""
+    """Start the job that recomputes the figures of a large campaign.
+
+    Pages compute those of a small campaign themselves, so they are at most one minute old.
+    """
     found = _get_campaign_with_labels(request, pk)
     stored = get_figures(found)
     if stored is not None and not stored.is_report:
@@ -177,7 +180,11 @@ def _last_changes(found: Campaign) -> list[CampaignChange]:
 
 
 def _count_at_desk(found: Campaign) -> dict[str, int]:
-    """Return the number of tasks at the desk, and of those without gold items by two states."""
+    """Return the number of tasks at the desk as `all`.
+
+    The result also has the numbers of escalated and of unplayable tasks, by state and without those
+    of gold items.
+    """
     states = (TaskState.ESCALATED, TaskState.UNPLAYABLE)
     by_state = {state.value: Count("pk", filter=Q(state=state, gold=None)) for state in states}
     counts: dict[str, int] = tasks_at_desk(found).aggregate(all=Count("pk"), **by_state)
@@ -219,8 +226,8 @@ def _progress_context(
 ) -> ProgressContext:
     """Return the progress.
 
-    may_wait: count now. Otherwise a large campaign without a cached count has the progress of its
-    stored figures.
+    may_wait: whether the request may wait for a count. If it may not, a large campaign without a
+    cached count has the progress of its stored figures.
     """
     key = f"campaign-progress-{found.pk}-{found.state}"
     progress: CampaignProgress | None = cache.get(key)

@@ -152,7 +152,7 @@ def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespon
 
 
 def _people_of_other_kind(campaign: Campaign) -> HttpResponse:
-    """Redirect to the page that has the people of a study or of training, as counted there."""
+    """Redirect to the page that lists the people of a training queue or of an ordering study."""
     if campaign.is_training:
         return redirect("training", campaign.benchmark.key)
     return redirect(f"{reverse('campaign', args=[campaign.pk])}#people")

@@ -16,7 +16,7 @@ LINES_PER_PIECE = 20_000
 def qrels(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
     """Yield TREC qrels with the original positives, which reproduce the scores of `evaluate`.
 
-    Pairs in conflict are left out. TREC tools read them as unjudged.
+    Pairs that are pending or in conflict are left out. TREC tools read them as unjudged.
     """
     benchmark = label_set.benchmark
     judged = with_positives(label_set_judged(label_set), original_judged(benchmark, label_set))

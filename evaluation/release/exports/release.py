@@ -41,7 +41,7 @@ MEASURES = ("C@1", "C@5", "C@10", "AP")
 
 
 def release(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
-    """Yield a zip archive. It is written to a temporary file first, because of its hashes."""
+    """Yield a zip archive. It is completed in a temporary file first."""
     facts = replace(release_facts(label_set, options), runs=_runs(label_set))
     with TemporaryFile() as out:
         archive = Archive(out, facts.stem, label_set.created_at.date())
@@ -140,7 +140,8 @@ def _version(label_set: LabelSet) -> VersionFacts:
 def _count_annotators(label_set: LabelSet, _sha256: str) -> tuple[int, int]:
     """Return the numbers of annotators and of campaigns in the judgments file.
 
-    The hash is part of the key, because the primary key of a rolled-back row is used again.
+    The hash is part of the cache key, because a new row can get the primary key of a rolled-back
+    row.
     """
     pseudonyms: set[str] = set()
     queues: set[str] = set()

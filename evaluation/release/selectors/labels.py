@@ -95,7 +95,7 @@ def get_published(benchmark: Benchmark, which: str) -> LabelSet:
 def live_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels]:
     """Return the counted judgments of all campaigns and the outcome of each pair.
 
-    Both are read in one snapshot.
+    Judgments and rulings are read in one snapshot.
     """
     with snapshot():
         judgments, rulings = judgment_arrays(benchmark), adjudicated(benchmark)
@@ -250,7 +250,7 @@ def draft_state(benchmark: Benchmark) -> DraftState:
 
 
 def label_text(source: LabelSource) -> bytes:
-    """Return the uncompressed text of `evaluation.core.files.label_file`."""
+    """Return the text of a label file, uncompressed. See `evaluation.core.files.label_file`."""
     if isinstance(source, Draft):
         return gzip.decompress(source.text)
     with source.file.open("rb") as stream:
@@ -282,7 +282,8 @@ def label_set_labels(source: LabelSource) -> Labels:
 def _labels_of(source: LabelSource, sha256: str) -> Labels:
     """Cache the labels in the process, because label sets and drafts do not change.
 
-    The hash is part of the key, because the primary key of a rolled-back row is used again.
+    The hash is part of the cache key, because a new row can get the primary key of a rolled-back
+    row.
     """
     benchmark = source.benchmark
     stored = LabelArrays.objects.filter(benchmark=benchmark, sha256=sha256).first()

@@ -72,9 +72,9 @@ def benchmark_outcomes(benchmark: Benchmark) -> BenchmarkOutcomes:
 def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
     """Return counts by the primary key of the benchmark.
 
-    They are at most half a minute old. If counting takes long, they are at most 20 times this long
-    old. The first labels of a benchmark are counted immediately. Counts without the number of pairs
-    are not kept.
+    They are at most half a minute old, or 20 times the duration of the count if that is longer. The
+    first labels of a benchmark are counted immediately. Counts without the number of pairs are not
+    cached.
     """
     keys = {benchmark: CACHE_KEY.format(benchmark.pk) for benchmark in benchmarks}
     cached: dict[str, BenchmarkOutcomes] = cache.get_many(keys.values())

@@ -96,8 +96,7 @@ def test_every_directed_analysis_takes_both_directions(benchmark: Benchmark, nam
         (
             "scores",
             {"runs": [BACK], "unit": "captions"},
-            "A video-to-text run has one list for each video, so that only videos can be "
-            "resampled.",
+            "A video-to-text run has one list for each video, so only videos can be resampled.",
         ),
     ],
 )

@@ -16,7 +16,7 @@ LABELS, JUDGMENTS, QRELS, TABLE = (
 # What each file contains, by its path.
 CONTENTS = {
     TABLE: "the labels as a table, one row per pair of a caption and a video",
-    LABELS: "the same labels as CSV, whose uncompressed SHA-256 names the label set",
+    LABELS: "the same labels as CSV; the SHA-256 of the uncompressed file identifies the label set",
     JUDGMENTS: "the single judgments, under pseudonyms that only this release uses",
     QRELS: "TREC qrels: the labels together with the original positives",
 }
@@ -46,7 +46,7 @@ class RunFacts:
 
     @property
     def title(self) -> str:
-        """The name, with the direction if it is not in the name and not the usual one."""
+        """The name. For a video-to-text run, the direction is added unless the name contains it."""
         if self.direction == Direction.TEXT_TO_VIDEO or self.direction in self.name:
             return self.name
         return f"{self.name} ({self.direction})"

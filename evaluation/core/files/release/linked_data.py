@@ -58,7 +58,7 @@ MEDIA_TYPES = {
 def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
     """Return the description of the data set by the Croissant format 1.0.
 
-    files: the data files, by which the SHA-256 of each is known.
+    files: the data files, each with its SHA-256.
     """
     publisher = facts.publisher
     return _json(

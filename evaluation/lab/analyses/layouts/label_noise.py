@@ -30,7 +30,7 @@ SOURCES = {
 RAW, CORRECTED = "Raw", "Corrected"
 # With fewer pairs whose labels differ, the rates are very uncertain.
 FEW_DISAGREEMENTS = 50
-# With more false alarms, a corrected C@10 varies several times as much as the raw one.
+# With a larger share of false alarms, a corrected C@10 varies several times as much as the raw one.
 MANY_FALSE_ALARMS = 0.1
 
 
@@ -260,7 +260,7 @@ def noise_warnings(result: NoiseResult) -> list[str]:
             "pairs may be easier or harder."
         )
     if result["annotators"] == 1:
-        found.append("All labels are from one annotator. Their systematic errors are not detected.")
+        found.append("All labels are from one annotator, whose systematic errors are not detected.")
     if (alarms := used["false_alarm"] or 0) > MANY_FALSE_ALARMS:
         found.append(
             f"With {100 * alarms:.0f} % false alarms, corrected scores are very uncertain."

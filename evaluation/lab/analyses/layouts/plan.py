@@ -96,7 +96,8 @@ class SingleRow(RunPair, EffortFigures):
 class PlanFigures(EffortFigures):
     """Figures of a plan, with its number of captions.
 
-    single_captions: the captions of a plan with one of each video; null without videos.
+    single_captions: number of captions of a plan with one caption of each video; null if captions
+    are independent.
     """
 
     discordant: float | None
@@ -278,13 +279,13 @@ def charts(result: PlanResult) -> list[Chart]:
         else ""
     )
     log = {"type": "log", "nice": False}
-    annotated = ", with all captions of each video" if result["unit"] == VIDEOS else ""
+    captions_note = ", with all captions of each video" if result["unit"] == VIDEOS else ""
     return [
         Chart(
             "captions",
             "Captions needed" + (f", first {PAIRS_DRAWN} pairs of runs" if left_out_note else ""),
             "Falling lines on two logarithmic scales: the captions needed over the difference to "
-            f"detect, for every two runs{annotated}.{left_out_note}",
+            f"detect, for every two runs{captions_note}.{left_out_note}",
             dashed_lines(
                 rows,
                 name_of("design", "Scored on", order=list(DESIGNS.values())),

@@ -137,13 +137,17 @@ def _by_proxy(result: ProxyNdcgResult) -> Table:
 
 
 def _in_all_directions(result: ProxyNdcgResult) -> list[tuple[str, NdcgRow | BothRow]]:
-    """Return the scores with what they are of: a direction, or MEAN."""
+    """Return all scores, each with its direction, or with MEAN for those of both directions."""
     rows: list[tuple[str, NdcgRow | BothRow]] = [(row["direction"], row) for row in result["rows"]]
     return rows + [(MEAN, row) for row in result["both"]]
 
 
 def _random_name(result: ProxyNdcgResult, scores: NdcgRow | BothRow) -> str:
-    """Return the name of a random order, which is lower if it ends where the lists of a run do."""
+    """Return the name of a random order in the chart.
+
+    It contains the run if the lists of the run do not have all items. The order then ends at the
+    same depth, which lowers its nDCG.
+    """
     is_cut = not _lists(result).keys().isdisjoint((scores["run"], scores.get("to_text")))
     return f"Random, to the depth of {scores['run']}" if is_cut else "Random"
 

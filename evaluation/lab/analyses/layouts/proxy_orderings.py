@@ -68,7 +68,7 @@ class AgreementRow(OfStudy):
 
     is_chooser: whether it chose the captions. alike: number of the consistent pairs that it orders
     like the people; `share` is of all consistent pairs. ties: number of those with equal values.
-    difference: of the share to that of the best proxy, which has no interval of it.
+    difference: the share minus that of the best proxy; without an interval for the best proxy.
     """
 
     proxy: str

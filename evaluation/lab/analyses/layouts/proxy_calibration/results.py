@@ -29,7 +29,7 @@ class ProxyRow(SharesAt, RankingFigures):
     """A proxy. threshold: the one with the highest alpha, or the entered one.
 
     fitted_alpha, agreement: with thresholds chosen on other videos; `agreement` is the share of the
-    pairs with the same outcome. difference: of the highest alpha to that of the best proxy.
+    pairs with the same outcome. difference: the highest alpha minus that of the best proxy.
     """
 
     proxy: str
@@ -64,7 +64,7 @@ class CurveRow(SharesAt):
 
 
 class LengthRow(SharesAt, RankingFigures):
-    """A proxy for captions of some lengths."""
+    """A proxy for the captions of one group by length. words: the name of the group."""
 
     proxy: str
     words: str
@@ -98,7 +98,11 @@ class ScoreRow(TypedDict):
 
 
 class OrderRow(TypedDict):
-    """The order of the runs by a proxy. mean, lowest, highest: differences to people's scores."""
+    """The order of the runs by a proxy.
+
+    mean, lowest, highest: of the differences over all runs, score by the proxy minus score by
+    people.
+    """
 
     proxy: str
     measure: str
