@@ -4,8 +4,9 @@
 const VERSION = { "Tus-Resumable": "1.0.0" };
 const PART = "application/offset+octet-stream";
 const WAITS = [1, 2, 4, 8, 15, 30];
-// The answers after which the same part is sent again: damaged, busy, or unavailable.
-const PASSING = new Set([0, 409, 423, 429, 460, 500, 502, 503, 504]);
+// The statuses after which the same part is sent again: it was damaged, or the server is busy or
+// unavailable.
+const TEMPORARY = new Set([0, 409, 423, 429, 460, 500, 502, 503, 504]);
 
 // The server refuses the file. Sending it again makes no sense before something has changed.
 export class Refused extends Error {}
@@ -80,11 +81,12 @@ async function request(url, { headers, ...options }) {
   });
   if (answer.ok) return answer;
   if (answer.type === "opaqueredirect") throw new Refused("You are signed out. Sign in again.");
-  if (PASSING.has(answer.status) && !isFinal(answer, options)) throw new Error("try again");
+  if (TEMPORARY.has(answer.status) && !isFinal(answer, options)) throw new Error("try again");
   throw new Refused(reasonIn(await answer.text(), answer.status));
 }
 
-// A conflict at the creation is another file of the same video, which does not pass by waiting.
+// If the server refuses a new upload with a conflict, another file of the same video exists. Waiting
+// does not change this.
 function isFinal(answer, { method }) {
   return answer.status === 409 && method === "POST";
 }

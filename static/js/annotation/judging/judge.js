@@ -1,6 +1,6 @@
 // The judging room shows a pair, accepts an answer and shows the next pair. No key press waits for the
 // server: pairs and videos are loaded ahead (queue, stage), and answers are sent later (outbox). In
-// training, annotators wait for the feedback on their answer. In ordering campaigns, a video with five
+// training, annotators wait for the feedback on their answer. In ordering studies, a video with five
 // captions takes the place of a pair, and their order that of a label (question).
 
 import { UNREACHABLE } from "./clip.js";

@@ -1,5 +1,5 @@
-// The question of ordering campaigns: in which order the captions fit the video. They are a list, which
-// the annotator puts in order by keys, by buttons or by dragging, and then confirms.
+// The question of ordering studies: in which order the captions fit the video. The annotator puts the
+// list of captions in order by keys, by buttons or by dragging, and then confirms the order.
 
 import { Drag } from "./drag.js";
 import { inOrder, moved, nearest } from "./order.js";
@@ -85,8 +85,8 @@ export class OrderQuestion {
     this.announceMove(to);
   }
 
-  // The other rows move around this one, which keeps the focus and the pointer. The item keeps the
-  // order, for when it is shown again before it is confirmed.
+  // The other rows move around this one, which keeps the focus and the pointer. The order is stored in
+  // the item, because the item can be shown again before the order is confirmed.
   move(from, to) {
     const { rows } = this;
     if (to > from) rows[from].before(...rows.slice(from + 1, to + 1));

@@ -60,7 +60,7 @@ export class Stage {
   follow(video) {
     if (video !== this.video) return;
     this.onPlaying(!video.paused);
-    // After an error, the browser has paused the video, not the annotator.
+    // After an error, the video was paused by the browser, not by the annotator.
     if (!video.error) this.isMeantToPlay = !video.paused;
   }
 
@@ -88,7 +88,7 @@ export class Stage {
     else this.check(this.clip);
   }
 
-  // Loading a video, also again, pauses it and restores its normal speed.
+  // Each time the browser loads a video, it pauses the video and restores the normal speed.
   resume() {
     this.video.playbackRate = this.speed;
     if (this.isMeantToPlay && this.video.paused) this.play();
