@@ -15,7 +15,7 @@ tau            Kendall's tau of two people on one video, (alike - unlike) / 10. 
 
 Pairs of one video are dependent, because they share captions and people. Intervals therefore treat
 each video as a cluster: see `statistics.proportions` for shares, and `statistics.resampling` for
-means, which are resampled by video. They hold for other videos, and for the same group of people.
+means, which are resampled by video. They apply to other videos, and to the same group of people.
 
 In simulations (12, 30 and 100 videos, three people whose errors depend on the video), the coverage
 at 95 % is .94 to .98 for shares of pairs, and .92 to .97 for means of videos.

@@ -108,7 +108,7 @@ def expect_scores(
         raise ValueError("chances must be two rows of shares")
     check_ranked(ranked, labels)
     if ranked.shape[1] > chances.shape[1]:
-        raise ValueError("the lists are deeper than the chances; cut them")
+        raise ValueError("the lists have more ranks than `chances`; cut the lists")
     positives = labels.count_per_query(labels.gains >= rel)
     values = np.empty((len(requested), len(ranked)), dtype=np.float64)
     for start in range(0, len(ranked), _BLOCK_QUERIES):

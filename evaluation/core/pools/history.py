@@ -135,7 +135,7 @@ def settled_from(checkpoints: IntArray, scores: FloatArray, within: float) -> in
     """Return the number of labels after which every score stays near its last value.
 
     checkpoints: int64 [n], ascending numbers of labels. scores: float64 [n, n_systems]. within: the
-    largest allowed difference to the last score. This number is known only in hindsight.
+    largest allowed difference from the last score. This number is known only in hindsight.
     """
     return _first_of_last_run(checkpoints, (np.abs(scores - scores[-1]) <= within).all(axis=1))
 

@@ -203,7 +203,7 @@ class _Points:
     steps: tuple[float, ...]
 
     def moved(self, scores: Sequence[float], draws: FloatArray) -> FloatArray:
-        """Return the difference of a score at the rates of each draw to `scores[0]`, [resamples].
+        """Return the score at the rates of each draw, minus `scores[0]`, [resamples].
 
         scores: the score at each of the rates.
         """

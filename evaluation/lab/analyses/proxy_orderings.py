@@ -188,7 +188,7 @@ PROXY_ORDERINGS = Analysis(
         "for guessing: the mean over the pairs of people, and then over the videos. In a cycle, "
         "the majorities contradict each other, so they are no order.",
         "Only videos with all their orders count. Pairs of a video depend on each other, so "
-        "intervals treat each video as a unit. They hold for other videos and the same people. The "
-        "intervals of the differences hold together for all pairs of proxies.",
+        "intervals treat each video as a unit. They apply to other videos and the same people. "
+        "The intervals of the differences are valid together, for all pairs of proxies.",
     ),
 )

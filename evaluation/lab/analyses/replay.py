@@ -41,7 +41,7 @@ class ReplayForm(AnalysisForm):
         initial=0.5,
         min_value=0,
         max_value=100,
-        help_text="Largest difference of a system’s score to its score by all labels.",
+        help_text="Largest difference between a system’s score and its score by all labels.",
     )
     seeds = forms.IntegerField(
         label="Replays per order",

@@ -178,7 +178,8 @@ class StoppingSequences:
         self._scores = {run: self._sequence(run) for run in values} if order.seen else {}
 
     def _sequence(self, run: str, other: str | None = None) -> ConfidenceSequence:
-        """Return the sequence of a run's score over all captions, or of its difference to `other`.
+        """Return the sequence of a run's score over all captions, or of the difference between
+        the scores of this run and of `other`.
 
         Captions without any pair to judge are already known.
         """

@@ -89,7 +89,7 @@ def leave_one_out(result: LeaveOneOutResult) -> Table:
     return Table(
         "tab:leave-one-out",
         "Scores in \\% if the pairs that only this run contributed are unjudged, and the "
-        f"difference to the scores by all labels. Lists are cut at {result['depth']}.",
+        f"difference from the scores by all labels. Lists are cut at {result['depth']}.",
         ["Run", *map(escape, measures), "Pairs"],
         [
             [

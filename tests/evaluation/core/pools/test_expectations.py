@@ -111,7 +111,7 @@ def test_expect_scores_rejects_other_measures_and_bad_chances() -> None:
     for wrong in (chances[0], chances[:1], chances + 1, -chances):
         with pytest.raises(ValueError, match="chances must be two rows of shares"):
             expect_scores(HAND_RANKED, HAND_LABELS, wrong, parse("AP"))
-    with pytest.raises(ValueError, match="the lists are deeper than the chances; cut them"):
+    with pytest.raises(ValueError, match="the lists have more ranks than `chances`; cut the lists"):
         expect_scores(HAND_RANKED, HAND_LABELS, chances[:, :3], parse("AP"))
 
 

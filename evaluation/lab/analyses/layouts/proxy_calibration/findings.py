@@ -105,7 +105,7 @@ def _order(result: CalibrationResult, best: ProxyRow) -> list[str]:
     )
     if order["runs"] > 1:
         text += (
-            f" Over all {order['runs']} runs, the difference to people is "
+            f" Over all {order['runs']} runs, the score by the proxy minus the score by people is "
             f"{points(order['lowest'])} to {points(order['highest'])} points"
         )
         tau = order["tau"]
