@@ -83,7 +83,7 @@ def _reached(
     if not kept:
         name = min(depths, key=depths.__getitem__)
         raise InvalidInput(
-            f"The lists of {name} have {depths[name]} ranks, fewer than every cutoff. Choose lower "
+            f"The lists of {name} have {depths[name]} ranks, fewer than each cutoff. Choose lower "
             "cutoffs or other runs."
         )
     return kept, [name for name, depth in depths.items() if depth < cutoffs[-1]]

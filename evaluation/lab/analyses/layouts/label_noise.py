@@ -260,7 +260,10 @@ def noise_warnings(result: NoiseResult) -> list[str]:
             "pairs may be easier or harder."
         )
     if result["annotators"] == 1:
-        found.append("All labels are from one annotator, whose systematic errors are not detected.")
+        found.append(
+            "All labels are from one annotator. The systematic errors of this annotator are not "
+            "detected."
+        )
     if (alarms := used["false_alarm"] or 0) > MANY_FALSE_ALARMS:
         found.append(
             f"With {100 * alarms:.0f} % false alarms, corrected scores are very uncertain."
