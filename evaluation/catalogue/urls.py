@@ -4,7 +4,7 @@ from django.urls import path
 
 from evaluation.catalogue.views import caption, captions, pairs, video, videos
 
-# Keys of captions and videos can contain any character, so they are parameters of the query.
+# Keys of captions and videos can contain any character, so they are in the query string.
 urlpatterns = [
     path("benchmarks/<str:key>/captions/", captions.captions, name="benchmark-captions"),
     path("benchmarks/<str:key>/captions/csv/", captions.captions_csv, name="captions-csv"),

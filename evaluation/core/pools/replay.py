@@ -48,8 +48,8 @@ class Budget:
 
     pairs: number of judged pairs. share: share of the pool that is judged. positives: number of
     judged pairs that are relevant. scores: score of each system. error: largest absolute difference
-    of a score to the same score from all labels. tau: Kendall's tau-b between the scores and the
-    scores from all labels.
+    between a score and the same score from all labels. tau: Kendall's tau-b between the scores and
+    the scores from all labels.
     """
 
     pairs: int

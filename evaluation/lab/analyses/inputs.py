@@ -36,10 +36,10 @@ from pooling.selectors.runs import find_runs, ranked_matrix
 class Provenance(TypedDict):
     """The inputs and options of a result, as a JSON object.
 
-    chosen: the options. direction: that all runs have; else the key is missing. runs, proxies:
-    SHA-256 by name; without proxies, the key is missing. moment: the fingerprint of the judgments,
-    if the result reads them. studies: SHA-256 of the orders by the primary key of the study;
-    without studies, the key is missing.
+    chosen: the options. direction: the direction of all runs; without runs, or if the analysis
+    mixes directions, the key is missing. runs, proxies: SHA-256 by name; without proxies, the key
+    is missing. moment: the fingerprint of the judgments, if the result reads them. studies: SHA-256
+    of the orders by the primary key of the study; without studies, the key is missing.
     """
 
     benchmark: str

@@ -146,7 +146,7 @@ LABELS = Analysis(
         "“Two labels equal” is the share of the label pairs of a pair that agree, as a mean over "
         "pairs (Fleiss). Alpha is 1 for perfect agreement and 0 for chance. If nearly all labels "
         "are not relevant, alpha is low even if annotators agree well. Gwet’s AC1 is not.",
-        "In the table by number of labels, a label counts as relevant or not.",
+        "The table by number of labels counts labels only as relevant or not, without grades.",
         "The original positives are not used here.",
     ),
 )

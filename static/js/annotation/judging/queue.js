@@ -101,7 +101,8 @@ export class Queue {
     this.items.push(...items.filter(isFresh));
     this.prepareNext();
     if (this.items.length > 0) return;
-    // Once unsent answers are stored, new pairs can be assigned. Without any, there are no more.
+    // The server assigns further pairs when it has stored the unsent answers. If no answer is unsent,
+    // there are no more pairs.
     if (items.some((item) => this.isUnsent(item.assignment))) await pause(WAIT_MS);
     else this.isExhausted = true;
   }

@@ -1,7 +1,7 @@
 // A swipe to the left or right across the video submits an answer, like the two buttons.
 
 const MIN_DISTANCE = 80; // pixels
-// The browser waits for no listener. Otherwise it cancels a swipe if the page is slow to answer.
+// The browser does not wait for passive listeners. It would cancel a swipe if they were slow.
 const PASSIVE = { passive: true };
 
 export function onSwipe(element, { left, right }) {
