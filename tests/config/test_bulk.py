@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from config.jobs.models import Job
-from config.shared import bulk, copy_postgresql
+from config.shared import bulk, copy_binary, copy_postgresql
 from config.shared.bulk import copy_columns, long_transaction, read_columns, reserve_ids, snapshot
 from pooling.models import Benchmark, OriginalPositive, Pool, Query, RankedList, Video
 from tests.factories import make_benchmark, make_run
@@ -59,7 +59,7 @@ def test_rows_are_written_in_pieces(
     benchmark = make_benchmark(tmp_path, captions=1)
     monkeypatch.setattr(bulk, "ROWS_PER_COPY", 12)
     monkeypatch.setattr(bulk, "ROWS_PER_INSERT", 5)
-    monkeypatch.setattr(copy_postgresql, "ROWS_PER_PIECE", 5)
+    monkeypatch.setattr(copy_binary, "ROWS_PER_PIECE", 5)
     numbers = np.arange(1, 21)
     columns = {"benchmark_id": benchmark.pk, "number": numbers}
     keys = [f"k{number}" for number in numbers]
