@@ -61,8 +61,9 @@ def column_of(kind: str, values: Array | Sequence[Any]) -> Column:
         if kind not in AS_BYTES and any(value is not None for value in values):
             raise TypeError(f"no binary COPY of {kind}")
         return kind, values.tolist() if isinstance(values, np.ndarray) else list(values)
-    array = values
-    if not isinstance(array, np.ndarray) or kind in AS_SIZED:
+    if isinstance(values, np.ndarray) and values.dtype != object and kind not in AS_SIZED:
+        array = values
+    else:
         array = _array(list(values), AS_SIZED.get(kind))
     if SIZED[kind].kind == "i":
         _check_range(array, np.iinfo(SIZED[kind]))
