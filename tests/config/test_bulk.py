@@ -174,7 +174,8 @@ OF_SAMPLES = {
     "whole": integers(32),
     "large": integers(64),
     "is_so": st.booleans(),
-    "real": st.floats(allow_nan=False),
+    # psycopg2 sends -0.0 as a decimal number, which has no sign. COPY would keep the sign.
+    "real": st.floats(allow_nan=False).map(lambda number: number + 0.0),
     "key": st.text(characters, max_size=40),
     "text": texts,
     "packed": st.binary(),
@@ -219,6 +220,7 @@ def test_rows_are_the_same_as_saved_ones(
     monkeypatch.setattr(bulk, "ROWS_PER_COPY", 5)
 
     @given(sample_rows, st.sets(st.sampled_from(list(OF_SAMPLES))))
+    @transaction.atomic
     def check(rows: list[dict[str, Any]], constant: set[str]) -> None:
         rows = [{**row, **{name: rows[0][name] for name in constant}} for row in rows]
         for number, row in enumerate(rows):
@@ -232,7 +234,7 @@ def test_rows_are_the_same_as_saved_ones(
             Sample.objects.all().delete()
             copy_columns(Sample, {**numbers, **columns})
             assert stored_samples() == saved
-        Sample.objects.all().delete()
+        transaction.set_rollback(True)
 
     check()
 
