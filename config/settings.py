@@ -408,9 +408,10 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
-# The size of a request without files. Forms, JSON and multipart fields count alike.
+# The maximum size of a request without files. Forms, JSON and multipart fields count alike.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
-# The size of a request with files, as in nginx. Only views marked `receives_files` accept any.
+# The maximum size of a request with files, as in nginx. Only views marked `receives_files` accept
+# files.
 UPLOAD_BYTES_MAX = env.int("UPLOAD_MAX_MB", 2048) << 20
 # Uploads stop before the disk is full, because judgments are usually stored on the same disk.
 DISK_RESERVE_BYTES = env.int("DISK_RESERVE_MB", 512) << 20
@@ -420,14 +421,14 @@ UPLOAD_ROOT = HEARTH_HOME / "uploads"
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT / "incoming")
 Path(FILE_UPLOAD_TEMP_DIR).mkdir(parents=True, exist_ok=True)
 FILE_UPLOAD_HANDLERS = ["config.requests.files.NoFiles"]
-# The size of one video or archive, which arrives in parts, and of all files that one person has
-# sent and that are not prepared yet. Housekeeping deletes them after a week without change.
+# The maximum size of one video or archive, which arrives in parts, and of all unprepared files of
+# one person. Housekeeping deletes such files after a week without change.
 VIDEO_BYTES_MAX = env.int("VIDEO_MAX_MB", 16_384) << 20
 VIDEO_BYTES_PER_PERSON = env.int("VIDEOS_PER_PERSON_MB", 262_144) << 20
 VIDEO_UPLOAD_ROOT = HEARTH_HOME / "video-uploads"
 # A folder of the server. Leads can add the videos below it without sending them.
 VIDEO_FOLDER = env.str("VIDEO_FOLDER", "")
-# The number of proxies in front of Hearth that set X-Forwarded-For. With 0 it is ignored.
+# The number of proxies in front of Hearth that set X-Forwarded-For. With 0, the header is ignored.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 

@@ -1,7 +1,7 @@
 """A label set in the form of `ir_datasets`: iterators of queries, docs, qrels and scored docs.
 
-The rows have the names of fields that `ir_datasets` and `ir_measures` use, so that their tools take
-them. Captions are queries, and videos are docs.
+The fields of the rows have the same names as in `ir_datasets` and `ir_measures`, so that their
+tools accept the rows. Captions are queries, and videos are docs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Query(NamedTuple):
 
 
 class Doc(NamedTuple):
-    """A video. seconds: None if the length is unknown, as in releases."""
+    """A video. seconds: its length, None if unknown. Releases do not contain lengths."""
 
     doc_id: str
     seconds: float | None
@@ -102,7 +102,7 @@ class Dataset:
                 yield ScoredDoc(query, doc, float(score))
 
     def qrels_dict(self) -> dict[str, dict[str, int]]:
-        """Return the labels by query and doc, as `pytrec_eval` takes them."""
+        """Return the labels by query and doc, in the form that `pytrec_eval` requires."""
         found: dict[str, dict[str, int]] = {}
         for qrel in self.qrels_iter():
             found.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.relevance
