@@ -61,7 +61,7 @@ class Direction(StrEnum):
         return codes if self is Direction.TEXT_TO_VIDEO else space.transposed.transpose(codes)
 
 
-# A matrix has a run of each direction.
+# The choice that imports a matrix as two runs, one for each direction.
 BOTH: Final = "both"
 DIRECTIONS: Final = (*(direction.value for direction in Direction), BOTH)
 # Values and names of the choices of fields, of one direction and of an import.
