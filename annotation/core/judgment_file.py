@@ -25,7 +25,7 @@ MAX_ANNOTATORS = 10_000
 # Formats, as `annotation.core.label_formats` recognises them.
 CSV, QRELS, FIRE = "csv", "qrels", "fire"
 NO_TIME = -1
-# Earlier times are mistakes, and PostgreSQL and SQLite store later ones.
+# Earlier times are mistakes. PostgreSQL and SQLite can store all later times.
 EARLIEST = datetime.datetime(1990, 1, 1, tzinfo=datetime.UTC)
 
 _WORDS = {"irrelevant": 0, "relevant": 1}

@@ -272,8 +272,8 @@ class JudgmentTask(models.Model):
 class OrderingCaption(models.Model):
     """One of the five captions of a task of an ordering study.
 
-    place: on the screen. level: from 0, the most similar caption by the campaign's proxy, to 4, the
-    least similar one. value: of the proxy.
+    place: its place on the screen. level: from 0, the most similar caption by the campaign's proxy,
+    to 4, the least similar one. value: its value in the proxy.
     """
 
     task = models.ForeignKey(

@@ -19,7 +19,7 @@ from pooling.models import Benchmark
 from pooling.selectors.arrays import query_keys, video_keys
 from pooling.selectors.pools import pair_arrays
 
-# The rows that a plan shows.
+# The maximum number of judgments that a plan shows.
 ROWS_SHOWN = 10
 
 

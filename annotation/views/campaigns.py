@@ -112,7 +112,7 @@ def get_running_campaign(request: HttpRequest, pk: int) -> Campaign:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     check_can_lead(request.user, campaign.benchmark)
     if campaign.state == CampaignState.CLOSED or campaign.is_training:
-        raise Conflict("Only a campaign that is not closed can be changed, and no training queue.")
+        raise Conflict("A closed campaign and a training queue cannot be changed.")
     return campaign
 
 
