@@ -208,7 +208,7 @@ def matrix_storage() -> Storage:
 
 class RunQuerySet(models.QuerySet["Run"]):
     def listed(self) -> RunQuerySet:
-        """Return the runs that are not withdrawn: those of lists, scores and new pools."""
+        """Return the runs that are not withdrawn. Lists of runs, scores and new pools use these."""
         return self.filter(withdrawn_at=None)
 
 

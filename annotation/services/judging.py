@@ -143,10 +143,10 @@ def escalate_task(
 ) -> Escalation:
     """Escalate a pair instead of judging it. It leaves the queue until a lead returns it.
 
-    The annotator's lease ends and their own label is superseded; labels of others stay. A repeated
-    escalation is stored once. A pair that others have settled stays settled. A gold item stays in
-    the queue of others unless its video cannot play. Raises `NotFound` if the task is not assigned
-    to the annotator, and `Conflict` if they have answered it in training.
+    The annotator's lease ends and their own label is superseded. Labels of other annotators stay. A
+    repeated escalation is stored once. A pair that others have settled stays settled. A gold item
+    stays in the queue of others unless its video cannot play. Raises `NotFound` if the task is not
+    assigned to the annotator, and `Conflict` if they have answered it in training.
     """
     task, slots, assignment = _locked_task_of(assignment_id, annotator)
     if _has_left(annotator, task.campaign):

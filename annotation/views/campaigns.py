@@ -117,7 +117,7 @@ def get_running_campaign(request: HttpRequest, pk: int) -> Campaign:
 
 
 def get_campaign_seen(request: HttpRequest, pk: int) -> Campaign:
-    """Return a campaign whose figures the person may see. Raises `Http404` for others."""
+    """Return a campaign whose figures the person may see. Raises `Http404` otherwise."""
     seen = scopes_of(request.user, Role.RESEARCHER)
     campaigns = seen.limit(Campaign.objects.select_related("benchmark"), "benchmark__key")
     return get_object_or_404(campaigns, pk=pk)

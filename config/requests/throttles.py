@@ -100,7 +100,7 @@ def _is_allowed(scope: str, request: Request | HttpRequest) -> bool:
 
 
 def _network_of(about: RequestInfo | None) -> str:
-    """Return the address of a visitor, or that of their network in IPv6; empty if unknown."""
+    """Return the IPv4 address or the IPv6 network of a visitor; empty if unknown."""
     try:
         address = ip_address(about.address if about else "")
     except ValueError:

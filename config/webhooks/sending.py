@@ -16,7 +16,7 @@ from config.webhooks.addresses import Target, resolve
 from config.webhooks.models import ANSWER_LENGTH
 
 CONNECT_SECONDS = 5
-# The limit for the whole request, so that a host that answers byte by byte does not occupy a worker.
+# The limit for a whole request, so that a host that answers byte by byte does not occupy a worker.
 TOTAL_SECONDS = 10
 
 

@@ -46,13 +46,13 @@ class Direction(StrEnum):
         return Direction.TEXT_TO_VIDEO
 
     def space(self, space: PairSpace) -> PairSpace:
-        """Return the space of this direction. space: that of the benchmark."""
+        """Return the pair space of this direction. space: the pair space of the benchmark."""
         return space if self is Direction.TEXT_TO_VIDEO else space.transposed
 
     def codes(self, codes: Int64s, space: PairSpace) -> Int64s:
         """Return pairs of a benchmark as codes of this direction, in the order of `codes`.
 
-        codes: int64 of any shape. space: that of the benchmark.
+        codes: int64 of any shape. space: the pair space of the benchmark.
         """
         return codes if self is Direction.TEXT_TO_VIDEO else space.transpose(codes)
 

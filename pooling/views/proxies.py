@@ -285,7 +285,7 @@ def proxy_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 
 
 def get_proxy_seen(request: HttpRequest, key: str, pk: int) -> Proxy:
-    """Return a proxy that the person may see. Raises `Http404` for others."""
+    """Return a proxy that the person may see. Raises `Http404` otherwise."""
     found = Proxy.objects.filter(benchmark__in=benchmarks_seen_by(request.user))
     rows = found.select_related("benchmark", "created_by")
     return get_object_or_404(rows, benchmark__key=key, pk=pk)

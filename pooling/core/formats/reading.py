@@ -166,5 +166,5 @@ def _checked(file: CaptionsFile, problems: Problems) -> CaptionsFile:
 
 
 def _joined(*hashes: str) -> str:
-    """Return a hash of several contents. It differs from that of a table with the same content."""
+    """Return a hash of several files, different from the hash of a table with the same captions."""
     return hashlib.sha256(" ".join(("captions", *hashes)).encode()).hexdigest()
