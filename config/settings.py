@@ -455,7 +455,7 @@ MATRIX_ROOT = str(HEARTH_HOME / "matrices")
 # If set, nginx sends media files from this location, after a view has checked the permission.
 MEDIA_ACCEL_PREFIX = env.str("MEDIA_ACCEL_PREFIX", "")
 STORAGES = {
-    # nginx runs as another account and sends these files.
+    # nginx sends these files and runs under another account, which must be able to read them.
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
@@ -511,7 +511,7 @@ REQUESTS_PER_MINUTE = {
     "answers": env.int("ANSWERS_PER_MINUTE", 240),
     "claims": env.int("CLAIMS_PER_MINUTE", 120),
     "requests": env.int("REQUESTS_PER_MINUTE", 600),
-    # Of one network address without an account, which many people can share.
+    # Requests without an account are counted per network address, which many people can share.
     "visits": env.int("VISITS_PER_MINUTE", 300),
     # Files of public benchmarks, for an account or for a network address without one.
     "downloads": env.int("DOWNLOADS_PER_MINUTE", 60),

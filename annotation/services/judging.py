@@ -199,7 +199,8 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
         assignment.state, assignment.slot = AssignmentState.DONE, slot
         _end_lease.update(pk=assignment.pk, slot=slot)
     if first:
-        # After the lease, because a concurrent claim by the same annotator writes in this order.
+        # The membership is written after the lease, as in a claim, so that a concurrent claim by
+        # the same annotator cannot deadlock.
         count_answer(campaign, annotator, is_gold=False)
     update_task_state(task, slots)
     if slot is not None and not first and task.pair_id is not None:

@@ -50,7 +50,7 @@ class Permits:
                 self._window, self._left = window, {}
             if name not in self._left or self._left[name] == 0:
                 self._left[name] = _take_from_cache(f"permits:{name}:{window}", limit)
-            # Negative: the shared count has reached the limit, and is not read again.
+            # Below 0, the shared count has reached the limit and is not read again in this minute.
             if self._left[name] < 0:
                 return False
             self._left[name] -= 1
