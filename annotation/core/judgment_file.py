@@ -108,7 +108,7 @@ class JudgmentRows:
         self.count = 0
 
     def add(self, line: int, query: str, video: str, annotator: str, label: str) -> None:
-        """Add a judgment without a time. Raises as `extend` does, at once or later."""
+        """Add a judgment without a time. An error in it may be raised only by a later call."""
         self.waiting.append((line, query, video, annotator, label))
         if len(self.waiting) == ROWS_PER_PART:
             self.add_waiting()

@@ -85,7 +85,7 @@ class Answer:
 
     @property
     def value(self) -> int:
-        """The label that is stored. Raises `InvalidInput` if the answer is not in order."""
+        """The label that is stored. Raises `InvalidInput` if the answer has no valid value."""
         if (self.label is None) == (self.places is None):
             raise InvalidInput(_("An answer needs either a label or places."))
         if self.places is None:
@@ -159,7 +159,7 @@ def escalate_task(
         held = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.HELD)
         held.update(state=AssignmentState.RELEASED, slot=None)
         return escalation
-    own = _answers_of(task, annotator).first()
+    own = _current_answer(task, annotator).first()
     if own is not None and task.campaign.is_training:
         raise Conflict(_("You have answered this pair, and its correct answer has been shown."))
     slots.live.pop(annotator.pk, None)
@@ -212,7 +212,7 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
 def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> Submitted:
     """Store an answer to a gold item. It is correct or wrong, and never counted as a label."""
     campaign, annotator = task.campaign, assignment.annotator
-    earlier = _answers_of(task, annotator).first()
+    earlier = _current_answer(task, annotator).first()
     _check_replaces(earlier, answer, is_final=campaign.is_training)
     late = _is_late(task, assignment)
     if earlier is not None and not late:
@@ -310,8 +310,8 @@ def _guideline_shown(campaign: Campaign, version: int | None) -> Guideline | Non
     return guideline
 
 
-def _answers_of(task: JudgmentTask, annotator: Annotator) -> Any:
-    """Return the annotator's current answer to a task."""
+def _current_answer(task: JudgmentTask, annotator: Annotator) -> Any:
+    """Return the annotator's current answer to a task as a queryset, empty if there is none."""
     current = [JudgmentState.LIVE, JudgmentState.GOLD]
     return Judgment.objects.filter(task=task, annotator=annotator, state__in=current)
 

@@ -289,7 +289,7 @@ def check_backup() -> Finding:
 
 
 def age_in_words(age: timedelta) -> str:
-    """Return an age in one unit, which fits at least twice: `12 s`, `5 min`, `3 h`, `2 days`."""
+    """Return an age in the largest unit that fits twice: `12 s`, `5 min`, `3 h`, `2 days`."""
     seconds = max(0, int(age.total_seconds()))
     for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:

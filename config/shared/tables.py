@@ -37,8 +37,8 @@ class Column:
 
     key: its name in addresses and rows. title: its head on a page. kind: how its values are
     written, a key of `config.shared.numbers.FORMATS`. is_sortable: whether its head is a link.
-    highest_first: the first click on its head sorts from the highest value; so also for numbers and
-    times, except with lowest_first.
+    highest_first: whether the first click on its head sorts from the highest value. For numbers and
+    times this is the default, unless `lowest_first` is set.
     """
 
     key: str

@@ -29,7 +29,7 @@ class AddressRefused(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes. path: with the query. ips: the checked addresses of the host."""
+    """Where a request goes. path: the path and the query. ips: the host's checked addresses."""
 
     host: str
     port: int

@@ -84,7 +84,7 @@ class _Pinned(http.client.HTTPConnection):
             self.sock.do_handshake()
 
     def break_off(self) -> None:
-        """Let the waiting for the host end with an error."""
+        """End the wait for the host with an error."""
         if self.sock is not None:
             with suppress(OSError):
                 self.sock.shutdown(socket.SHUT_RDWR)
