@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def break_connection() -> None:
-    """End this connection from another one. A server that stops ends connections alike."""
+    """End this connection from another one, as a server ends its connections when it stops."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (pid,) = cursor.fetchone()
