@@ -106,7 +106,7 @@ def publish_label_set(
     """
     check_can_publish_labels(by, benchmark)
     notes = notes.strip()
-    if notes and (fault := text_fault(notes, "notes", longest=NOTES_LENGTH)):
+    if notes and (fault := text_fault(notes, "text of the notes", longest=NOTES_LENGTH)):
         raise InvalidInput(f"{fault[0].upper()}{fault[1:]}.")
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
     if done is not None:

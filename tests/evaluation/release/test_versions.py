@@ -80,7 +80,10 @@ def test_the_rule_for_new_pairs_changed_labels_and_other_rules(tmp_path: Path) -
 def test_notes_that_cannot_be_stored_are_refused(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     judge(campaign, make_annotator("anna"), {"v0": 1})
-    for notes, problem in (("a\0b", "The notes has a NUL character."), ("x" * 10_001, "10,001")):
+    for notes, problem in (
+        ("a\0b", "The text of the notes has a NUL character."),
+        ("x" * 10_001, "10,001"),
+    ):
         with pytest.raises(InvalidInput, match=problem):
             publish(campaign.benchmark, notes=notes)
     assert not LabelSet.objects.exists()
