@@ -59,7 +59,7 @@ class KeyProblem:
 
 
 # Digits cannot be chosen. In campaigns with a checklist they mark elements of the caption, in
-# ordering campaigns they choose a caption, and otherwise they are the steps of a longer scale. The
+# ordering studies they choose a caption, and otherwise they are the steps of a longer scale. The
 # letters of the steps also work in campaigns with a checklist.
 TWO_STEPS = (
     Action("low", "Not relevant", ("j", "ArrowLeft")),
@@ -69,7 +69,7 @@ STEPS = tuple(
     Action(f"step-{step}", "Step {step}", (key,), step)
     for step, key in enumerate("asdfgqwer", start=1)
 )
-# The actions of ordering campaigns. Enter also confirms the order.
+# The actions of ordering studies. Enter also confirms the order.
 ORDERING = (
     Action("above", "Choose the caption above", ("ArrowUp",)),
     Action("below", "Choose the caption below", ("ArrowDown",)),
@@ -210,7 +210,7 @@ def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = Tru
 
 
 def ordering_keys(keys: Keys, *, characters: bool = True) -> Keys:
-    """Return the keys of all actions in the room of an ordering campaign.
+    """Return the keys of all actions in the judging room of an ordering study.
 
     The action that chooses the caption in a place is `choose-N`, from 1. `characters` is as for
     `room_keys`. Enter confirms the order in any case.
