@@ -131,9 +131,9 @@ def newest_judgment(benchmark: Benchmark) -> Judgment | None:
     labelled = JudgmentTask.objects.filter(
         HAS_BEGUN, campaign__benchmark=benchmark, labels_live__gt=0
     )
-    if not labelled.exists():  # otherwise the query below would read all judgments
+    if not labelled.exists():  # otherwise the database query below would read all judgments
         return None
-    # The query reads the table from the end and stops at the first match.
+    # The database query reads the table from the end and stops at the first match.
     made = Judgment.objects.filter(in_benchmark(benchmark), state=JudgmentState.LIVE)
     return made.only("created_at").order_by("-pk").first()
 

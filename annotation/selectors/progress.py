@@ -136,7 +136,7 @@ def grouped(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask, dict[str, A
 def _grouped_studies(campaigns: list[Campaign]) -> Iterable[dict[str, Any]]:
     """Return the groups of those campaigns that are ordering studies.
 
-    One query for both kinds would not use the index `task_begun`.
+    One database query for both kinds of campaigns would not use the index `task_begun`.
     """
     studies = [campaign for campaign in campaigns if campaign.is_ordering]
     if not studies:

@@ -147,7 +147,8 @@ def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
 def new_counts_for_page(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts | None]:
     """Return the counts, or None for large benchmarks while they are being counted.
 
-    A worker counts within a minute of a change. Cached counts need three queries.
+    A worker counts the pairs within a minute after a change. Cached counts need three database
+    queries.
     """
     keys = _keys_of_new_counts(benchmarks)
     found: dict[int, NewCounts | None] = {**_known_counts(keys)}

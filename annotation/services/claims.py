@@ -50,7 +50,8 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
     membership = join_campaign(campaign=campaign, annotator=annotator)
     check_can_claim(campaign, membership)
     with transaction.atomic():
-        # This covers all campaigns, because a query for one campaign would read all its tasks.
+        # This covers all campaigns, because a database query for one campaign would read all its
+        # tasks.
         expire_leases(limit=EXPIRE_PER_CLAIM)
         held = _renewed(annotator, campaign)
         missing = min(count, remaining_tasks(campaign, membership)) - len(held)

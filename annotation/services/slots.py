@@ -59,7 +59,10 @@ _update_task = Prepared(
 
 
 class TaskSlots:
-    """The leases and counted judgments of one locked task, read with at most two queries."""
+    """The leases and counted judgments of one locked task.
+
+    They are read with at most two database queries.
+    """
 
     def __init__(self, task: JudgmentTask) -> None:
         self.assignments: list[Assignment] = _assignments.all(task=task.pk)

@@ -40,7 +40,7 @@ class SecondFactorMiddleware:
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
-        # Visitors and API tokens have no session, so their requests need no query.
+        # Visitors and API tokens have no session, so their requests need no database query.
         has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
         if not settings.MFA_REQUIRED_ROLES or not has_session:
             return None

@@ -1,4 +1,4 @@
-"""Queries that are compiled once per connection and then run many times.
+"""Database queries that are compiled once per connection and then run many times.
 
 Django builds the SQL of a query each time. This takes a large part of the time of storing an
 annotator's answer (DECISIONS 23). A prepared query has `Given("name")` in place of its values:

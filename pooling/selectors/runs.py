@@ -35,7 +35,8 @@ def find_runs(
     limited, None for both. Raises `InvalidInput` if a named run is unknown or has another
     direction.
     """
-    # The benchmark of each run is this object, so that reading its pair space needs no query.
+    # The benchmark of each run is this object, so that reading its pair space needs no database
+    # query.
     runs = {run.name: run for run in benchmark.runs.select_related("system")}
     for run in runs.values():
         run.benchmark = benchmark
