@@ -95,7 +95,8 @@ def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Publish, score all runs by the new label set, and compute the analysis of the overview.
 
-    params: benchmark (key), job, allow_pending, change (empty: by rule), notes.
+    params: benchmark (key), job, allow_pending, change (empty: the part of the version number
+    follows from a rule), notes.
     """
     from evaluation.lab import services as lab
 

@@ -86,9 +86,9 @@ def choose_captions(
     """Choose five captions of one video, or return why they cannot be chosen.
 
     values: [n_queries], the proxy's values for the video, 0 to 1; they are compared as float16.
-    texts: from `by_text`. codes: int64 [n_queries], different for each caption and video. A seeded
-    hash of the code decides between equal values. Of captions with equal texts, only one with the
-    highest value can be chosen.
+    texts: the result of `by_text`. codes: a code for each query, int64 [n_queries], different for
+    each caption and video. A seeded hash of the code decides between equal values. Of captions with
+    equal texts, only one with the highest value can be chosen.
     """
     captions, starts = texts
     if len(starts) < CAPTIONS:

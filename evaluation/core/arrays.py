@@ -16,9 +16,9 @@ GainArray: TypeAlias = npt.NDArray[np.int8]
 def whole_numbers(values: npt.ArrayLike, name: str, highest: int | None) -> IntArray:
     """Return `values` as a one-dimensional int64 array.
 
-    name: of the values, for errors. highest: the largest allowed value; None for no upper bound.
-    Raises ValueError if `values` is not one-dimensional, or if a value is not an integer from 0 to
-    `highest`. A boolean is not an integer here.
+    name: what messages of errors call the values. highest: the largest allowed value; None for no
+    upper bound. Raises ValueError if `values` is not one-dimensional, or if a value is not an
+    integer from 0 to `highest`. A boolean is not an integer here.
     """
     array = np.asarray(values)
     if array.ndim != 1:
@@ -48,8 +48,8 @@ def renumber(values: IntArray) -> IntArray:
 def dense_groups(groups: npt.ArrayLike, n_queries: int, name: str = "clusters") -> IntArray:
     """Return the group of each query as numbers 0, 1, 2 … without gaps, int64 [n_queries].
 
-    name: of the groups, for errors. Raises ValueError if `groups` is not one whole number for each
-    query.
+    name: what messages of errors call the groups. Raises ValueError if `groups` is not one whole
+    number for each query.
     """
     numbers = whole_numbers(groups, name, None)
     if len(numbers) != n_queries:

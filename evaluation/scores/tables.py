@@ -312,7 +312,7 @@ class RunResults(TypedDict):
 
 
 class Results(TypedDict):
-    """The results table as a JSON file. `runs`: by name."""
+    """The results table as a JSON file. The keys of `runs` are the names of the runs."""
 
     benchmark: str
     labels: str

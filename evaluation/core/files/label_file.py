@@ -294,8 +294,9 @@ def detail_line(
 ) -> str:
     """Return the line of the details file for one judgment.
 
-    seconds: from showing the pair to the answer. guideline: the version of the guidelines. missing:
-    the elements of the caption that the annotator marked as missing, as a JSON array in the file.
+    seconds: the time from showing the pair to the answer. guideline: the version of the guidelines.
+    missing: the elements of the caption that the annotator marked as missing, as a JSON array in
+    the file.
     """
     at = judged_at.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     took = "" if seconds is None else f"{seconds:.1f}"

@@ -114,8 +114,8 @@ def score_run(
 class _Hits:
     """The H positives in the lists of a block, ordered by query and rank. All arrays are [H].
 
-    query: the row in the block. rank: from 1. nth: from 1, the number of the positive within its
-    list. gain: the gain of the positive.
+    query: the row in the block. rank: the rank of the positive, from 1. nth: the number of the
+    positive within its list, from 1. gain: the gain of the positive.
     """
 
     query: IntArray

@@ -56,7 +56,7 @@ class CampaignRules(TypedDict):
 class Rules(TypedDict):
     """The rules under which the labels of a set were made.
 
-    equal_texts: which captions share labels. guidelines: versions that annotators judged by, 0
+    equal_texts: which captions share labels. guidelines: the versions by which annotators judged, 0
     for the default text.
     """
 
