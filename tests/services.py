@@ -145,7 +145,7 @@ def claim_redis_database(url: str) -> str | None:
 
 
 def send_to_redis(url: str, command: str) -> str | None:
-    """Return the reply to one command in the database of the URL, or None without a reply."""
+    """Return the reply to one command in the database of the URL, or None if there is no reply."""
     parts = urlsplit(url)
     login = f"AUTH {parts.username or 'default'} {parts.password}" if parts.password else "PING"
     words = [login, f"SELECT {parts.path.strip('/') or 0}", command, "QUIT", ""]
