@@ -366,9 +366,9 @@ class JudgmentImports(OfBenchmark):
         Only leads and admins may do this. A job checks the whole file. If it has an error, the job
         fails with the line and the reason, and nothing is stored.
 
-        The `result` has `judgments`, `pairs` and `campaign`. With `plan_only`, nothing is stored,
-        and the `result` has the numbers of new pairs, annotators and judgments by label, the
-        licences in the file, and the campaign if the file was imported before.
+        The `result` has `judgments`, `pairs` and `campaign`. If `plan_only` is true, nothing is
+        stored, and the `result` has the numbers of new pairs, annotators and judgments by label,
+        the licences in the file, and the campaign if the file was imported before.
         """
         shape = JudgmentsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

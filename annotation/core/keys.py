@@ -136,9 +136,8 @@ def normal_key(text: str) -> str:
 def shown_key(key: str) -> str:
     """Return a key as it is shown."""
     upper = key.upper()
-    return NAMED.get(key) or (
-        upper if len(upper) == 1 else key
-    )  # ß has no upper case of one letter
+    # The upper case of ß is SS, which is not one letter.
+    return NAMED.get(key) or (upper if len(upper) == 1 else key)
 
 
 def key_problem(key: str) -> KeyProblem | None:
@@ -195,8 +194,8 @@ def keys_of(stored: Any) -> Keys:
 def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = True) -> Keys:
     """Return the keys of all actions in one campaign's room.
 
-    The action of the label number N is `answer-N`, and the action of the element number N of the
-    caption is `mark-N`, from 1. Without `characters`, only the keys in `NAMED` are left (WCAG
+    `answer-N` is the action of the label N, from 0. `mark-N` is the action of the element number N
+    of the caption, from 1. If `characters` is False, only the keys in `NAMED` are left (WCAG
     2.1.4).
     """
     found = {f"answer-{step}": keys[action.name] for step, action in enumerate(_answers(steps))}

@@ -177,7 +177,7 @@ class LabelPlan:
     Exactly `round(n * double_share)` pairs get an extra label: those with the smallest seeded hash.
     They depend only on the seed and the pairs.
 
-    limit: the largest hash of a pair with an extra label, or None without such a pair.
+    limit: the largest hash of a pair with an extra label, or None if there is no such pair.
     """
 
     each: int

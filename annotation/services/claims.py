@@ -110,7 +110,7 @@ def _lease_next(
 ) -> list[Assignment]:
     """Return new assignments for the member, with gold items among them.
 
-    With `waits`, the first open task is assigned, even if another claim has locked it.
+    If `waits` is True, the first open task is assigned, even if another claim has locked it.
     """
     if campaign.is_training:
         tasks = next_in_training(campaign, membership, count)
@@ -135,7 +135,7 @@ def _next_tasks(
 ) -> list[JudgmentTask]:
     """Lock and return open tasks for this member, except those that another claim has locked.
 
-    With `waits`, wait for the lock of the first open task, and return only that task.
+    If `waits` is True, wait for the lock of the first open task, and return only that task.
     """
     if waits:
         return list(_open_tasks(campaign, membership.annotator, skip_locked=False)[:1])

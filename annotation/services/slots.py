@@ -116,7 +116,7 @@ def outcomes_of(
     """Return the outcomes of tasks, computed only from their labels.
 
     In a closed campaign the existing labels of a task decide, because no further label will arrive.
-    A task of an ordering study has no label, and needs all its orders even then.
+    A task of an ordering study has no label, and needs all its orders even in a closed campaign.
     A task without a label stays pending. counts: [n, n_labels], as in `resolve`; planned: [n].
     carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts like the other labels,
     but `required` and `n_labels` of the outcomes do not include it.
@@ -209,8 +209,8 @@ def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
 def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
     """Update the labels that confirmations carry from other campaigns for these pairs.
 
-    If the earlier label was withdrawn, the confirmation has no carried label, and only its own
-    labels count.
+    If a pair no longer has exactly one earlier label, for example because it was withdrawn, the
+    confirmation has no carried label, and only its own labels count.
     """
     pairs = np.asarray(pair_ids, np.int64)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pairs), campaign__confirms=True)

@@ -33,8 +33,8 @@ SILENT_AFTER = timedelta(minutes=3)
 # A job whose lease ended this long ago should have been swept.
 SWEPT_AFTER = timedelta(minutes=3)
 BROKER_SECONDS = 2
-# Each process computes the answers to monitors at most this often, so that many requests cannot
-# occupy the server.
+# Each process computes the answers to monitors at most once in this time, so that many requests
+# cannot occupy the server.
 FRESH_SECONDS = 2.0
 
 
@@ -57,7 +57,7 @@ class Check:
 
 
 def check_health(only: Iterable[str] = ()) -> list[Finding]:
-    """Run all checks, or those of these names. Raises `KeyError` for an unknown name.
+    """Run all checks, or those whose names are in `only`. Raises `KeyError` for unknown names.
 
     If the database does not answer, checks that need it are not run and not listed.
     """
@@ -289,7 +289,7 @@ def check_backup() -> Finding:
 
 
 def age_in_words(age: timedelta) -> str:
-    """Return an age in the largest unit that fits twice: `12 s`, `5 min`, `3 h`, `2 days`."""
+    """Return an age in the largest unit of which it has two or more, such as `5 min`, `2 days`."""
     seconds = max(0, int(age.total_seconds()))
     for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:

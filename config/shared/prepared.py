@@ -31,7 +31,10 @@ class Given(Expression):
 
 
 class Prepared:
-    """A SELECT of the queryset that `build` returns; with `columns`, an UPDATE of its rows."""
+    """A SELECT of the queryset that `build` returns.
+
+    If there are `columns`, it is an UPDATE of the rows of the queryset.
+    """
 
     def __init__(self, build: Callable[[], QuerySet[Any, Any]], **columns: Any) -> None:
         self.build, self.columns = build, columns

@@ -32,7 +32,7 @@ def child(
     """Run a Python module as a process, and end it with all its children.
 
     The child has its own process group, so that Ctrl-C reaches only the parent, which then ends
-    the child properly. With `log`, its output goes to that file.
+    the child properly. The output of the child is appended to the file `log`, if there is one.
     """
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)

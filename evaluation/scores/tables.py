@@ -122,7 +122,7 @@ class ResultRow:
     labelled: Evaluation | None
     by_labels: bool
     cells: list[Cell] = field(default_factory=list)
-    # Ranks by the original positives and by the labels; None without a score.
+    # Ranks by the original positives and by the labels; None if there is no score.
     rank_before: int | None = None
     rank: int | None = None
     # The number of ranked runs.

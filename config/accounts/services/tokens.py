@@ -43,8 +43,8 @@ def create_token(
 ) -> NewToken:
     """Create a token that is valid for `days` days; None: until it is revoked.
 
-    Raises `InvalidInput` without a name or a right, and `Conflict` if the name is in use or the
-    person has too many tokens.
+    Raises `InvalidInput` if there is no name or no right, and `Conflict` if the name is in use or
+    the person has too many tokens.
     """
     person, _ = lock_people(by, by)
     check_is_active(person)

@@ -69,7 +69,7 @@ class Dataset:
     def of_release(cls, path: str | Path, run: str | Path | None = None) -> Dataset:
         """Return the label set of a downloaded release, which is a zip archive or its folder.
 
-        The queries and docs are those of the labels. The queries have texts if the release was
+        The queries and docs are those that have labels. The queries have texts if the release was
         exported with captions and `pyarrow` is installed. run: a TREC run, plain or gzip.
         """
         release = _Release(Path(path))
@@ -146,7 +146,10 @@ class _Release:
             yield from _read_qrels((line.decode() for line in stream), QRELS)
 
     def _texts(self) -> dict[str, str]:
-        """Return the captions of the table by their keys; none without `pyarrow`."""
+        """Return the captions of the table by their keys.
+
+        The result is empty if `pyarrow` is not installed or the release has no captions.
+        """
         try:
             from pyarrow import parquet
         except ImportError:

@@ -194,7 +194,7 @@ def timeline_of(at: IntArray) -> Timeline | None:
     """Divide the time of the answers into hours, days, weeks or periods of four weeks.
 
     at: int64 [n], points in time. The periods are the shortest for which `PERIODS_MAX` are enough,
-    or else four weeks. Returns None without answers.
+    or else four weeks. Returns None if there are no answers.
     """
     if len(at) == 0:
         return None

@@ -311,9 +311,9 @@ def resampled_means(
 ) -> FloatArray:
     """Return the means of resamples, float64 [m, resamples].
 
-    values: float64 [m, n]. A resample draws n columns. With `clusters`, it draws as many clusters
-    as there are, and the mean is the sum of their values divided by their number of queries, which
-    varies.
+    values: float64 [m, n]. A resample draws n columns. If `clusters` is not None, it draws as many
+    clusters as there are, and the mean is the sum of their values divided by their number of
+    queries, which varies.
     """
     n_queries = values.shape[1]
     if clusters is None:

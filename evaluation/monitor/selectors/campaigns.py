@@ -162,7 +162,7 @@ def measure_campaign(campaign: Campaign) -> CampaignFigures:
 
 
 def figures_over_time(answers: Answers) -> OwnFigures:
-    """Return the periods of the answers; none without answers."""
+    """Return the periods of the answers. There are none if there are no answers."""
     span = timeline_of(answers.at)
     return {"span": span, "stretches": over_time(answers, span) if span else []}
 

@@ -180,7 +180,7 @@ def export_label_set(
 
 
 def _judgment_texts(benchmark: Benchmark, current: CurrentLabels) -> tuple[bytes, bytes]:
-    """Return the judgments file and the details file, which is empty without any details."""
+    """Return the judgments file and the details file, which is empty if there are no details."""
     judgments = current.judgments
     people, person_of = np.unique(judgments.annotators, return_inverse=True)
     # The secret is not stored, so that no one can link the annotators of two releases.

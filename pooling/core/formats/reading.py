@@ -23,7 +23,7 @@ from pooling.core.problems import Problems
 
 AUTO, TREC = "auto", "trec"
 SOURCES = (MSRVTT, MSVD, TREC)
-# Each combination of files that can be read, with the format that a person names.
+# The combinations of formats that can be read, each with the `expected` that allows it.
 COMBINATIONS = {
     frozenset({TABLE}): TABLE,
     frozenset({MSRVTT, TABLE}): MSRVTT,

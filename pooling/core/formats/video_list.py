@@ -25,7 +25,7 @@ class VideoList:
 
 
 def parse_video_list(path: Path, source: str, problems: Problems) -> VideoList:
-    """Read one key per line. A first line `video_id` is a header. Empty lines are skipped.
+    """Read one key per line. A first line in `HEADERS` and empty lines are skipped.
 
     A key that is invalid or repeated is added to `problems`.
     """

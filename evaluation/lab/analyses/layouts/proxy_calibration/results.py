@@ -17,7 +17,7 @@ class SharesAt(TypedDict):
 
 
 class RankingFigures(TypedDict):
-    """AUC and AP, which need no threshold; null without relevant or irrelevant pairs."""
+    """AUC and AP, which need no threshold; null if no pair or every pair is relevant."""
 
     auc: float | None
     auc_interval: Ends | None
