@@ -158,7 +158,11 @@ def shown_pairs(
     ranks: Sequence[Mapping[int, int]],
     tasks: Mapping[int, list[PairTask]],
 ) -> list[ShownPair]:
-    """Return the rows of a page. others, tasks, and the ranks of each run: by pair code."""
+    """Return the rows of a page.
+
+    The keys of `others`, `tasks` and the ranks of each run are pair codes. others: the video of
+    each pair on the page of a caption, and the caption on the page of a video.
+    """
     columns = pairs.columns
     return [
         ShownPair(
