@@ -80,9 +80,9 @@ class ItemSerializer(CampaignFields, serializers.ModelSerializer[Assignment]):
 
     In an ordering study, it is a video with five captions, in the order of their places.
 
-    Nothing else could influence the answer: no system, no rank, no proxy, no answer of others. The
-    keys of captions and videos are missing, too, because in many data sets they refer to each
-    other.
+    It contains nothing that could influence the answer: no system, rank, proxy or answer of other
+    annotators. The keys of captions and videos are missing, too, because in many data sets they
+    refer to each other.
     """
 
     assignment = PublicIdField(ASSIGNMENT, source="pk")

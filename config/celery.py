@@ -15,7 +15,8 @@ from config.shared.processes import collect_garbage_rarely, limit_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-# The broker "filesystem://" of the settings. Kombu's own lets workers read unfinished messages.
+# The transport of "filesystem://" broker addresses. With Kombu's own transport, a worker can read
+# a message before it is completely written.
 TRANSPORT_ALIASES["filesystem"] = "config.shared.file_broker:Transport"
 
 app = Celery("hearth")

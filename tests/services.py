@@ -89,7 +89,7 @@ def ensure_chromium() -> str:
 
 
 def forbid_real_time_priority() -> None:
-    """Prevent that a child process gets a real-time priority, as Chromium does for root.
+    """Keep child processes from getting a real-time priority, as Chromium does for root.
 
     The audio threads of Chromium request a real-time priority. Two such threads that wait for a
     lock can occupy both cores of a small machine, so that the thread with the lock never runs. The

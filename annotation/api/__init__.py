@@ -106,7 +106,7 @@ class CampaignList(APIView):
 
 
 class CampaignDetail(APIView):
-    # Campaigns of other benchmarks, and all campaigns for annotators, do not exist here.
+    # The response is 404 for people who are not at least researchers of the benchmark.
     permission_classes = [IsAuthenticated]
 
     @extend_schema(
@@ -114,7 +114,9 @@ class CampaignDetail(APIView):
         responses={
             202: JobSerializer,
             204: OpenApiResponse(description="the campaign is deleted"),
-            409: OpenApiResponse(description="something that must stay depends on the campaign"),
+            409: OpenApiResponse(
+                description="the campaign has judgments or other data that cannot be deleted"
+            ),
         },
     )
     def delete(self, request: Request, pk: int) -> Response:

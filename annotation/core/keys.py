@@ -175,7 +175,7 @@ def keys_problems(keys: Mapping[str, Iterable[str]]) -> dict[tuple[str, int], Ke
 
 
 def keys_of(stored: Any) -> Keys:
-    """Return the keys of every action: those of the person, and the defaults for the others.
+    """Return the keys of every action: the person's own keys, or else the default keys.
 
     `stored` may be older than an action or a rule. Keys that are no longer valid are ignored, and a
     default key that the person uses for another action is left out.
@@ -195,8 +195,9 @@ def keys_of(stored: Any) -> Keys:
 def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = True) -> Keys:
     """Return the keys of all actions in one campaign's room.
 
-    The action of a label is `answer-N`, and that of an element of the caption `mark-N`, from 1.
-    Without `characters`, only the keys in `NAMED` are left (WCAG 2.1.4).
+    The action of the label number N is `answer-N`, and the action of the element number N of the
+    caption is `mark-N`, from 1. Without `characters`, only the keys in `NAMED` are left (WCAG
+    2.1.4).
     """
     found = {f"answer-{step}": keys[action.name] for step, action in enumerate(_answers(steps))}
     if checklist:

@@ -143,7 +143,7 @@ class _Grouped:
 
 
 def _spread(captions: Int64Array) -> Int64Array:
-    """Return the order of blocks in which those of one caption are separated, int64 [n_blocks].
+    """Return an order of blocks in which blocks of the same caption are apart, int64 [n_blocks].
 
     A block that would follow a block of its own caption is postponed until another block is
     between them. Blocks that are left at the end are inserted at earlier positions.

@@ -98,8 +98,8 @@ class GoldItem(models.Model):
 class GoldCaption(models.Model):
     """One of the five captions of a control order.
 
-    place: on the screen. step: an order is correct if captions of a lower step come before those of
-    a higher step. Captions of the same step can be in either order.
+    place: its place on the screen. step: from 0; an order is correct if captions of a lower step
+    come before those of a higher step. Captions of the same step can be in either order.
     """
 
     item = models.ForeignKey(GoldItem, models.CASCADE, related_name="captions", db_index=False)
@@ -272,8 +272,8 @@ class JudgmentTask(models.Model):
 class OrderingCaption(models.Model):
     """One of the five captions of a task of an ordering study.
 
-    place: on the screen. level: from 0, the most similar caption by the campaign's proxy, to 4, the
-    least similar one. value: of the proxy.
+    place: its place on the screen. level: from 0, the most similar caption by the campaign's proxy,
+    to 4, the least similar one. value: its value in the proxy.
     """
 
     task = models.ForeignKey(

@@ -43,7 +43,8 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
     `NotPermitted`, with the reason, if the annotator cannot judge now.
 
     The search uses the index of tasks with a free slot, starting at the annotator's cursor. Its
-    cost grows neither with the campaign nor with the number of their judgments.
+    cost does not grow with the size of the campaign or with the number of the annotator's
+    judgments.
     """
     count = max(1, min(count, CLAIM_MAX))
     membership = join_campaign(campaign=campaign, annotator=annotator)
@@ -55,8 +56,8 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
         missing = min(count, remaining_tasks(campaign, membership)) - len(held)
         fresh = _lease_next(campaign, membership, missing) if missing > 0 else []
     if missing > 0 and not held and not fresh and _skips_locked():
-        # The last open tasks may be locked by a claim that leaves a slot of them. This transaction
-        # holds no other lock, so waiting cannot deadlock.
+        # Another claim may have locked the last open tasks and leave a slot of them free. This
+        # transaction holds no other lock, so waiting cannot deadlock.
         with transaction.atomic():
             fresh = _lease_next(campaign, membership, 1, waits=True)
     CLAIMS.inc(len(fresh))

@@ -77,7 +77,10 @@ class TaskSlots:
 
 
 def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
-    """Lock tasks in the order of their keys, so that no two callers deadlock."""
+    """Return tasks that are locked when they are read.
+
+    They are locked in the order of their keys, so that no two callers deadlock.
+    """
     tasks = tasks.select_related("campaign__benchmark", "campaign__guideline").order_by("pk")
     if connection.features.has_select_for_update:
         # no_key allows inserting leases of a gold item, which refer to the key, at the same time.
@@ -88,7 +91,8 @@ def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
 def update_task_state(task: JudgmentTask, slots: TaskSlots) -> None:
     """Compute a task's counts, state and label from its judgments and leases.
 
-    The caller holds the task's lock. Tasks that a lead has ruled on and gold items do not change.
+    The caller holds the task's lock. A gold item, and a task whose state a lead decides, such as an
+    escalated task, do not change.
     """
     if task.state not in STATES_FROM_LABELS or task.gold_id is not None:
         return
@@ -159,8 +163,8 @@ class LockedTasks:
     by_labels: npt.NDArray[np.bool_]
 
 
-def lock_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
-    """Lock many tasks in the order of their keys, so that no two callers deadlock."""
+def lock_and_read_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
+    """Lock many tasks immediately, in the order of their keys, so that no two callers deadlock."""
     tasks = tasks.order_by("pk")
     tasks = tasks.annotate(
         by_labels=Case(When(state__in=STATES_FROM_LABELS, then=1), default=0),

@@ -1,4 +1,4 @@
-"""Close all pages to a person without a required second factor, except its setup."""
+"""Redirect people who lack a required second factor to the page where they set it up."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SETUP_PAGES = {
 
 
 class SecondFactorMiddleware:
-    """Redirect people whose role requires a second factor to the page where they set it up.
+    """Allow only the pages in `SETUP_PAGES` to people who lack a second factor that they need.
 
-    API tokens are not sessions. `PersonTokenAuthentication` checks them.
+    For requests with an API token, `PersonTokenAuthentication` checks the second factor.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

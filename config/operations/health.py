@@ -260,10 +260,10 @@ def disks() -> dict[str, shutil._ntuple_diskusage]:
 
 def check_disk() -> Finding:
     free = {name: usage.free for name, usage in disks().items()}
-    # An operator has time to act before uploads are refused.
+    # Twice the reserve leaves an operator time to act before uploads are refused.
     minimum = 2 * settings.DISK_RESERVE_BYTES
     text = ", ".join(f"{size_in_words(size)} ({name})" for name, size in free.items())
-    # Temporary files may be in memory, which has less space.
+    # The folder of temporary files may be smaller, because it may be in memory.
     full = [name for name, size in free.items() if size < minimum and name != "temporary files"]
     if not full:
         return Finding("disk", True, f"Free: {text}.")
@@ -289,7 +289,7 @@ def check_backup() -> Finding:
 
 
 def age_in_words(age: timedelta) -> str:
-    """Return an age in one unit, which fits at least twice: `12 s`, `5 min`, `3 h`, `2 days`."""
+    """Return an age in the largest unit that fits twice: `12 s`, `5 min`, `3 h`, `2 days`."""
     seconds = max(0, int(age.total_seconds()))
     for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:

@@ -179,7 +179,7 @@ def _unnamed_files(storage: str, root: Any, age: timedelta) -> Iterator[Path]:
     """
     root = Path(root)
     old = [path for path in root.rglob("*") if _is_older(path, age)]
-    # Read after the folder, so that a row stored in between keeps its file.
+    # The rows are read after the folder, so that a file whose row was stored in between stays.
     with long_transaction():
         named = {file.name for file in named_files(run_query) if file.storage == storage}
     yield from (path for path in old if path.relative_to(root).as_posix() not in named)

@@ -11,8 +11,8 @@ Int64s = npt.NDArray[np.int64]
 def combined(first: Int64s, second: npt.NDArray[np.integer]) -> Int64s:
     """Return one number for each row, by which rows are in the order of `first` and then `second`.
 
-    second: from 0. Sorting one array that is almost in order takes a tenth of the time of sorting
-    two.
+    second: numbers from 0. Sorting one array that is almost in order takes a tenth of the time of
+    sorting two.
     """
     return np.asarray(first * (int(second.max(initial=0)) + 1) + second)
 

@@ -25,7 +25,7 @@ PART_STEPS = 1000
 def progress_of_part(progress: Progress, number: int, parts: int, name: str) -> Progress:
     """Return the progress of one of several equally long parts, in steps of a thousandth.
 
-    number: of the part, from 0. name: replaces the phases that the part reports.
+    number: the number of the part, from 0. name: the phase that is shown during the whole part.
     """
 
     def report(done: int, total: int | None, phase: str = "") -> None:

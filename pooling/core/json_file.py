@@ -80,7 +80,7 @@ class JsonReader:
         original: Mapping[int, Collection[int]] | None,
         direction: Direction = Direction.TEXT_TO_VIDEO,
     ) -> None:
-        """query_numbers: those of the rows. video_numbers: those of the items."""
+        """query_numbers, video_numbers: the number of each row and of each item, by key."""
         self._direction = direction
         self._queries = query_numbers
         self._videos = video_numbers
@@ -133,7 +133,7 @@ class JsonReader:
             yield _joined(held)
 
     def _lists(self, members: JsonMembers) -> Iterator[_List]:
-        """Yield each list with its captions, in any layout. The first member decides which one."""
+        """Yield each list with its captions. The first member of the file decides the layout."""
         rows = iter(members)
         first = next(rows, None)
         if first is None:

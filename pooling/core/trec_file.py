@@ -50,7 +50,7 @@ class TrecReader:
         video_numbers: Mapping[str, int],
         direction: Direction = Direction.TEXT_TO_VIDEO,
     ) -> None:
-        """query_numbers: those of the rows. video_numbers: those of the items."""
+        """query_numbers, video_numbers: the number of each row and of each item, by key."""
         self._direction = direction
         # Keys are looked up as UTF-8 bytes, so that lines do not have to be decoded.
         self._queries = {key.encode(): number for key, number in query_numbers.items()}
@@ -62,9 +62,9 @@ class TrecReader:
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
         """Return the run in `blocks`, with each list ordered and cut to `depth`.
 
-        Nearly all files are grouped by caption. Then each list is ordered and cut as soon as it is
-        complete. Otherwise the file is read again and sorted in a temporary file, with 24 bytes per
-        line.
+        If the file is grouped by caption, as nearly all are, each list is ordered and cut as soon
+        as it is complete. If not, the file is read again and sorted in temporary files, with 24
+        bytes per line.
         """
         try:
             return self._read(blocks, depth, self._add_grouped)
@@ -229,7 +229,7 @@ def scores_of(texts: Sequence[bytes]) -> Float64s | None:
 
 
 def _ranks_of(texts: Sequence[bytes]) -> Int32s | None:
-    """Return the ranks, of which few differ. Returns None if a text is invalid."""
+    """Parse ranks, each distinct text once. Return None if a text is invalid."""
     distinct = set(texts)
     if not all(map(_RANK.fullmatch, distinct)):
         return None

@@ -29,7 +29,7 @@ from pooling.selectors.arrays import (
 class ReadRun:
     """The lists of a run. whole: its temporary files if it was read from a matrix.
 
-    captions_sha256: of the benchmark's captions, whose numbers the lists contain.
+    captions_sha256: the hash of the benchmark's captions, whose numbers the lists contain.
     """
 
     data: RunData

@@ -24,7 +24,7 @@ from config.jobs.models import Job, JobState
 from config.jobs.registry import get_kind
 from config.jobs.services.queue import delete_upload_of
 from config.shared.errors import Cancelled, HearthError, InvalidInput, ProblemReport, TakenOver
-from config.shared.outages import DATABASE_AWAY, is_disk_full, when_database_answers
+from config.shared.outages import DATABASE_UNAVAILABLE, is_disk_full, when_database_answers
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def _end_after(job: Job, error: Exception) -> End:
         return End(JobState.FAILED, error=str(error), problems=error.reports())
     if isinstance(error, HearthError):
         return End(JobState.FAILED, error=str(error))
-    if isinstance(error, DATABASE_AWAY) and not is_disk_full(error):
+    if isinstance(error, DATABASE_UNAVAILABLE) and not is_disk_full(error):
         log.warning("the database interrupted job %s (%s)", job.pk, job.kind, exc_info=error)
         connection.close()
         return End(JobState.QUEUED, error=_interruption(error))
@@ -196,7 +196,7 @@ class Attempt:
                 wait = HEARTBEAT_SECONDS
                 try:
                     Job.objects.filter(self._mine).update(lease_expires_at=_lease_end())
-                except DATABASE_AWAY:
+                except DATABASE_UNAVAILABLE:
                     log.warning("a heartbeat could not be written", exc_info=True)
                     connection.close()
                     wait = NEXT_HEARTBEAT_SECONDS

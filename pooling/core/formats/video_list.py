@@ -11,7 +11,7 @@ from pooling.core.keys import key_fault, shown
 from pooling.core.lines import TextBlocks
 from pooling.core.problems import Problems
 
-# The header of a list in CSV form, as MSR-VTT has them.
+# The possible headers of a list in CSV form, such as those of MSR-VTT.
 HEADERS = ("video_id", "video")
 
 
