@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import environ
-from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -228,32 +227,6 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 # The memory that one job may use, in addition to that of an idle worker process; 0: no limit.
 WORKER_MEMORY_MB = env.int("WORKER_MEMORY_MB", 4096)
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
-CELERY_BEAT_SCHEDULE = {
-    "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
-    "sweep-incoming-files": {
-        "task": "config.jobs.tasks.sweep_incoming_files_task",
-        "schedule": 600.0,
-    },
-    "queue-uploads": {"task": "pooling.tasks.queue_uploads_task", "schedule": 20.0},
-    "settle-run-uploads": {"task": "pooling.tasks.settle_run_uploads_task", "schedule": 20.0},
-    "delete-addresses": {
-        "task": "config.audit.tasks.delete_old_addresses_task",
-        "schedule": 86_400.0,
-    },
-    "sweep-deliveries": {
-        "task": "config.webhooks.tasks.sweep_deliveries_task",
-        "schedule": 60.0,
-    },
-    "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
-    "count-new-tasks": {"task": "annotation.tasks.count_new_tasks_task", "schedule": 60.0},
-    "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
-    "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
-    "renew-analyses": {"task": "evaluation.tasks.renew_analyses_task", "schedule": 300.0},
-    "housekeeping": {
-        "task": "config.operations.tasks.housekeeping_task",
-        "schedule": crontab(hour=3, minute=17),
-    },
-}
 
 # --- People -------------------------------------------------------------------------------
 

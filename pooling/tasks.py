@@ -6,11 +6,11 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from celery import shared_task
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
+from config.celery import app
 from config.jobs.deleting import deleted
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
@@ -189,7 +189,7 @@ def score_upload_job(params: dict[str, Any], progress: Progress) -> dict[str, An
     return {}
 
 
-@shared_task
+@app.task
 def settle_run_uploads_task() -> None:
     services.settle_run_uploads()
 
@@ -421,7 +421,7 @@ def set_addresses_job(params: dict[str, Any], progress: Progress) -> dict[str, A
     return {**done}
 
 
-@shared_task
+@app.task
 def queue_uploads_task() -> None:
     services.queue_uploads()
 

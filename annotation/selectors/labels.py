@@ -22,6 +22,7 @@ from annotation.models import (
     Withdrawal,
 )
 from annotation.selectors.campaigns import campaigns_of
+from config.shared.arrays import numbered
 from config.shared.bulk import read_columns
 from pooling.models import Benchmark
 
@@ -64,8 +65,8 @@ def are_first_labels(
     """
     is_first = np.ones(len(ids), np.bool_)
     # Most tasks have one label, which needs no sorting.
-    _, of_task, sizes = np.unique(tasks, return_inverse=True, return_counts=True)
-    several = np.flatnonzero(sizes[of_task.reshape(-1)] > 1)
+    of_task = numbered(tasks)[1]
+    several = np.flatnonzero(np.bincount(of_task)[of_task] > 1)
     arrivals = ids[several]
     here = [campaign.pk for campaign in campaigns if not campaign.is_imported]
     if here and len(several):

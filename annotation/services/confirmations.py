@@ -82,16 +82,12 @@ def open_confirmation(
             created_by=account_of(by),
             **_scale_of(benchmark, found.campaigns),
         )
-        is_shared = found.units != OWN_CAPTION
         copy_columns(
             JudgmentTask,
             {
                 "campaign_id": campaign.pk,
                 "pair_id": found.pair_ids,
-                "unit": [
-                    unit if shared else None
-                    for unit, shared in zip(found.units.tolist(), is_shared.tolist(), strict=True)
-                ],
+                "unit": np.ma.masked_equal(found.units, OWN_CAPTION),
                 "n_pairs": found.n_pairs,
                 "carried": found.labels,
                 "position": plan_positions(found.keys, benchmark.pair_space, seed),

@@ -227,15 +227,12 @@ def repeats(task_of: Int64Array, annotators: npt.NDArray[np.int32]) -> npt.NDArr
 
 def _slots(task_of: Int64Array, is_live: npt.NDArray[np.bool_]) -> dict[str, Any]:
     """Return the columns that mark which judgments count. Slots follow the order of the file."""
-    slots = np.full(len(task_of), -1)
-    slots[is_live] = places_within(task_of[is_live])
     if is_live.all():
-        return {"slot": slots}
-    states = np.where(is_live, JudgmentState.LIVE.value, JudgmentState.SURPLUS.value)
-    return {
-        "slot": [None if slot < 0 else slot for slot in slots.tolist()],
-        "state": states.tolist(),
-    }
+        return {"slot": places_within(task_of)}
+    slots = np.ma.array(np.zeros_like(task_of), mask=~is_live)
+    slots[is_live] = places_within(task_of[is_live])
+    states = np.array([JudgmentState.SURPLUS.value, JudgmentState.LIVE.value], object)
+    return {"slot": slots, "state": states[is_live.astype(int)]}
 
 
 def _shared(benchmark: Benchmark, units: Int64Array) -> dict[str, Int64Array]:
@@ -246,7 +243,7 @@ def _shared(benchmark: Benchmark, units: Int64Array) -> dict[str, Int64Array]:
 def _copy_tasks(campaign: Campaign, outcomes: Outcomes, **columns: Int64Array) -> Int64Array:
     """Store tasks with their outcomes. Return their primary keys. columns: [n_tasks] each."""
     ids = reserve_ids(JudgmentTask, len(outcomes.states))
-    states = {state.value: of_task.value for state, of_task in TASK_STATES.items()}
+    states = np.array([TASK_STATES[state].value for state in sorted(TASK_STATES)], object)
     copy_columns(
         JudgmentTask,
         {
@@ -257,8 +254,8 @@ def _copy_tasks(campaign: Campaign, outcomes: Outcomes, **columns: Int64Array) -
             "labels_required": outcomes.n_labels,
             "labels_live": outcomes.n_labels,
             "seats_open": 0,
-            "state": [states[state] for state in outcomes.states.tolist()],
-            "label": [None if value == NO_LABEL else value for value in outcomes.labels.tolist()],
+            "state": states[outcomes.states],
+            "label": np.ma.masked_equal(outcomes.labels, NO_LABEL),
             **columns,
         },
     )

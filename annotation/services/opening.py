@@ -164,6 +164,7 @@ def _columns(campaign: Campaign, tasks: Spool, plan: _Plan) -> Iterator[dict[str
     benchmark = campaign.benchmark
     is_shared = benchmark.equal_texts != EqualTexts.OFF
     is_broken = _broken_videos(benchmark)
+    states = np.array([TaskState.OPEN.value, TaskState.UNPLAYABLE.value], object)
     for part in tasks:
         units, labels = part["unit"], plan.labels.labels(part["unit"])
         broken = is_broken[benchmark.pair_space.videos(units)]
@@ -176,14 +177,8 @@ def _columns(campaign: Campaign, tasks: Spool, plan: _Plan) -> Iterator[dict[str
             "labels_planned": labels,
             "labels_required": labels,
             "seats_open": np.where(broken, 0, labels),
-            "state": _states(broken),
+            "state": states[broken.astype(int)],
         }
-
-
-def _states(broken: npt.NDArray[np.bool_]) -> list[str]:
-    names = np.array([TaskState.OPEN.value, TaskState.UNPLAYABLE.value])
-    states: list[str] = names[broken.astype(int)].tolist()
-    return states
 
 
 def _broken_videos(benchmark: Benchmark) -> npt.NDArray[np.bool_]:

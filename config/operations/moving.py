@@ -34,7 +34,7 @@ from config.operations.backup.contents import (
     quoted,
 )
 from config.operations.backup.databases import run_query
-from config.shared.copy_postgresql import CopyText, escape_for_copy
+from config.shared.copy_postgresql import Pieces
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 
@@ -210,8 +210,7 @@ def _copy_table(source: sqlite3.Connection, query: Query, cursor: Any, table: st
     try:
         cursor.copy_expert(
             f"COPY {quoted(table)} ({names}) FROM STDIN",
-            CopyText(_lines(rows, columns)),
-            size=1 << 20,
+            Pieces(map(str.encode, _lines(rows, columns))),
         )
     except psycopg2.DataError as error:
         reason = str(error).strip().splitlines()[0]
@@ -254,4 +253,9 @@ def _text_of(kind: str) -> Callable[[Any], str]:
             return lambda value: "\\\\x" + bytes(value).hex()
         case "timestamp with time zone":
             return lambda value: f"{value}+00"  # Django stores UTC
-    return lambda value: escape_for_copy(str(value))
+    return lambda value: _escaped(str(value))
+
+
+def _escaped(text: str) -> str:
+    """Return a text with the escapes of PostgreSQL's text format."""
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, groupby, islice
 from types import NoneType
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +21,17 @@ from django.db import connection, models, transaction
 
 from config.shared.arrays import sorted_once
 from config.shared.copy_postgresql import (
+    Field,
     copy_columns_out,
     copy_rows,
+    names_of,
     quoted_table,
     references_checked_together,
 )
 
 IntArray = npt.NDArray[np.int64]
 Column = Any  # a numpy array, a sequence of Python values, or one value for every row
+Cells: TypeAlias = "npt.NDArray[Any] | Sequence[Any]"
 
 # The number of rows in each piece of a read, which limits the memory to some megabytes.
 ROWS_PER_PIECE = 50_000
@@ -157,8 +160,9 @@ def copy_columns(model: type[models.Model], columns: Mapping[str, Column]) -> in
     """Insert rows from columns; return the number of rows.
 
     `columns` maps field names (for a foreign key its attribute, such as `query_id`) to an array, a
-    sequence, or one value for all rows. Other fields take their default. Raises `ValueError` if the
-    columns differ in length.
+    sequence, or one value for all rows. Values are NULL where a masked array is masked, and where a
+    sequence has None. Other fields take their default. Raises `ValueError` if the columns differ in
+    length.
     """
     return copy_parts(model, [columns])
 
@@ -179,8 +183,8 @@ def _copy(model: type[models.Model], columns: Mapping[str, Column]) -> int:
     if count == 0:
         return 0
     fields = _fields_to_write(model, columns)
-    fixed = {str(f.column): value for f in fields for value in _value_of_all(f, columns)}
-    varying = [field for field in fields if field.column not in fixed]
+    constant = {field: value for field in fields for value in _value_of_all(field, columns)}
+    varying = [field for field in fields if field not in constant]
     # Rows are written in pieces, because Python values need ten times the memory of arrays.
     pieces = (
         _cells_of_columns(varying, columns, range(start, min(start + ROWS_PER_COPY, count)))
@@ -189,38 +193,37 @@ def _copy(model: type[models.Model], columns: Mapping[str, Column]) -> int:
     if connection.vendor == "postgresql":
         with references_checked_together(model, count, lambda field: _keys(field, columns)):
             for cells in pieces:
-                copy_rows(model, fixed, cells)
+                copy_rows(model, constant, cells)
     else:
         for cells in pieces:
-            _insert_sqlite(model, fixed, cells)
+            _insert_sqlite(model, constant, cells)
     return count
 
 
-def _keys(field: models.Field[Any, Any], columns: Mapping[str, Column]) -> npt.NDArray[Any]:
-    """Return the distinct values of a field in the rows, ascending, without None."""
+def _keys(field: Field, columns: Mapping[str, Column]) -> npt.NDArray[Any]:
+    """Return the distinct values of a field in the rows, ascending, without NULL."""
     column = columns.get(field.attname, field.get_default())
     if isinstance(column, np.ndarray):
-        return sorted_once(column)
+        return sorted_once(np.ma.compressed(column))
     return np.array(sorted(set(column if _is_column(column) else [column]) - {None}), object)
 
 
 def _cells_of_columns(
-    fields: list[models.Field[Any, Any]], columns: Mapping[str, Column], rows: range
-) -> dict[str, list[Any]]:
-    """Return the values of some rows by the name of the column.
+    fields: list[Field], columns: Mapping[str, Column], rows: range
+) -> dict[Field, Cells]:
+    """Return the values of some rows.
 
-    Columns that were given the same array have the same list, which is written only once on SQLite.
+    Columns that were given the same array have the same cells, which are written only once on
+    SQLite.
     """
-    of_array: dict[int, list[Any]] = {}
-    cells: dict[str, list[Any]] = {}
+    of_array: dict[int, Cells] = {}
+    cells: dict[Field, Cells] = {}
     for field in fields:
         column = columns.get(field.attname)
         if isinstance(column, np.ndarray):
-            key = id(column)
-            cells[str(field.column)] = of_array.get(key) or _cells(field, columns, rows)
-            of_array[key] = cells[str(field.column)]
+            cells[field] = of_array.setdefault(id(column), _cells(field, columns, rows))
         else:
-            cells[str(field.column)] = _cells(field, columns, rows)
+            cells[field] = _cells(field, columns, rows)
     return cells
 
 
@@ -293,9 +296,7 @@ def _is_column(value: Column) -> bool:
     )
 
 
-def _fields_to_write(
-    model: type[models.Model], columns: Mapping[str, Column]
-) -> list[models.Field[Any, Any]]:
+def _fields_to_write(model: type[models.Model], columns: Mapping[str, Column]) -> list[Field]:
     fields = model._meta.concrete_fields
     unknown = set(columns) - {field.attname for field in fields}
     if unknown:
@@ -303,7 +304,7 @@ def _fields_to_write(
     return [field for field in fields if not field.primary_key or field.attname in columns]
 
 
-def _value_of_all(field: models.Field[Any, Any], columns: Mapping[str, Column]) -> list[Any]:
+def _value_of_all(field: Field, columns: Mapping[str, Column]) -> list[Any]:
     """Return the value that all rows have in this field, or nothing if their values can differ."""
     if field.attname in columns:
         column = columns[field.attname]
@@ -311,54 +312,58 @@ def _value_of_all(field: models.Field[Any, Any], columns: Mapping[str, Column]) 
     return [] if _has_default_of_each_row(field) else [_prepared(field, field.get_default())]
 
 
-def _cells(field: models.Field[Any, Any], columns: Mapping[str, Column], rows: range) -> list[Any]:
+def _cells(field: Field, columns: Mapping[str, Column], rows: range) -> Cells:
     if field.attname not in columns:
         return [_prepared(field, field.get_default()) for _ in rows]
     values = columns[field.attname][rows.start : rows.stop]
-    if isinstance(values, np.ndarray):
-        cells: list[Any] = values.tolist()
-        return cells
-    if _are_prepared(field, values):
-        return list(values)
+    if isinstance(values, np.ndarray) or _are_prepared(field, values):
+        return cast("Cells", values)
     return [_prepared(field, value) for value in values]
 
 
-def _has_default_of_each_row(field: models.Field[Any, Any]) -> bool:
+def _has_default_of_each_row(field: Field) -> bool:
     """Return whether the default is computed, and may differ between rows."""
     return field.has_default() and callable(field.default) and field.default not in (list, dict)
 
 
-def _are_prepared(field: models.Field[Any, Any], values: Sequence[Any]) -> bool:
+def _are_prepared(field: Field, values: Sequence[Any]) -> bool:
     """Return whether the database takes all values as they are. This check is fast."""
     if isinstance(field, models.CharField | models.TextField):
         return set(map(type, values)) <= {str, NoneType}
     return isinstance(field, models.IntegerField) and set(map(type, values)) <= {int, NoneType}
 
 
-def _prepared(field: models.Field[Any, Any], value: Any) -> Any:
+def _prepared(field: Field, value: Any) -> Any:
     if value is None or isinstance(field, models.BinaryField):
         return value
     return field.get_db_prep_save(value, connection)
 
 
 def _insert_sqlite(
-    model: type[models.Model], fixed: dict[str, Any], cells: dict[str, list[Any]]
+    model: type[models.Model], constant: dict[Field, Any], cells: dict[Field, Cells]
 ) -> None:
     """Insert many rows with each statement, which takes half the time of single rows."""
-    names = ", ".join(map(connection.ops.quote_name, [*fixed, *cells]))
-    lists = {id(column): column for column in cells.values()}
+    names = names_of([*constant, *cells])
+    lists = {id(column): _as_list(column) for column in cells.values()}
     places = {key: f"column{place}" for place, key in enumerate(lists, start=1)}
-    values = ", ".join(["%s"] * len(fixed) + [places[id(column)] for column in cells.values()])
+    values = ", ".join(["%s"] * len(constant) + [places[id(column)] for column in cells.values()])
     row = f"({', '.join(['%s'] * len(lists))})"
     insert = f"INSERT INTO {quoted_table(model)} ({names}) SELECT {values} FROM "  # noqa: S608 - names come from the model
     rows = zip(*lists.values(), strict=True)
     with connection.cursor() as cursor:
         values_at_most = cursor.connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
-        most = min(ROWS_PER_INSERT, (values_at_most - len(fixed)) // len(lists))
+        most = min(ROWS_PER_INSERT, (values_at_most - len(constant)) // len(lists))
         statements = iter(lambda: list(islice(rows, most)), [])
         for n_rows, same_size in groupby(statements, len):
             sql = f"{insert} (VALUES {', '.join([row] * n_rows)})"
-            cursor.executemany(sql, [[*fixed.values(), *chain(*part)] for part in same_size])
+            cursor.executemany(sql, [[*constant.values(), *chain(*part)] for part in same_size])
+
+
+def _as_list(cells: Cells) -> Sequence[Any]:
+    if isinstance(cells, np.ndarray):
+        listed: list[Any] = cells.tolist()  # None where it is masked
+        return listed
+    return cells
 
 
 def _analyse_postgresql(table: str) -> None:

@@ -1,31 +1,34 @@
-"""COPY on PostgreSQL: rows as text, with one check of each foreign key for all of them, and reading
+"""COPY on PostgreSQL: writing rows with one check of each foreign key for all of them, and reading
 whole columns."""
 
 from __future__ import annotations
 
-import datetime
 import io
-import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import chain, islice
-from types import NoneType
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from django.db import IntegrityError, connection, models
 
+from config.shared.copy_binary import (
+    AFTER_ROWS,
+    BEFORE_ROWS,
+    Column,
+    column_of,
+    is_of_one_size,
+    render_rows,
+)
+
+Field: TypeAlias = "models.Field[Any, Any]"
 ForeignKey: TypeAlias = "models.ForeignKey[Any, Any]"
 
-# The number of rows in each piece of text, which limits it to some megabytes.
-ROWS_PER_PIECE = 20_000
 ROWS_WORTH_CHECKING_TOGETHER = 1_000
 # The number of keys in one check, which limits its text to some megabytes.
 KEYS_PER_CHECK = 500_000
-# Bytes of COPY's binary format before and after the rows.
-HEADER, TRAILER = 19, 2
 # The version of PostgreSQL that can give a role the right to set one parameter.
 FIRST_WITH_RIGHTS_OF_PARAMETERS = 15_00_00
 # Bit 2 of the type of a trigger stands for INSERT. The triggers of foreign keys are internal.
@@ -36,14 +39,28 @@ MAY_CHECK_TOGETHER = """
 
 
 def copy_rows(
-    model: type[models.Model], fixed: dict[str, Any], cells: dict[str, list[Any]]
+    model: type[models.Model], constant: Mapping[Field, Any], values: Mapping[Field, Any]
 ) -> None:
-    """Write rows. fixed: the value of each column that is the same in all rows."""
-    names = ", ".join(map(connection.ops.quote_name, [*fixed, *cells]))
-    sql = f"COPY {quoted_table(model)} ({names}) FROM STDIN"
+    """Write rows. constant: the fields with one value. values: arrays and lists of values."""
     # Errors are wrapped, as Django does for its own methods.
     with connection.cursor() as cursor, connection.wrap_database_errors:
-        cursor.copy_expert(sql, CopyText(_ahead(_copy_pieces(fixed, cells))), size=1 << 20)
+        constants = [_column(cursor, field, [value]) for field, value in constant.items()]
+        columns = {field: _column(cursor, field, column) for field, column in values.items()}
+        ordered = sorted(columns, key=lambda field: not is_of_one_size(columns[field]))
+        names = names_of([*constant, *ordered])
+        sql = f"COPY {quoted_table(model)} ({names}) FROM STDIN (FORMAT binary)"
+        rows = render_rows(constants, [columns[field] for field in ordered])
+        cursor.copy_expert(sql, Pieces(chain([BEFORE_ROWS], _ahead(rows), [AFTER_ROWS])))
+
+
+def _column(cursor: Any, field: Field, values: Any) -> Column:
+    """Return the values of a field as a column of its type."""
+    kind = str(field.db_type(connection)).partition("(")[0]
+    try:
+        return column_of(kind, values)
+    except OverflowError as error:
+        cursor.execute(f"SELECT %s::{kind}", error.args)  # so that PostgreSQL raises its error
+        raise
 
 
 @contextmanager
@@ -110,78 +127,23 @@ def _condition(column: str, type_of_keys: str | None, keys: list[Any]) -> tuple[
     return f"{column} = ANY(%s::{type_of_keys}[])", [f"{{{','.join(map(str, keys))}}}"]
 
 
-def _copy_pieces(fixed: dict[str, Any], cells: dict[str, list[Any]]) -> Iterator[str]:
-    """Yield some rows at a time in PostgreSQL's text format, as copies of one filled template."""
-    columns = [_copy_texts(column) for column in cells.values()]
-    marks = ["%d" if isinstance(column, list) else "%s" for column in columns]
-    row = "\t".join([_copy_text(v).replace("%", "%%") for v in fixed.values()] + marks) + "\n"
-    rows = zip(*columns, strict=True)
-    while piece := tuple(chain.from_iterable(islice(rows, ROWS_PER_PIECE))):
-        yield row * (len(piece) // len(cells)) % piece
-
-
-def _ahead(pieces: Iterator[str]) -> Iterator[str]:
+def _ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the pieces, while a thread renders the next one and the server reads the last one."""
     with ThreadPoolExecutor(max_workers=1) as thread:
-        coming = thread.submit(next, pieces, "")
+        coming = thread.submit(next, pieces, b"")
         while piece := coming.result():
-            coming = thread.submit(next, pieces, "")
+            coming = thread.submit(next, pieces, b"")
             yield piece
 
 
-def _copy_texts(column: list[Any]) -> list[int] | Iterator[str]:
-    """Return a column in PostgreSQL's text format. Integers stay as they are."""
-    types = set(map(type, column))
-    if types == {int}:
-        return column
-    if types <= {str, NoneType}:
-        # Columns such as a state have few different texts.
-        rendered = {text: _copy_text(text) for text in set(column)}
-        return map(rendered.__getitem__, column)
-    return map(_copy_text, column)
+class Pieces:
+    """Pieces of bytes as a file that psycopg2 reads. It takes more bytes than it asks for."""
 
-
-def _copy_text(value: Any) -> str:
-    match value:
-        case None:
-            return "\\N"
-        case bool():
-            return "t" if value else "f"
-        case str():
-            return escape_for_copy(value)
-        case bytes():
-            return "\\\\x" + value.hex()
-        case datetime.datetime():
-            return value.isoformat()
-        case uuid.UUID() | int() | float():
-            return str(value)
-    raise TypeError(f"no COPY text for {type(value).__name__}")
-
-
-def escape_for_copy(text: str) -> str:
-    """Return a text with the escapes of PostgreSQL's text format."""
-    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
-
-
-class CopyText(io.RawIOBase):
-    """Rows in PostgreSQL's text format as a file that psycopg2 reads, rendered piece by piece."""
-
-    def __init__(self, pieces: Iterable[str]) -> None:
+    def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
-        self._rest = b""
 
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        read, length = [self._rest], len(self._rest)
-        while (size < 0 or length < size) and (piece := next(self._pieces, "")):
-            read.append(piece.encode())
-            length += len(read[-1])
-        whole = b"".join(read)
-        cut = length if size < 0 else size
-        self._rest = whole[cut:]
-        return whole[:cut]
+    def read(self, size: int) -> bytes:
+        return next(self._pieces, b"")
 
 
 def copy_columns_out(sql: str, params: Any, n_columns: int) -> tuple[npt.NDArray[np.int64], ...]:
@@ -193,7 +155,7 @@ def copy_columns_out(sql: str, params: Any, n_columns: int) -> tuple[npt.NDArray
     with connection.cursor() as cursor, connection.wrap_database_errors:
         copy = f"COPY ({cursor.mogrify(sql, params).decode()}) TO STDOUT (FORMAT binary)"
         cursor.copy_expert(copy, stream)
-    rows = np.frombuffer(stream.getbuffer()[HEADER:-TRAILER], np.uint8)
+    rows = np.frombuffer(stream.getbuffer()[len(BEFORE_ROWS) : -len(AFTER_ROWS)], np.uint8)
     if not len(rows):
         return tuple(np.empty(0, np.int64) for _ in range(n_columns))
     row = _type_of_row(rows, n_columns)
@@ -219,3 +181,7 @@ def _type_of_row(rows: npt.NDArray[np.uint8], n_columns: int) -> np.dtype[Any]:
 
 def quoted_table(model: type[models.Model]) -> str:
     return connection.ops.quote_name(model._meta.db_table)
+
+
+def names_of(fields: Iterable[Field]) -> str:
+    return ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)

@@ -7,6 +7,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from config.shared.arrays import numbered
+
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -36,13 +38,9 @@ def whole_numbers(values: npt.ArrayLike, name: str, highest: int | None) -> IntA
 def renumber(values: IntArray) -> IntArray:
     """Return the values as 0, 1, 2 … without gaps, in their order, int64 [n].
 
-    values: int64 [n], not negative. Equal values get equal numbers.
+    values: int64 [n]. Equal values get equal numbers.
     """
-    highest = int(values.max(initial=0))
-    if highest > 4 * len(values):  # otherwise counting is faster than sorting
-        return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
-    occurs = np.bincount(values, minlength=highest + 1) > 0
-    return np.asarray((np.cumsum(occurs) - 1)[values])
+    return numbered(values)[1]
 
 
 def dense_groups(groups: npt.ArrayLike, n_queries: int, name: str = "clusters") -> IntArray:

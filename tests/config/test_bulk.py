@@ -8,17 +8,21 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.apps.registry import Apps
+from django.db import DataError, IntegrityError, connection, models, transaction
 from django.db.models import BigIntegerField, SmallIntegerField, Value
 from django.db.models.functions import Cast
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 
 from config.jobs.models import Job
-from config.shared import bulk, copy_postgresql
+from config.shared import bulk, copy_binary, copy_postgresql
 from config.shared.bulk import copy_columns, long_transaction, read_columns, reserve_ids, snapshot
 from pooling.models import Benchmark, OriginalPositive, Pool, Query, RankedList, Video
 from tests.factories import make_benchmark, make_run
@@ -59,7 +63,7 @@ def test_rows_are_written_in_pieces(
     benchmark = make_benchmark(tmp_path, captions=1)
     monkeypatch.setattr(bulk, "ROWS_PER_COPY", 12)
     monkeypatch.setattr(bulk, "ROWS_PER_INSERT", 5)
-    monkeypatch.setattr(copy_postgresql, "ROWS_PER_PIECE", 5)
+    monkeypatch.setattr(copy_binary, "ROWS_PER_PIECE", 5)
     numbers = np.arange(1, 21)
     columns = {"benchmark_id": benchmark.pk, "number": numbers}
     keys = [f"k{number}" for number in numbers]
@@ -121,6 +125,172 @@ def test_bytes_are_stored_unchanged(db: None, tmp_path: Path) -> None:
     lists = RankedList.objects.filter(row__gte=1).order_by("row")
     stored = [(bytes(ranked.items), bytes(ranked.scores)) for ranked in lists]
     assert stored == [(bytes(range(256)), b""), (b"", bytes(range(256)))]
+
+
+class Sample(models.Model):
+    """A value of each type that the models use, in a table that only one test has."""
+
+    number = models.IntegerField()
+    small = models.SmallIntegerField(null=True)
+    whole = models.IntegerField(null=True)
+    large = models.BigIntegerField(null=True)
+    is_so = models.BooleanField(null=True)
+    real = models.FloatField(null=True)
+    key = models.CharField(max_length=40, null=True)  # noqa: DJ001 - NULL is tested
+    text = models.TextField(null=True)  # noqa: DJ001
+    packed = models.BinaryField(null=True)
+    facts = models.JSONField(null=True)
+    at = models.DateTimeField(null=True)
+    name = models.UUIDField(null=True)
+
+    class Meta:
+        app_label = "bulk"
+        apps = Apps()  # no other test sees this model
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+def integers(bits: int) -> st.SearchStrategy[int]:
+    return st.integers(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+texts = st.text(characters) | st.sampled_from(AWKWARD)
+instants = st.datetimes(
+    datetime.datetime(2, 1, 1),  # noqa: DTZ001 - the strategy adds the time zone
+    datetime.datetime(9998, 12, 31),  # noqa: DTZ001
+    timezones=st.integers(-840, 840).map(
+        lambda minutes: datetime.timezone(datetime.timedelta(minutes=minutes))
+    ),
+)
+facts = st.recursive(
+    st.none() | st.booleans() | integers(64) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=5,
+)
+OF_SAMPLES = {
+    "small": integers(16),
+    "whole": integers(32),
+    "large": integers(64),
+    "is_so": st.booleans(),
+    "real": st.floats(allow_nan=False),
+    "key": st.text(characters, max_size=40),
+    "text": texts,
+    "packed": st.binary(),
+    "facts": facts,
+    "at": instants,
+    "name": st.uuids(),
+}
+sample_rows = st.lists(
+    st.fixed_dictionaries({name: st.none() | values for name, values in OF_SAMPLES.items()}),
+    min_size=1,
+    max_size=8,
+)
+
+
+@pytest.fixture
+def table_of_samples(db: None) -> None:
+    create, params = connection.schema_editor().table_sql(Sample)
+    with connection.cursor() as cursor:
+        cursor.execute(create, params)
+
+
+def stored_samples() -> list[tuple[Any, ...]]:
+    rows = Sample.objects.order_by("number").values_list(*OF_SAMPLES)
+    return [tuple(bytes(v) if isinstance(v, memoryview) else repr(v) for v in row) for row in rows]
+
+
+def as_array(name: str, values: list[Any]) -> Any:
+    """Return values in the form of an array, if callers pass such values in this form."""
+    if name in ("key", "text"):
+        return np.array(values, object)
+    if name not in ("small", "whole", "large", "is_so", "real"):
+        return values
+    is_null = [value is None for value in values]
+    present = np.array([0 if value is None else value for value in values])
+    return np.ma.array(present.astype(bool) if name == "is_so" else present, mask=is_null)
+
+
+def test_rows_are_the_same_as_saved_ones(
+    table_of_samples: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copy_binary, "ROWS_PER_PIECE", 3)
+    monkeypatch.setattr(bulk, "ROWS_PER_COPY", 5)
+
+    @given(sample_rows, st.sets(st.sampled_from(list(OF_SAMPLES))))
+    def check(rows: list[dict[str, Any]], constant: set[str]) -> None:
+        rows = [{**row, **{name: rows[0][name] for name in constant}} for row in rows]
+        for number, row in enumerate(rows):
+            Sample.objects.create(number=number, **row)
+        saved = stored_samples()
+        lists: dict[str, Any] = {name: [row[name] for row in rows] for name in OF_SAMPLES}
+        numbers: dict[str, Any] = {"number": np.arange(len(rows))}
+        arrays = {name: as_array(name, values) for name, values in lists.items()}
+        constants = {name: rows[0][name] for name in constant if name != "facts"}
+        for columns in (lists, arrays, {**lists, **constants}):
+            Sample.objects.all().delete()
+            copy_columns(Sample, {**numbers, **columns})
+            assert stored_samples() == saved
+        Sample.objects.all().delete()
+
+    check()
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"small": [0, 70_000]},
+        {"small": [None, -32_769]},
+        {"small": 32_768},
+        {"small": np.array([0, 32_768], np.uint16)},
+        {"small": np.ma.array([70_000, 70_000], mask=[True, False])},
+        {"whole": np.array([0, 2**31])},
+        {"large": [-1, 2**63]},
+        {"large": np.array([0, 2**63], np.uint64)},
+        {"key": ["", "k" * 41]},
+        {"text": ["", "a\0b"]},
+    ],
+)
+def test_postgresql_refuses_values_that_do_not_fit(
+    table_of_samples: None, columns: dict[str, Any]
+) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite stores values of any size")
+    with pytest.raises(DataError), transaction.atomic():
+        copy_columns(Sample, {"number": [1, 2], **columns})
+    assert Sample.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"small": np.array([0.5, 1.5])}, "no binary COPY of float64 as smallint"),
+        ({"is_so": np.array([0, 1])}, "no binary COPY of int64 as boolean"),
+    ],
+)
+def test_postgresql_gets_no_values_of_another_type(
+    table_of_samples: None, columns: dict[str, Any], reason: str
+) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite stores values of any type")
+    with pytest.raises(TypeError) as refused:
+        copy_columns(Sample, {"number": [1, 2], **columns})
+    assert str(refused.value) == reason
+
+
+def test_types_without_binary_copy_are_refused() -> None:
+    assert copy_binary.column_of("inet", [None]) == ("inet", [None])
+    with pytest.raises(TypeError) as refused:
+        copy_binary.column_of("inet", ["127.0.0.1"])
+    assert str(refused.value) == "no binary COPY of inet"
+
+
+def test_masked_values_need_not_fit(table_of_samples: None) -> None:
+    small = np.ma.array([70_000, 5], mask=[True, False])
+    copy_columns(Sample, {"number": [1, 2], "small": small, "large": np.ma.array([1, 2])})
+    stored = Sample.objects.order_by("number").values_list("small", "large")
+    assert list(stored) == [(None, 1), (5, 2)]
 
 
 def test_missing_columns_take_the_default_of_each_row(db: None, tmp_path: Path) -> None:
@@ -232,14 +402,38 @@ def test_no_rows_need_no_query(db: None) -> None:
     assert copy_columns(Query, {"number": np.empty(0, np.int64), "key": []}) == 0
 
 
-def test_copy_is_seamless_between_pieces() -> None:
-    lines = [f"{n}\t{'é' * n}\n" for n in range(10)]
-    whole = "".join(lines).encode()
+def test_rows_are_rendered_seamlessly_between_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    sized = [
+        copy_binary.column_of("integer", np.arange(10)),
+        copy_binary.column_of("uuid", [uuid.UUID(int=n << 64) for n in range(10)]),
+    ]
+    others = [
+        copy_binary.column_of("text", ["é" * n for n in range(10)]),
+        copy_binary.column_of("smallint", [None, *range(9)]),
+    ]
+    constant = [copy_binary.column_of("boolean", [True]), copy_binary.column_of("jsonb", [None])]
+    for columns in (sized, others, sized + others):
+        whole = list(copy_binary.render_rows(constant, columns))
+        with monkeypatch.context() as context:
+            context.setattr(copy_binary, "ROWS_PER_PIECE", 3)
+            pieces = list(copy_binary.render_rows(constant, columns))
+        assert (len(whole), len(pieces)) == (1, 4)
+        assert b"".join(pieces) == whole[0]
 
-    stream = copy_postgresql.CopyText(lines)
-    pieces = iter(lambda: stream.read(7), b"")
-    assert b"".join(pieces) == whole
-    assert copy_postgresql.CopyText(lines).read() == whole
+
+def test_a_row_is_its_number_of_fields_and_their_sizes_and_values() -> None:
+    """The format is that of the documentation of PostgreSQL."""
+    constant = [copy_binary.column_of("jsonb", [None])]
+    columns = [
+        copy_binary.column_of("integer", [1, -2]),
+        copy_binary.column_of("boolean", [True, None]),
+        copy_binary.column_of("text", ["é", ""]),
+    ]
+    null = "ffffffff"
+    assert b"".join(copy_binary.render_rows(constant, columns)) == bytes.fromhex(
+        f"0004 {null} 00000004 00000001 00000001 01 00000002 c3a9"
+        f"0004 {null} 00000004 fffffffe {null} 00000000"
+    )
 
 
 def test_reserved_keys_are_unique(db: None, tmp_path: Path) -> None:

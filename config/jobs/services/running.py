@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import connection
 from django.db.models import F, Q, Value
@@ -96,6 +95,9 @@ def _interruption(error: Exception) -> str:
 
 def _reason(error: Exception) -> str:
     """Return why a job failed, without data that only some of its readers may see."""
+    # Most commands load this module, but do not need Celery.
+    from celery.exceptions import SoftTimeLimitExceeded
+
     if isinstance(error, MemoryError):
         limit = f"{settings.WORKER_MEMORY_MB:,} MB"
         return f"The job needs more memory than a worker may use ({limit}, WORKER_MEMORY_MB)."
