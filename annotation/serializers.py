@@ -18,7 +18,7 @@ from pooling.selectors.media import playable_address
 SECONDS_MAX = 24 * 3600
 REASON_MAX = 2000
 CAPTION_MAX = 10_000
-ELEMENTS_MAX = 9  # as many as there are digit keys
+ELEMENTS_MAX = 9  # the keys 1 to 9 mark them
 ASSIGNMENT, JUDGMENT, ESCALATION = "assignment", "judgment", "escalation"
 
 
@@ -45,7 +45,7 @@ class PlacedCaptionSerializer(serializers.ModelSerializer[OrderingCaption]):
 class PlacesField(serializers.ListField):
     """An order of five captions: their places on the screen, most similar caption first.
 
-    A stored order is the number of the order.
+    An order is stored as a number, see `order_of_number`.
     """
 
     child = serializers.IntegerField(min_value=0, max_value=CAPTIONS - 1)
@@ -80,9 +80,9 @@ class ItemSerializer(CampaignFields, serializers.ModelSerializer[Assignment]):
 
     In an ordering study, it is a video with five captions, in the order of their places.
 
-    Nothing else could influence the answer: no system, no rank, no proxy, no answer of others. The
-    keys of captions and videos are missing, too, because in many data sets they refer to each
-    other.
+    It contains nothing that could influence the answer: no system, rank, proxy or answer of other
+    annotators. The keys of captions and videos are missing, too, because in many data sets they
+    refer to each other.
     """
 
     assignment = PublicIdField(ASSIGNMENT, source="pk")
@@ -156,12 +156,15 @@ class ViewingSerializer(serializers.Serializer[dict[str, Any]]):
 class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
     """One answer: a label, or in an ordering study the places of the captions.
 
-    `client_key` is a UUID of the answer, so that it can be sent again.
+    `client_key` is a UUID that the client chooses for the answer. If the same answer is sent again
+    with it, nothing further is stored.
     """
 
     assignment = PublicIdField(ASSIGNMENT)
     corrects = serializers.BooleanField(
-        default=False, help_text="replace your earlier answer, which is refused without it"
+        default=False,
+        help_text="whether this answer replaces your earlier one; if false, a second answer with "
+        "another `client_key` is refused",
     )
     corrected_key = serializers.UUIDField(
         required=False,

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from celery import shared_task
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -15,6 +14,7 @@ from annotation.enums import GoldUse, Scale
 from annotation.models import Campaign, Withdrawal
 from annotation.selectors.effort import preview_pool
 from annotation.selectors.tasks import new_counts
+from config.celery import app
 from config.jobs.deleting import deleted
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
@@ -28,14 +28,14 @@ from pooling.policies import check_can_pool
 from pooling.selectors.benchmarks import get_benchmark
 
 
-@shared_task
+@app.task
 def expire_leases_task() -> None:
-    """Free the slots of expired leases, and settle late answers to closed campaigns."""
+    """Free the slots of expired leases, and update tasks with late answers in closed campaigns."""
     services.expire_leases()
     services.update_recently_closed()
 
 
-@shared_task
+@app.task
 def count_new_tasks_task() -> None:
     """Count the pairs that no campaign contains, so that pages find the counts in the cache."""
     new_counts(Benchmark.objects.filter(archived_at=None))
@@ -84,7 +84,7 @@ def preview_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, An
 
 @job_kind("plan_judgments", outcome=judgments_planned, retry="judgments-upload")
 def plan_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Check a file of judgments and keep it for the import. params: as `import_judgments_job`.
+    """Check a file of judgments and keep it for the import. params: as in `import_judgments_job`.
 
     The result has the fields of `ImportPlan`, and `kept`, the name of the kept upload.
     """
@@ -120,7 +120,7 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
 
 @job_kind("delete_campaign", outcome=deleted)
 def delete_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Delete a campaign. params: campaign (primary key), title, done."""
+    """Delete a campaign. params: campaign (primary key), and title and done (see `deleted`)."""
     progress(0, None, "deleting")
     campaigns = Campaign.objects.select_related("benchmark")
     if campaign := campaigns.filter(pk=params["campaign"]).first():

@@ -111,7 +111,7 @@ def action_text(action: Action) -> str:
 
 
 def ordering_text(action: Action) -> str:
-    """Return the text of an action in the room of an ordering campaign."""
+    """Return the text of an action in the judging room of an ordering study."""
     return gettext(ORDERING_TEXTS.get(action.name, action.text))
 
 

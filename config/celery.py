@@ -1,4 +1,8 @@
-"""The Celery application. Its settings are the CELERY_* names of `config.settings`."""
+"""The Celery application, with its schedule.
+
+Its other settings are the CELERY_* names of `config.settings`, which does not load Celery, so that
+commands start faster.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery, signals
+from celery.schedules import crontab
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
@@ -15,11 +20,38 @@ from config.shared.processes import collect_garbage_rarely, limit_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-# The broker "filesystem://" of the settings. Kombu's own lets workers read unfinished messages.
+# The transport of "filesystem://" broker addresses. With Kombu's own transport, a worker can read
+# a message before it is completely written.
 TRANSPORT_ALIASES["filesystem"] = "config.shared.file_broker:Transport"
 
 app = Celery("hearth")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.beat_schedule = {
+    "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
+    "sweep-incoming-files": {
+        "task": "config.jobs.tasks.sweep_incoming_files_task",
+        "schedule": 600.0,
+    },
+    "queue-uploads": {"task": "pooling.tasks.queue_uploads_task", "schedule": 20.0},
+    "settle-run-uploads": {"task": "pooling.tasks.settle_run_uploads_task", "schedule": 20.0},
+    "delete-addresses": {
+        "task": "config.audit.tasks.delete_old_addresses_task",
+        "schedule": 86_400.0,
+    },
+    "sweep-deliveries": {
+        "task": "config.webhooks.tasks.sweep_deliveries_task",
+        "schedule": 60.0,
+    },
+    "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
+    "count-new-tasks": {"task": "annotation.tasks.count_new_tasks_task", "schedule": 60.0},
+    "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
+    "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
+    "renew-analyses": {"task": "evaluation.tasks.renew_analyses_task", "schedule": 300.0},
+    "housekeeping": {
+        "task": "config.operations.tasks.housekeeping_task",
+        "schedule": crontab(hour=3, minute=17),
+    },
+}
 app.autodiscover_tasks()
 
 

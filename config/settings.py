@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import environ
-from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -228,32 +227,6 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 # The memory that one job may use, in addition to that of an idle worker process; 0: no limit.
 WORKER_MEMORY_MB = env.int("WORKER_MEMORY_MB", 4096)
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
-CELERY_BEAT_SCHEDULE = {
-    "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
-    "sweep-incoming-files": {
-        "task": "config.jobs.tasks.sweep_incoming_files_task",
-        "schedule": 600.0,
-    },
-    "queue-uploads": {"task": "pooling.tasks.queue_uploads_task", "schedule": 20.0},
-    "settle-run-uploads": {"task": "pooling.tasks.settle_run_uploads_task", "schedule": 20.0},
-    "delete-addresses": {
-        "task": "config.audit.tasks.delete_old_addresses_task",
-        "schedule": 86_400.0,
-    },
-    "sweep-deliveries": {
-        "task": "config.webhooks.tasks.sweep_deliveries_task",
-        "schedule": 60.0,
-    },
-    "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
-    "count-new-tasks": {"task": "annotation.tasks.count_new_tasks_task", "schedule": 60.0},
-    "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
-    "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
-    "renew-analyses": {"task": "evaluation.tasks.renew_analyses_task", "schedule": 300.0},
-    "housekeeping": {
-        "task": "config.operations.tasks.housekeeping_task",
-        "schedule": crontab(hour=3, minute=17),
-    },
-}
 
 # --- People -------------------------------------------------------------------------------
 
@@ -408,9 +381,10 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
-# The size of a request without files. Forms, JSON and multipart fields count alike.
+# The maximum size of a request without files. Forms, JSON and multipart fields count alike.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
-# The size of a request with files, as in nginx. Only views marked `receives_files` accept any.
+# The maximum size of a request with files, as in nginx. Only views marked `receives_files` accept
+# files.
 UPLOAD_BYTES_MAX = env.int("UPLOAD_MAX_MB", 2048) << 20
 # Uploads stop before the disk is full, because judgments are usually stored on the same disk.
 DISK_RESERVE_BYTES = env.int("DISK_RESERVE_MB", 512) << 20
@@ -420,14 +394,14 @@ UPLOAD_ROOT = HEARTH_HOME / "uploads"
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT / "incoming")
 Path(FILE_UPLOAD_TEMP_DIR).mkdir(parents=True, exist_ok=True)
 FILE_UPLOAD_HANDLERS = ["config.requests.files.NoFiles"]
-# The size of one video or archive, which arrives in parts, and of all files that one person has
-# sent and that are not prepared yet. Housekeeping deletes them after a week without change.
+# The maximum size of one video or archive, which arrives in parts, and of all unprepared files of
+# one person. Housekeeping deletes such files after a week without change.
 VIDEO_BYTES_MAX = env.int("VIDEO_MAX_MB", 16_384) << 20
 VIDEO_BYTES_PER_PERSON = env.int("VIDEOS_PER_PERSON_MB", 262_144) << 20
 VIDEO_UPLOAD_ROOT = HEARTH_HOME / "video-uploads"
 # A folder of the server. Leads can add the videos below it without sending them.
 VIDEO_FOLDER = env.str("VIDEO_FOLDER", "")
-# The number of proxies in front of Hearth that set X-Forwarded-For. With 0 it is ignored.
+# The number of proxies in front of Hearth that set X-Forwarded-For. With 0, the header is ignored.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 
@@ -454,7 +428,7 @@ MATRIX_ROOT = str(HEARTH_HOME / "matrices")
 # If set, nginx sends media files from this location, after a view has checked the permission.
 MEDIA_ACCEL_PREFIX = env.str("MEDIA_ACCEL_PREFIX", "")
 STORAGES = {
-    # nginx runs as another account and sends these files.
+    # nginx sends these files and runs under another account, which must be able to read them.
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
@@ -510,7 +484,7 @@ REQUESTS_PER_MINUTE = {
     "answers": env.int("ANSWERS_PER_MINUTE", 240),
     "claims": env.int("CLAIMS_PER_MINUTE", 120),
     "requests": env.int("REQUESTS_PER_MINUTE", 600),
-    # Of one network address without an account, which many people can share.
+    # Requests without an account are counted per network address, which many people can share.
     "visits": env.int("VISITS_PER_MINUTE", 300),
     # Files of public benchmarks, for an account or for a network address without one.
     "downloads": env.int("DOWNLOADS_PER_MINUTE", 60),

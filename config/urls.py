@@ -21,7 +21,7 @@ from config.shared.language import translated
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
-    # Before the page of a label set, whose address could be read as that of others.
+    # This comes before `evaluation.portal`, whose page of a label set also matches `labels/draft/`.
     path("", include("evaluation.release.urls")),
     path("", include("evaluation.portal.urls")),
     path("", include("evaluation.public.urls")),
@@ -35,7 +35,7 @@ urlpatterns = [
     path("", include("config.operations.urls")),
     path("", include("config.accounts.urls")),
     path("", include("config.audit.urls")),
-    # Instead of allauth's own views of the same names.
+    # These replace allauth's own views with the same names.
     path("accounts/login/", translated(SignInView.as_view()), name="account_login"),
     path("accounts/password/reset/", password_reset, name="account_reset_password"),
     path("accounts/email/", email_addresses, name="account_email"),

@@ -6,8 +6,11 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from config.jobs.registry import load_tasks
 from config.requests.wsgi import answering_unreadable_requests
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = answering_unreadable_requests(get_wsgi_application())
+# Now, so that the first request that starts or shows a job need not wait for it.
+load_tasks()

@@ -117,10 +117,10 @@ class LabelSetBasis(models.Model):
 
     Label sets of older versions have none. Arrays are stored by `evaluation.core.files.packed`.
 
-    judgments: primary keys of the counted judgments. waiting: those of the counted judgments whose
-    task needed a further label or a lead. rulings: primary keys of the rulings in force. positives:
-    pair codes of the original positives. first_equal: see `pooling.selectors.first_equal_captions`.
-    rules: see `evaluation.release.selectors.basis.Rules`.
+    judgments: primary keys of the counted judgments. waiting: primary keys of those counted
+    judgments whose task needed a further label or a lead. rulings: primary keys of the rulings in
+    force. positives: pair codes of the original positives. first_equal: see
+    `pooling.selectors.first_equal_captions`. rules: see `evaluation.release.selectors.basis.Rules`.
     """
 
     label_set = models.OneToOneField(LabelSet, models.CASCADE, related_name="basis")

@@ -1,4 +1,8 @@
-"""Reactions to signals of the apps below."""
+"""Reactions to signals of the apps below.
+
+Every process loads this module. The functions import services when they need them, because loading
+all services takes a quarter of the start of a command.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,6 @@ from config.jobs.models import Job
 from config.shared.errors import Conflict
 from config.shared.progress import Progress
 from evaluation.models import LabelSet
-from evaluation.scores import services
 from pooling.models import Benchmark, Run
 from pooling.signals import (
     captions_changing,
@@ -25,11 +28,15 @@ from pooling.signals import (
 @receiver(run_imported)
 def score_new_run(run: Run, by: Actor, **_: Any) -> Job:
     """Queue the scoring of a run in the transaction that stores it."""
+    from evaluation.scores import services
+
     return services.begin_scoring(run=run, by=by)
 
 
 @receiver(private_run_stored)
 def score_private_run(run: Run, progress: Progress, **_: Any) -> None:
+    from evaluation.scores import services
+
     services.score_private_run(run=run, progress=progress)
 
 
@@ -40,6 +47,8 @@ def score_listed_run(run: Run, **_: Any) -> Job:
     Labels may have been published since its last scoring. The operator requests the scoring,
     because the person who uploaded the run need not be a researcher.
     """
+    from evaluation.scores import services
+
     return services.begin_scoring(run=run, by=OPERATOR)
 
 
@@ -56,4 +65,6 @@ def refuse_change_of_published_captions(benchmark: Benchmark, **_: Any) -> None:
 
 @receiver(positives_changed)
 def score_runs_again(benchmark: Benchmark, by: Actor, **_: Any) -> None:
+    from evaluation.scores import services
+
     services.score_all_again(benchmark=benchmark, by=by)

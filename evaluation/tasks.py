@@ -1,7 +1,7 @@
 """The jobs and scheduled tasks of the evaluation app.
 
-Every command loads this module. The functions that need the analyses import them, because loading
-all analyses takes a fifth of the start of a command.
+Every process that starts or shows a job loads this module. The functions that need the analyses
+import them, because loading all analyses takes a fifth of the start of a command.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from celery import shared_task
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from annotation.selectors.campaigns import get_campaign
+from config.celery import app
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
@@ -55,7 +55,7 @@ def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"report": report.pk, "alpha": report.result["alpha"]}
 
 
-@shared_task
+@app.task
 def renew_figures_task() -> None:
     monitor.renew_figures()
 
@@ -95,7 +95,8 @@ def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Publish, score all runs by the new label set, and compute the analysis of the overview.
 
-    params: benchmark (key), job, allow_pending, change (empty: by rule), notes.
+    params: benchmark (key), job, allow_pending, change (empty: the part of the version number
+    follows from a rule), notes.
     """
     from evaluation.lab import services as lab
 
@@ -178,7 +179,7 @@ def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     }
 
 
-@shared_task
+@app.task
 def renew_drafts_task() -> None:
     release.renew_drafts()
 
@@ -221,7 +222,7 @@ def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, An
     }
 
 
-@shared_task
+@app.task
 def renew_analyses_task() -> None:
     from evaluation.lab import services as lab
 

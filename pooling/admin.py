@@ -17,7 +17,7 @@ class BenchmarkAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic onl
         return False
 
     def has_delete_permission(self, request: object, obj: object = None) -> bool:
-        return False  # `pooling.services.delete_benchmark` deletes
+        return False  # The admin would delete without the checks of `services.delete_benchmark`.
 
 
 @admin.register(System)
@@ -79,7 +79,7 @@ class VideoAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in
     list_select_related = ["benchmark"]
     list_filter = ["state", "benchmark"]
     search_fields = ["key"]
-    # Files are imported, because an import checks and converts them.
+    # Files cannot be replaced here, because only an import checks and converts them.
     readonly_fields = [
         *("benchmark", "number", "key", "public_id", "sha256"),
         *("file", "poster", "sheet"),

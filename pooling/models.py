@@ -208,7 +208,7 @@ def matrix_storage() -> Storage:
 
 class RunQuerySet(models.QuerySet["Run"]):
     def listed(self) -> RunQuerySet:
-        """Return the runs that are not withdrawn: those of lists, scores and new pools."""
+        """Return the runs that are not withdrawn. Lists of runs, scores and new pools use these."""
         return self.filter(withdrawn_at=None)
 
 
@@ -272,7 +272,7 @@ class Run(models.Model):
     withdrawal_reason = models.CharField(max_length=500, blank=True)
     is_private = models.BooleanField(default=False, help_text="seen by its uploader and leads only")
 
-    # The first manager is also that of `benchmark.runs` and of `pool.runs`.
+    # `benchmark.runs` and `pool.runs` use the first manager, too.
     objects = SharedRuns()
     everything = RunQuerySet.as_manager()
 
@@ -477,7 +477,7 @@ class BenchmarkImport(models.Model):
     is_update = models.BooleanField(help_text="of the captions of an existing benchmark")
     name = models.CharField(max_length=200, blank=True)
     licence = models.CharField(max_length=300, blank=True)
-    # Named by the services, which store an upload before its row.
+    # The services choose the names, because they store an upload before its row.
     captions = models.FileField(storage=upload_storage)
     companion = models.FileField(storage=upload_storage, blank=True)
     videos = models.FileField(storage=upload_storage, blank=True)

@@ -167,7 +167,7 @@ def check_can_withdraw_run(by: Person, run: Run) -> None:
 
 
 def check_can_restore_run(by: Person, run: Run) -> None:
-    """Require the right to withdraw the run, and that of a lead if leads have refused it."""
+    """Require the right to withdraw the run; if a lead has refused its upload, a lead's right."""
     check_not_archived(run.benchmark)
     refused = RunUpload.objects.filter(run=run, state=RunUploadState.REFUSED)
     if refused.exists() and not is_lead(by, run.benchmark.key):

@@ -6,11 +6,11 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from celery import shared_task
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
+from config.celery import app
 from config.jobs.deleting import deleted
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
@@ -189,7 +189,7 @@ def score_upload_job(params: dict[str, Any], progress: Progress) -> dict[str, An
     return {}
 
 
-@shared_task
+@app.task
 def settle_run_uploads_task() -> None:
     services.settle_run_uploads()
 
@@ -365,7 +365,7 @@ def pool_built(job: Job, made: dict[str, Any]) -> Outcome:
 def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Build a pool.
 
-    params: benchmark (key), expected (of `build_pool`), and the fields of `PoolOptions`, with ids
+    params: benchmark (key), expected (see `build_pool`), and the fields of `PoolOptions`, with ids
     of runs. All except benchmark and depth can be missing.
     """
     benchmark = get_benchmark(params["benchmark"])
@@ -407,7 +407,7 @@ def addresses_set(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("set_addresses", outcome=addresses_set, retry="video-addresses-upload")
 def set_addresses_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Set the addresses of an uploaded file.
+    """Store the addresses of videos that an uploaded file contains.
 
     params: benchmark (key), upload and source (see `uploaded_file`).
     """
@@ -421,7 +421,7 @@ def set_addresses_job(params: dict[str, Any], progress: Progress) -> dict[str, A
     return {**done}
 
 
-@shared_task
+@app.task
 def queue_uploads_task() -> None:
     services.queue_uploads()
 

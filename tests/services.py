@@ -89,7 +89,7 @@ def ensure_chromium() -> str:
 
 
 def forbid_real_time_priority() -> None:
-    """Prevent that a child process gets a real-time priority, as Chromium does for root.
+    """Keep child processes from getting a real-time priority, as Chromium does for root.
 
     The audio threads of Chromium request a real-time priority. Two such threads that wait for a
     lock can occupy both cores of a small machine, so that the thread with the lock never runs. The
@@ -145,7 +145,7 @@ def claim_redis_database(url: str) -> str | None:
 
 
 def send_to_redis(url: str, command: str) -> str | None:
-    """Return the reply to one command in the database of the URL, or None without a reply."""
+    """Return the reply to one command in the database of the URL, or None if there is no reply."""
     parts = urlsplit(url)
     login = f"AUTH {parts.username or 'default'} {parts.password}" if parts.password else "PING"
     words = [login, f"SELECT {parts.path.strip('/') or 0}", command, "QUIT", ""]

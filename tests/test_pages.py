@@ -1012,7 +1012,10 @@ def test_a_database_failure_is_reported_without_a_query(
 
 
 def queries_of(client: Client, address: str) -> int:
-    """Return the number of queries of a second visit. The first one fills the caches of counts."""
+    """Return the number of database queries of a second visit.
+
+    The first visit fills the caches of counts.
+    """
     cache.clear()
     client.get(address)
     with CaptureQueriesContext(connection) as queries:
@@ -1021,7 +1024,7 @@ def queries_of(client: Client, address: str) -> int:
 
 
 @pytest.mark.both
-def test_queries_do_not_grow_with_the_rows(
+def test_database_queries_do_not_grow_with_the_rows(
     tmp_path: Path, db: None, visit: Callable[[str], Client]
 ) -> None:
     client, person = visit("lead"), User.objects.get(username="the-lead")

@@ -106,7 +106,7 @@ class CampaignList(APIView):
 
 
 class CampaignDetail(APIView):
-    # Campaigns of other benchmarks, and all campaigns for annotators, do not exist here.
+    # The response is 404 for people who are not at least researchers of the benchmark.
     permission_classes = [IsAuthenticated]
 
     @extend_schema(
@@ -114,7 +114,9 @@ class CampaignDetail(APIView):
         responses={
             202: JobSerializer,
             204: OpenApiResponse(description="the campaign is deleted"),
-            409: OpenApiResponse(description="something that must stay depends on the campaign"),
+            409: OpenApiResponse(
+                description="the campaign has judgments or other data that cannot be deleted"
+            ),
         },
     )
     def delete(self, request: Request, pk: int) -> Response:
@@ -364,9 +366,9 @@ class JudgmentImports(OfBenchmark):
         Only leads and admins may do this. A job checks the whole file. If it has an error, the job
         fails with the line and the reason, and nothing is stored.
 
-        The `result` has `judgments`, `pairs` and `campaign`. With `plan_only`, nothing is stored,
-        and the `result` has the numbers of new pairs, annotators and judgments by label, the
-        licences in the file, and the campaign if the file was imported before.
+        The `result` has `judgments`, `pairs` and `campaign`. If `plan_only` is true, nothing is
+        stored, and the `result` has the numbers of new pairs, annotators and judgments by label,
+        the licences in the file, and the campaign if the file was imported before.
         """
         shape = JudgmentsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

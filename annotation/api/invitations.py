@@ -72,8 +72,9 @@ class Invitations(APIView):
     def post(self, request: Request) -> Response:
         """Invite all new people of a list, or no one if an entry is wrong.
 
-        Links are returned only here. If the site sends e-mail, they are also sent. Leads may invite
-        annotators of the benchmarks that they lead.
+        Only this response contains the links, and no later request returns them. If the site sends
+        e-mail, they are also sent to the people. Leads may invite annotators of the benchmarks that
+        they lead.
         """
         shape = InvitationListSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

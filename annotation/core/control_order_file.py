@@ -37,7 +37,7 @@ def parse_control_orders(
 
     Each video has a line for each of its captions, with a step from 1, the most similar. The column
     `explanation` is optional, and the first line of a video has its explanation. Raises
-    `InvalidInput` for an invalid key or step, and for a video with another number of captions.
+    `InvalidInput` for an invalid key or step, and for a video that does not have five captions.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),

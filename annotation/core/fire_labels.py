@@ -124,6 +124,6 @@ def responses_of(entry: dict[str, Any]) -> tuple[str, str, list[tuple[str, str]]
 
 
 def label_of(entry: dict[str, Any]) -> str:
-    """Return the label of the entry as text for messages; empty without one."""
+    """Return the label of the entry as text for messages; empty if it has no label."""
     label = entry.get("label")
     return label if isinstance(label, str) else "" if label is None else shown(str(label))

@@ -33,8 +33,9 @@ def first_answers(
 ) -> Int64Array:
     """Return the key of each annotator's first answer to the task of their label, int64 [n].
 
-    counted: keys, tasks and annotators of the counted labels, int64 [n] each. corrected: the same
-    for answers that were later corrected, int64 [m] each. Keys ascend in the order of arrival.
+    counted: keys, tasks and annotators of the counted labels, int64 [n] each. corrected: keys,
+    tasks and annotators of the answers that were later corrected, int64 [m] each. Keys ascend in
+    the order of arrival.
     """
     first = counted[0].copy()
     if not len(corrected[0]):

@@ -25,7 +25,7 @@ MAX_ANNOTATORS = 10_000
 # Formats, as `annotation.core.label_formats` recognises them.
 CSV, QRELS, FIRE = "csv", "qrels", "fire"
 NO_TIME = -1
-# Earlier times are mistakes, and PostgreSQL and SQLite store later ones.
+# Earlier times are mistakes. PostgreSQL and SQLite can store all later times.
 EARLIEST = datetime.datetime(1990, 1, 1, tzinfo=datetime.UTC)
 
 _WORDS = {"irrelevant": 0, "relevant": 1}
@@ -108,7 +108,7 @@ class JudgmentRows:
         self.count = 0
 
     def add(self, line: int, query: str, video: str, annotator: str, label: str) -> None:
-        """Add a judgment without a time. Raises as `extend` does, at once or later."""
+        """Add a judgment without a time. An error in it may be raised only by a later call."""
         self.waiting.append((line, query, video, annotator, label))
         if len(self.waiting) == ROWS_PER_PART:
             self.add_waiting()

@@ -59,7 +59,7 @@ class KeyProblem:
 
 
 # Digits cannot be chosen. In campaigns with a checklist they mark elements of the caption, in
-# ordering campaigns they choose a caption, and otherwise they are the steps of a longer scale. The
+# ordering studies they choose a caption, and otherwise they are the steps of a longer scale. The
 # letters of the steps also work in campaigns with a checklist.
 TWO_STEPS = (
     Action("low", "Not relevant", ("j", "ArrowLeft")),
@@ -69,7 +69,7 @@ STEPS = tuple(
     Action(f"step-{step}", "Step {step}", (key,), step)
     for step, key in enumerate("asdfgqwer", start=1)
 )
-# The actions of ordering campaigns. Enter also confirms the order.
+# The actions of ordering studies. Enter also confirms the order.
 ORDERING = (
     Action("above", "Choose the caption above", ("ArrowUp",)),
     Action("below", "Choose the caption below", ("ArrowDown",)),
@@ -136,9 +136,8 @@ def normal_key(text: str) -> str:
 def shown_key(key: str) -> str:
     """Return a key as it is shown."""
     upper = key.upper()
-    return NAMED.get(key) or (
-        upper if len(upper) == 1 else key
-    )  # ß has no upper case of one letter
+    # The upper case of ß is SS, which is not one letter.
+    return NAMED.get(key) or (upper if len(upper) == 1 else key)
 
 
 def key_problem(key: str) -> KeyProblem | None:
@@ -175,7 +174,7 @@ def keys_problems(keys: Mapping[str, Iterable[str]]) -> dict[tuple[str, int], Ke
 
 
 def keys_of(stored: Any) -> Keys:
-    """Return the keys of every action: those of the person, and the defaults for the others.
+    """Return the keys of every action: the person's own keys, or else the default keys.
 
     `stored` may be older than an action or a rule. Keys that are no longer valid are ignored, and a
     default key that the person uses for another action is left out.
@@ -195,8 +194,9 @@ def keys_of(stored: Any) -> Keys:
 def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = True) -> Keys:
     """Return the keys of all actions in one campaign's room.
 
-    The action of a label is `answer-N`, and that of an element of the caption `mark-N`, from 1.
-    Without `characters`, only the keys in `NAMED` are left (WCAG 2.1.4).
+    `answer-N` is the action of the label N, from 0. `mark-N` is the action of the element number N
+    of the caption, from 1. If `characters` is False, only the keys in `NAMED` are left (WCAG
+    2.1.4).
     """
     found = {f"answer-{step}": keys[action.name] for step, action in enumerate(_answers(steps))}
     if checklist:
@@ -209,7 +209,7 @@ def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = Tru
 
 
 def ordering_keys(keys: Keys, *, characters: bool = True) -> Keys:
-    """Return the keys of all actions in the room of an ordering campaign.
+    """Return the keys of all actions in the judging room of an ordering study.
 
     The action that chooses the caption in a place is `choose-N`, from 1. `characters` is as for
     `room_keys`. Enter confirms the order in any case.

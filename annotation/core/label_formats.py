@@ -1,4 +1,4 @@
-"""Files of labels that were judged elsewhere: CSV, TREC qrels and FIRE JSON.
+"""Files of judgments that were made elsewhere: CSV, TREC qrels and FIRE JSON.
 
 The format is recognised by the start of the file. CSV starts with a header, and FIRE JSON with a
 brace. Qrels have four columns, separated by spaces or tabs: caption, iteration, video, label.
@@ -43,7 +43,7 @@ def parse_labels_of_others(
 ) -> JudgmentsFile:
     """Read a file of judgments in the format that its first line shows, plain or gzipped.
 
-    query_texts: the text of each caption by number, which FIRE JSON names instead of keys.
+    query_texts: the text of each caption, by number. FIRE JSON contains texts instead of keys.
     data_set: the data set to read from a FIRE file; needed only if the file has several. Raises
     `InvalidInput` as `parse_judgments` does, and if a FIRE file has several data sets and none is
     selected.
@@ -98,7 +98,7 @@ def _read_qrels(blocks: TextBlocks, rows: JudgmentRows) -> JudgmentsFile:
 def _read_fire(blocks: TextBlocks, rows: JudgmentRows, data_set: str) -> JudgmentsFile:
     entries = FireEntries(b"".join(blocks).decode(), blocks.source)
     data_sets: dict[str, int] = {}
-    others = 0
+    n_differing = 0
     for line, entry in entries:
         name = str(entry.get("dataset", ""))
         data_sets[name] = data_sets.get(name, 0) + 1
@@ -110,14 +110,14 @@ def _read_fire(blocks: TextBlocks, rows: JudgmentRows, data_set: str) -> Judgmen
             rows.stop(line, str(error))
         for annotator, label in responses:
             rows.add(line, query, video, annotator, label)
-        others += _differs(label_of(entry), [label for _, label in responses])
+        n_differing += _differs(label_of(entry), [label for _, label in responses])
     if len(data_sets) > 1 and not data_set:
         names = ", ".join(map(shown, sorted(data_sets)))
         rows.stop(1, f"the file has several data sets: {names}; select one of them")
     notes = []
-    if others:
+    if n_differing:
         notes.append(
-            f"labels that differ from the majority of their responses: {others:,}; only the "
+            f"labels that differ from the majority of their responses: {n_differing:,}; only the "
             "responses are imported"
         )
     file = rows.finish(may_repeat=True)

@@ -12,8 +12,12 @@ from pooling.core.hashing import mix
 NEXT_TO_PREVIOUS, BETWEEN, NEXT_TO_FOLLOWING = -1, 0, 1
 
 Place = tuple[int, int]
-"""The pair before which gold is placed (`len(captions)`: after the last pair), and its order among
-gold in the same place: next to the previous caption, between captions, next to the next caption."""
+"""Where a gold item is placed.
+
+The first number is the index of the pair before which the item comes, or the number of pairs if it
+comes last. The second number orders gold items before the same pair: items with the caption of the
+previous pair come first (`NEXT_TO_PREVIOUS`), then items with another caption (`BETWEEN`), and then
+items with the caption of the following pair (`NEXT_TO_FOLLOWING`)."""
 
 
 def places_for_gold(
@@ -27,9 +31,10 @@ def places_for_gold(
     """Return the place of each gold item among the pairs, or None if an item has no place.
 
     captions: the captions of the pairs, in order. gold: key and caption of each item. following:
-    the caption of the next pair in the queue, or None if there is none.
-    If pairs are grouped by caption, gold is placed next to pairs of its own caption, or between two
-    captions. A single pair among those of another caption would be recognised as gold.
+    the caption of the first pair after these, or None if there is none. grouped: whether pairs are
+    grouped by caption. If so, a gold item is placed next to pairs of its own caption, or between
+    the pairs of two other captions. A single pair among the pairs of another caption would be
+    recognised as gold.
     """
     places = []
     anywhere = [(place, BETWEEN) for place in range(len(captions) + 1)]

@@ -86,9 +86,9 @@ def choose_captions(
     """Choose five captions of one video, or return why they cannot be chosen.
 
     values: [n_queries], the proxy's values for the video, 0 to 1; they are compared as float16.
-    texts: from `by_text`. codes: int64 [n_queries], different for each caption and video. A seeded
-    hash of the code decides between equal values. Of captions with equal texts, only one with the
-    highest value can be chosen.
+    texts: the result of `by_text`. codes: a code for each query, int64 [n_queries], different for
+    each caption and video. A seeded hash of the code decides between equal values. Of captions with
+    equal texts, only one with the highest value can be chosen.
     """
     captions, starts = texts
     if len(starts) < CAPTIONS:
@@ -151,7 +151,7 @@ def order_of_number(number: int) -> tuple[int, ...]:
 def is_in_steps(order: Sequence[int], steps: Sequence[int]) -> bool:
     """Return whether the captions of lower steps come before those of higher steps.
 
-    order: places, most similar caption first. steps: of the caption in each place.
+    order: places, most similar caption first. steps: the step of the caption in each place.
     """
     found = [steps[place] for place in order]
     return found == sorted(found)
@@ -160,8 +160,8 @@ def is_in_steps(order: Sequence[int], steps: Sequence[int]) -> bool:
 def ranks_in_orders(numbers: Iterable[int], places: npt.ArrayLike) -> Int64Array:
     """Return the rank of each caption in each order, 0 for the most similar, int64 [n, 5].
 
-    numbers: of the orders, [n]. places: [n, 5], the place of each caption of the item, as in the
-    orders.
+    numbers: [n], the numbers of the orders, as in `order_of_number`. places: [n, 5], the place of
+    each caption of the item on the screen.
     """
     orders = np.array([order_of_number(number) for number in numbers], np.int64)
     ranks = np.argsort(orders.reshape(-1, CAPTIONS), axis=1)

@@ -143,7 +143,7 @@ class _Grouped:
 
 
 def _spread(captions: Int64Array) -> Int64Array:
-    """Return the order of blocks in which those of one caption are separated, int64 [n_blocks].
+    """Return an order of blocks in which blocks of the same caption are apart, int64 [n_blocks].
 
     A block that would follow a block of its own caption is postponed until another block is
     between them. Blocks that are left at the end are inserted at earlier positions.
@@ -177,7 +177,7 @@ class LabelPlan:
     Exactly `round(n * double_share)` pairs get an extra label: those with the smallest seeded hash.
     They depend only on the seed and the pairs.
 
-    limit: the largest hash of a pair with an extra label, or None without such a pair.
+    limit: the largest hash of a pair with an extra label, or None if there is no such pair.
     """
 
     each: int

@@ -17,7 +17,7 @@ class WithdrawForm(forms.Form):
     since = forms.DateTimeField(
         label="Answers since (UTC)",
         required=False,
-        help_text="Empty: all answers.",
+        help_text="If empty, all answers are withdrawn.",
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     reason = forms.CharField(

@@ -77,5 +77,5 @@ class OrderingForm(forms.Form):
         )
 
     def sent_values(self) -> list[tuple[str, str]]:
-        """Return what a valid form contains, for a form that sends the same again."""
+        """Return the values of a valid form, for hidden fields that send them again."""
         return [(name, self[name].data or "") for name in self.fields]

@@ -49,7 +49,8 @@ class Annotator(models.Model):
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, null=True, blank=True)
     key = models.CharField(max_length=KEY_LENGTH, blank=True)
     pseudonym = models.CharField(max_length=6, default=new_pseudonym, unique=True)
-    # Keys, and minutes until a break. See `annotation.core.keys`.
+    # The annotator's keys (see `annotation.core.keys`), and after how many minutes the judging room
+    # suggests a break.
     preferences = models.JSONField(default=dict, blank=True)
 
     class Meta:

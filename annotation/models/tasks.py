@@ -98,8 +98,9 @@ class GoldItem(models.Model):
 class GoldCaption(models.Model):
     """One of the five captions of a control order.
 
-    place: on the screen. step: an order is correct if captions of a lower step come before those of
-    a higher step. Captions of the same step can be in either order.
+    place: its place on the screen. step: its step in the correct order, from 0. An order is correct
+    if captions of a lower step come before those of a higher step. Captions of the same step can be
+    in either order.
     """
 
     item = models.ForeignKey(GoldItem, models.CASCADE, related_name="captions", db_index=False)
@@ -272,8 +273,8 @@ class JudgmentTask(models.Model):
 class OrderingCaption(models.Model):
     """One of the five captions of a task of an ordering study.
 
-    place: on the screen. level: from 0, the most similar caption by the campaign's proxy, to 4, the
-    least similar one. value: of the proxy.
+    place: its place on the screen. level: its level, from 0 for the most similar caption by the
+    campaign's proxy to 4 for the least similar one. value: its value by the proxy.
     """
 
     task = models.ForeignKey(

@@ -43,7 +43,7 @@ class Effort:
     """The planned labels of tasks, extra labels included, and the hours and cost of answering.
 
     Labels that are needed only after a disagreement are not counted. hours: None if no speed is
-    known. cost: None without an hourly rate or hours.
+    known. cost: None if there is no hourly rate or `hours` is None.
     """
 
     labels: int

@@ -32,7 +32,11 @@ def gold_items(benchmark: Benchmark) -> QuerySet[GoldItem]:
 
 
 def search_gold(items: QuerySet[GoldItem], text: str) -> QuerySet[GoldItem]:
-    """Search caption, explanation, and the keys of caption and video."""
+    """Return the items that match every word of the text.
+
+    A word matches if a caption or the explanation contains it, or if it is the key of the caption
+    or of the video.
+    """
     for word in text.split():
         items = items.filter(
             Q(query__text__icontains=word)
@@ -68,7 +72,7 @@ def unsure_escalations() -> QuerySet[Escalation]:
     return Escalation.objects.filter(kind=EscalationKind.UNSURE).exclude(reason="")
 
 
-# A counted answer to gold: not superseded, and to an item that is not retired.
+# An answer to gold counts if it is not superseded and its item is not retired.
 IS_ANSWER = Q(state=JudgmentState.GOLD, task__gold__retired_at=None)
 
 

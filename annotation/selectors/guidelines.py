@@ -11,7 +11,7 @@ from pooling.models import Benchmark
 def guidelines_of(benchmark: Benchmark) -> QuerySet[Guideline]:
     """Return all versions, newest first."""
     versions = Guideline.objects.filter(benchmark=benchmark)
-    # Django ignores the default order of a model in grouped queries.
+    # Django ignores the default order of a model in grouped database queries.
     return versions.annotate(n_pictures=Count("pictures")).order_by("-version")
 
 

@@ -22,6 +22,7 @@ from annotation.models import (
     Withdrawal,
 )
 from annotation.selectors.campaigns import campaigns_of
+from config.shared.arrays import numbered
 from config.shared.bulk import read_columns
 from pooling.models import Benchmark
 
@@ -64,8 +65,8 @@ def are_first_labels(
     """
     is_first = np.ones(len(ids), np.bool_)
     # Most tasks have one label, which needs no sorting.
-    _, of_task, sizes = np.unique(tasks, return_inverse=True, return_counts=True)
-    several = np.flatnonzero(sizes[of_task.reshape(-1)] > 1)
+    of_task = numbered(tasks)[1]
+    several = np.flatnonzero(np.bincount(of_task)[of_task] > 1)
     arrivals = ids[several]
     here = [campaign.pk for campaign in campaigns if not campaign.is_imported]
     if here and len(several):
@@ -131,9 +132,9 @@ def newest_judgment(benchmark: Benchmark) -> Judgment | None:
     labelled = JudgmentTask.objects.filter(
         HAS_BEGUN, campaign__benchmark=benchmark, labels_live__gt=0
     )
-    if not labelled.exists():  # otherwise the query below would read all judgments
+    if not labelled.exists():  # otherwise the database query below would read all judgments
         return None
-    # The query reads the table from the end and stops at the first match.
+    # The database query reads the table from the end and stops at the first match.
     made = Judgment.objects.filter(in_benchmark(benchmark), state=JudgmentState.LIVE)
     return made.only("created_at").order_by("-pk").first()
 

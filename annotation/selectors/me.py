@@ -210,7 +210,7 @@ def training_in(campaign: Campaign, annotator: Annotator) -> Training:
 
 
 def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training]:
-    """Return the progress in each queue. The number of queries does not depend on their number."""
+    """Return the progress in each queue. The number of database queries is constant."""
     benchmarks = {campaign.benchmark_id for campaign in campaigns}
     right = training_of(annotator, benchmarks)
     counts = item_counts(annotator, campaigns)

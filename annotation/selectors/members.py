@@ -64,7 +64,7 @@ def accesses_for(
 ) -> list[CampaignAccess]:
     """Return the annotator's access to each campaign, except those that they cannot join.
 
-    The number of queries does not depend on the number of campaigns.
+    The number of database queries does not depend on the number of campaigns.
     """
     campaigns = list(campaigns)
     memberships = {} if annotator is None else _memberships(annotator, campaigns)

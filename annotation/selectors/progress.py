@@ -68,7 +68,7 @@ class TaskGroup:
 
     @property
     def is_unlabelled(self) -> bool:
-        """Whether the tasks have no label yet. A new campaign can take those of closed ones."""
+        """Whether the tasks have no label yet. A new campaign takes such tasks of closed ones."""
         return self.state == TaskState.OPEN and not self.labels_live
 
     @property
@@ -134,9 +134,9 @@ def grouped(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask, dict[str, A
 
 
 def _grouped_studies(campaigns: list[Campaign]) -> Iterable[dict[str, Any]]:
-    """Return the same for those campaigns that are ordering studies.
+    """Return the groups of those campaigns that are ordering studies.
 
-    One query for both kinds would not use the index `task_begun`.
+    One database query for both kinds of campaigns would not use the index `task_begun`.
     """
     studies = [campaign for campaign in campaigns if campaign.is_ordering]
     if not studies:

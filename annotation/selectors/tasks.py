@@ -25,11 +25,12 @@ from pooling.selectors.pools import pairs_of_captions
 
 Int64Array = npt.NDArray[np.int64]
 
+# In place of a text pair, for a label that applies only to its own caption.
 OWN_CAPTION = -1
 NEW_COUNTS_SECONDS = 24 * 3600
 # A part needs some 150 bytes for each pair.
 PAIRS_PER_PART = 200_000
-# Reading them takes about a second.
+# A page counts new tasks itself up to this number of pairs, which it reads in about a second.
 PAIRS_PER_PAGE = 100_000
 
 
@@ -45,12 +46,12 @@ def taken_pairs(benchmark: Benchmark) -> QuerySet[JudgmentTask]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewTasks:
-    """Tasks that a campaign would have if it opened now, [n_tasks] each, ascending by `units`.
+    """Tasks that a campaign would have if it opened now, ascending by `units`.
 
-    captions: the captions of all pairs. pair_ids: the pair that represents the task; annotators
-    read its caption. units: the text and the video. n_pairs: the number of pairs that would share a
-    label. pairs: codes of all pooled pairs that would be judged, [n_pairs]. pair_task: the task of
-    each.
+    captions: the captions of all pairs. pair_ids: [n], the pair that represents each task;
+    annotators read its caption. units: [n], the text pair of each task. n_pairs: [n], the number of
+    pairs that would share a label. pairs: [m], the codes of all pooled pairs that would be judged.
+    pair_task: [m], the position of the task of each pair.
     """
 
     captions: Captions
@@ -133,7 +134,7 @@ def count_new_tasks(benchmark: Benchmark) -> NewCounts:
 def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
     """Return the counts of many benchmarks, by primary key.
 
-    Counts that are not cached can need all pairs, which takes long.
+    If a count is not cached, all pairs may have to be read, which takes long.
     """
     keys = _keys_of_new_counts(benchmarks)
     found = _known_counts(keys)
@@ -146,7 +147,8 @@ def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
 def new_counts_for_page(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts | None]:
     """Return the counts, or None for large benchmarks while they are being counted.
 
-    A worker counts within a minute of a change. Cached counts need three queries.
+    A worker counts the pairs within a minute after a change. Cached counts need three database
+    queries.
     """
     keys = _keys_of_new_counts(benchmarks)
     found: dict[int, NewCounts | None] = {**_known_counts(keys)}
@@ -162,8 +164,8 @@ def new_counts_for_page(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts 
 def _known_counts(keys: dict[Benchmark, str]) -> dict[int, NewCounts]:
     """Return the counts that are known without reading pairs, by primary key.
 
-    They are cached until a pool, a campaign or the end of a campaign changes them: in the process,
-    and in the cache that all processes share, where a worker stores them.
+    They come from the cache of the process, from the cache that all processes share, or from the
+    states of the campaigns. The keys of the caches change whenever the counts may change.
     """
     cached: dict[str, NewCounts] = cache.get_many(keys.values())
     missing = [benchmark for benchmark, key in keys.items() if key not in cached]
@@ -197,10 +199,12 @@ def _counted(benchmark: Benchmark) -> NewCounts:
 def _counts_by_campaigns(benchmarks: Sequence[Benchmark]) -> dict[int, NewCounts]:
     """Return the counts that follow from the campaigns, without reading pairs.
 
+    Benchmarks whose counts do not follow from them are left out.
+
     A new campaign takes all pairs of the newest pool and of earlier pools. Until another pool is
-    built, no task is new, unless a closed campaign has tasks without a label. If this is only the
-    newest campaign, these tasks are the new ones. The pairs of an imported file are in the campaign
-    of that file.
+    built, no task is new, unless a closed campaign has tasks without a label. If the newest
+    campaign is the only such campaign, its unlabelled tasks are the new tasks. The pairs of an
+    imported file are in the campaign of that file.
     """
     campaigns = _campaigns_with_newest_pool(benchmarks)
     closed = [

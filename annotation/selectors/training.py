@@ -88,7 +88,8 @@ def training_items(campaign: Campaign) -> int:
 def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
     """Return the benchmark's annotators in training (or one, by primary key), last active first.
 
-    The time is linear in their answers. The number of queries is constant.
+    The time grows linearly with the number of their answers. The number of database queries is
+    constant.
     """
     people = Annotator.objects.filter(
         memberships__campaign__benchmark=benchmark,

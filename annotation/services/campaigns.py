@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.enums import AnnotationAct, CampaignState, TaskState
 from annotation.models import HAS_BEGUN, Campaign, CampaignChange, JudgmentTask
 from annotation.policies import check_can_lead
-from annotation.services.slots import lock_tasks, update_task_states
+from annotation.services.slots import lock_and_read_tasks, update_task_states
 from config.accounts.models import User
 from config.audit.services import record
 from config.shared.bulk import lock_row, long_transaction
@@ -61,7 +61,7 @@ def update_closed_campaign(campaign: Campaign) -> int:
         unsettled = JudgmentTask.objects.filter(
             HAS_BEGUN, campaign=campaign, label=None, state=TaskState.OPEN, labels_live__gt=0
         )
-        tasks = lock_tasks(unsettled)
+        tasks = lock_and_read_tasks(unsettled)
         update_task_states(campaign, tasks)
     return len(tasks.ids)
 

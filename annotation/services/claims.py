@@ -43,20 +43,22 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
     `NotPermitted`, with the reason, if the annotator cannot judge now.
 
     The search uses the index of tasks with a free slot, starting at the annotator's cursor. Its
-    cost grows neither with the campaign nor with the number of their judgments.
+    cost does not grow with the size of the campaign or with the number of the annotator's
+    judgments.
     """
     count = max(1, min(count, CLAIM_MAX))
     membership = join_campaign(campaign=campaign, annotator=annotator)
     check_can_claim(campaign, membership)
     with transaction.atomic():
-        # This covers all campaigns, because a query for one campaign would read all its tasks.
+        # This covers all campaigns, because a database query for one campaign would read all its
+        # tasks.
         expire_leases(limit=EXPIRE_PER_CLAIM)
         held = _renewed(annotator, campaign)
         missing = min(count, remaining_tasks(campaign, membership)) - len(held)
         fresh = _lease_next(campaign, membership, missing) if missing > 0 else []
     if missing > 0 and not held and not fresh and _skips_locked():
-        # The last open tasks may be locked by a claim that leaves a slot of them. This transaction
-        # holds no other lock, so waiting cannot deadlock.
+        # Another claim may have locked the last open tasks and leave a slot of them free. This
+        # transaction holds no other lock, so waiting cannot deadlock.
         with transaction.atomic():
             fresh = _lease_next(campaign, membership, 1, waits=True)
     CLAIMS.inc(len(fresh))
@@ -108,7 +110,7 @@ def _lease_next(
 ) -> list[Assignment]:
     """Return new assignments for the member, with gold items among them.
 
-    With `waits`, the first open task is assigned, even if another claim has locked it.
+    If `waits` is True, the first open task is assigned, even if another claim has locked it.
     """
     if campaign.is_training:
         tasks = next_in_training(campaign, membership, count)
@@ -133,7 +135,7 @@ def _next_tasks(
 ) -> list[JudgmentTask]:
     """Lock and return open tasks for this member, except those that another claim has locked.
 
-    With `waits`, wait for the lock of the first open task, and return only that task.
+    If `waits` is True, wait for the lock of the first open task, and return only that task.
     """
     if waits:
         return list(_open_tasks(campaign, membership.annotator, skip_locked=False)[:1])

@@ -37,7 +37,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """A new gold item: numbers of its caption and video, the correct answer, an explanation."""
+    """A new gold item. query, video: the numbers of its caption and video in the benchmark."""
 
     query: int
     video: int
@@ -145,9 +145,9 @@ def add_gold_order(
 ) -> GoldItem:
     """Add a control order: a video with five captions whose order is known in part.
 
-    video, captions: keys. steps: of each caption, 0 to 4, see `GoldCaption`. Raises `InvalidInput`
-    if a key is unknown, captions have equal texts, or all captions have one step. Raises `Conflict`
-    if the video has a control order.
+    video, captions: keys. steps: the step of each caption, 0 to 4, see `GoldCaption`. Raises
+    `InvalidInput` if a key is unknown, if captions have equal texts, or if all captions have the
+    same step. Raises `Conflict` if the video already has a control order.
     """
     order = ControlOrder(video, captions, steps, explanation)
     (item,) = add_gold_orders(benchmark=benchmark, orders=[order], by=by)
@@ -180,8 +180,9 @@ def add_gold_orders(
 ) -> list[GoldItem]:
     """Add control orders, and tasks for them in the studies that use them.
 
-    All are added, or none. source: the file of orders that have a line. Raises the errors of
-    `add_gold_order`. For an order with a line, they are `InvalidInput` with this line.
+    All are added, or none. source: the name of the file, if the orders were read from one. Raises
+    the errors of `add_gold_order`. If the order with the error has a line number, the error is
+    always `InvalidInput` with this number.
     """
     check_can_lead(by, benchmark)
     first_equal = first_equal_captions(benchmark)
@@ -250,9 +251,9 @@ def _captions_to_order(
 def add_gold_tasks(campaign: Campaign) -> int:
     """Add the missing gold tasks of a campaign. Return its number of gold tasks.
 
-    A text pair that is judged in the campaign is not added as gold. Only one of several gold items
-    with equal text pairs is added. No annotator sees the same text pair twice. In an ordering study
-    this applies to videos.
+    No annotator may see the same text pair twice. Gold items with a text pair that is judged in the
+    campaign are therefore not added. Of several gold items with the same text pair, only one is
+    added. In an ordering study, the same applies to videos instead of text pairs.
     """
     use = GoldUse.TRAINING if campaign.is_training else GoldUse.CONTROL
     tasks = JudgmentTask.objects.filter(campaign=campaign)

@@ -19,7 +19,7 @@ from pooling.models import Benchmark
 from pooling.selectors.arrays import query_keys, video_keys
 from pooling.selectors.pools import pair_arrays
 
-# The rows that a plan shows.
+# The maximum number of judgments that a plan shows.
 ROWS_SHOWN = 10
 
 
@@ -28,9 +28,10 @@ class ImportPlan:
     """What importing a file of judgments would store.
 
     new_pairs: pairs that no pool contains. repeated: further labels by the same annotator, which
-    would not count. labels: number of judgments by label. licences: those that the file states.
-    first_rows: caption, video, annotator (numbered, because researchers see jobs) and label of the
-    first judgments. campaign: the primary key of the campaign if the file was imported before.
+    would not count. labels: number of judgments by label. licences: the licences that the file
+    states. first_rows: caption, video, annotator (numbered, because researchers see jobs) and label
+    of the first judgments. campaign: the primary key of the campaign if the file was imported
+    before.
     """
 
     format: str

@@ -67,14 +67,14 @@ def import_judgments(
     contradict each other, and none replaces another. data_set: the entries of a FIRE file to
     import. A judgment has the time at which it was made, if the file contains it.
 
-    Pairs that are not in any pool are added in a new pool. The labels of the file decide
-    each pair, and no further label is requested. A label applies to its own caption. With
-    `pool_equal`, captions with equal texts share a task, and its label applies to all of them. A
-    further label by the same annotator is then stored as surplus. By default, only the labels of
-    FIRE files are shared, because these name texts and not captions.
+    Pairs that are not in any pool are added in a new pool. The labels of the file decide each pair,
+    and no further label is requested. A label applies to its own caption. If `pool_equal` is True,
+    captions with equal texts share a task, and its label applies to all of them. A further label by
+    the same annotator is then stored as surplus. By default, only the labels of FIRE files are
+    shared, because these name texts and not captions.
 
-    Raises `InvalidInput`, or `Conflict` if the file was imported with another `pool_equal`. Then
-    nothing is stored. A file that was imported before returns its campaign.
+    Raises `InvalidInput`, or `Conflict` if the file was imported with another `pool_equal`. Nothing
+    is stored after an error. If the file was imported before, its campaign is returned.
     """
     check_can_lead(by, benchmark)
     file = read_file(benchmark, path, scale, data_set, source, progress)
@@ -199,7 +199,7 @@ def _store(
 
 
 def _times(file: JudgmentsFile) -> Any:
-    """Return when each judgment was made; if the file has no time, that of the import."""
+    """Return when each judgment was made, or the time of the import if the file has no time."""
     now = timezone.now()
     if (file.times == NO_TIME).all():
         return now
@@ -217,7 +217,7 @@ def task_keys(benchmark: Benchmark, codes: Int64Array, pool_equal: bool) -> Int6
 
 
 def repeats(task_of: Int64Array, annotators: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """Return the rows of an annotator who judged the same task in an earlier row, bool [n]."""
+    """Return whether the annotator of each row judged its task in an earlier row, too, bool [n]."""
     answers = combined(task_of, annotators)
     order = np.argsort(answers, kind="stable")
     repeats = np.empty(len(task_of), np.bool_)

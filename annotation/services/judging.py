@@ -85,7 +85,7 @@ class Answer:
 
     @property
     def value(self) -> int:
-        """The label that is stored. Raises `InvalidInput` if the answer is not in order."""
+        """The label that is stored. Raises `InvalidInput` if the answer has no valid value."""
         if (self.label is None) == (self.places is None):
             raise InvalidInput(_("An answer needs either a label or places."))
         if self.places is None:
@@ -143,10 +143,10 @@ def escalate_task(
 ) -> Escalation:
     """Escalate a pair instead of judging it. It leaves the queue until a lead returns it.
 
-    The annotator's lease ends and their own label is superseded; labels of others stay. A repeated
-    escalation is stored once. A pair that others have settled stays settled. A gold item stays in
-    the queue of others unless its video cannot play. Raises `NotFound` if the task is not assigned
-    to the annotator, and `Conflict` if they have answered it in training.
+    The annotator's lease ends and their own label is superseded. Labels of other annotators stay. A
+    repeated escalation is stored once. A pair that others have settled stays settled. A gold item
+    stays in the queue of others unless its video cannot play. Raises `NotFound` if the task is not
+    assigned to the annotator, and `Conflict` if they have answered it in training.
     """
     task, slots, assignment = _locked_task_of(assignment_id, annotator)
     if _has_left(annotator, task.campaign):
@@ -159,7 +159,7 @@ def escalate_task(
         held = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.HELD)
         held.update(state=AssignmentState.RELEASED, slot=None)
         return escalation
-    own = _answers_of(task, annotator).first()
+    own = _current_answer(task, annotator).first()
     if own is not None and task.campaign.is_training:
         raise Conflict(_("You have answered this pair, and its correct answer has been shown."))
     slots.live.pop(annotator.pk, None)
@@ -199,7 +199,8 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
         assignment.state, assignment.slot = AssignmentState.DONE, slot
         _end_lease.update(pk=assignment.pk, slot=slot)
     if first:
-        # After the lease, because a concurrent claim by the same annotator writes in this order.
+        # The membership is written after the lease, as in a claim, so that a concurrent claim by
+        # the same annotator cannot deadlock.
         count_answer(campaign, annotator, is_gold=False)
     update_task_state(task, slots)
     if slot is not None and not first and task.pair_id is not None:
@@ -211,7 +212,7 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
 def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> Submitted:
     """Store an answer to a gold item. It is correct or wrong, and never counted as a label."""
     campaign, annotator = task.campaign, assignment.annotator
-    earlier = _answers_of(task, annotator).first()
+    earlier = _current_answer(task, annotator).first()
     _check_replaces(earlier, answer, is_final=campaign.is_training)
     late = _is_late(task, assignment)
     if earlier is not None and not late:
@@ -309,8 +310,8 @@ def _guideline_shown(campaign: Campaign, version: int | None) -> Guideline | Non
     return guideline
 
 
-def _answers_of(task: JudgmentTask, annotator: Annotator) -> Any:
-    """Return the annotator's current answer to a task."""
+def _current_answer(task: JudgmentTask, annotator: Annotator) -> Any:
+    """Return the annotator's current answer to a task as a queryset, empty if there is none."""
     current = [JudgmentState.LIVE, JudgmentState.GOLD]
     return Judgment.objects.filter(task=task, annotator=annotator, state__in=current)
 

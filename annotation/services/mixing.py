@@ -29,7 +29,7 @@ CAPTION = Coalesce("gold__query", Value(0))
 class Candidate:
     """A gold item that the annotator can get: primary keys of its task and its caption.
 
-    The caption of a control order is 0, as that of the videos of an ordering study.
+    All tasks of ordering studies have the caption 0 here, so control orders have it, too.
     """
 
     task: int
@@ -150,7 +150,10 @@ def _captions_of(tasks: list[JudgmentTask]) -> list[int]:
 def _placed(
     campaign: Campaign, tasks: list[JudgmentTask], gold: list[Candidate], count: int
 ) -> tuple[list[JudgmentTask], list[Candidate]]:
-    """Return the tasks with as many gold items as there are places, and these gold items."""
+    """Return at most `count` tasks, with gold items among them, and these gold items.
+
+    The last gold items are left out until each remaining one has a place.
+    """
     captions = _captions_of(tasks)
     for taken in range(min(len(gold), count), 0, -1):
         chosen, end = gold[:taken], count - taken

@@ -31,9 +31,10 @@ from pooling.selectors.pools import get_latest_pool
 from pooling.selectors.proxies import get_proxy, values_of_proxy
 from pooling.selectors.runs import ranks_in_run
 
-# Ends of the tiers of best ranks. Annotators get pairs of a lower tier first.
+# The last rank of each tier by best rank; the last tier has no end. Annotators get pairs of a lower
+# tier first.
 TIER_ENDS = (1, 3, 10)
-# The lowest values of the tiers by a proxy.
+# The lowest value of each tier by a proxy; the last tier has the values below.
 VALUE_TIERS = (0.8, 0.6, 0.4, 0.2)
 # The values of a task that are stored until its position is known.
 TASK = np.dtype([("pair_id", "i8"), ("unit", "i8"), ("n_pairs", "i4"), ("tier", "i1")])
@@ -57,7 +58,8 @@ def open_campaign(
     Captions with equal texts share one task for each video, and its label applies to all of them.
     A campaign for a later run contains only the new pairs of that run. proxy: the name of the
     proxy that orders the pairs, if that is the priority. Raises `InvalidInput` if there is no pool,
-    no pair is left, the proxy is missing, or the policy is invalid.
+    no pair is left, the proxy is missing, the policy is invalid, or it needs control pairs and
+    there are none.
     """
     check_can_lead(by, benchmark)
     policy = policy or Policy()

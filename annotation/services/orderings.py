@@ -90,9 +90,9 @@ class StudyReport(TypedDict):
 class StudyPlan:
     """The videos that a study would have, and their captions.
 
-    videos: video numbers in the order in which annotators get them. choices: the captions of each.
-    refused: number of other videos for which captions cannot be chosen, by reason. unplayable:
-    number of videos that are left out because they cannot play.
+    videos: video numbers in the order in which annotators get them. choices: the captions of each
+    video. refused: number of other videos for which captions cannot be chosen, by reason.
+    unplayable: number of videos that are left out because they cannot play.
     """
 
     options: StudyOptions

@@ -32,7 +32,11 @@ def reset_keys(*, annotator: Annotator) -> None:
 
 
 def set_preferences(*, annotator: Annotator, break_minutes: int, character_keys: bool) -> None:
-    """Set the minutes before a break is suggested (0: never), and whether characters are keys."""
+    """Set two preferences of the judging room.
+
+    break_minutes: the minutes until a break is suggested, 0 for never. character_keys: whether keys
+    that produce a character, such as letters, are active.
+    """
     if not 0 <= break_minutes <= BREAK_MINUTES_MAX:
         raise InvalidInput(_("Enter 0 to {maximum} minutes.").format(maximum=BREAK_MINUTES_MAX))
     _set(annotator, break_minutes=break_minutes, character_keys=character_keys)

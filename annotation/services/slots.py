@@ -59,7 +59,10 @@ _update_task = Prepared(
 
 
 class TaskSlots:
-    """The leases and counted judgments of one locked task, read with at most two queries."""
+    """The leases and counted judgments of one locked task.
+
+    They are read with at most two database queries.
+    """
 
     def __init__(self, task: JudgmentTask) -> None:
         self.assignments: list[Assignment] = _assignments.all(task=task.pk)
@@ -77,7 +80,10 @@ class TaskSlots:
 
 
 def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
-    """Lock tasks in the order of their keys, so that no two callers deadlock."""
+    """Return tasks that are locked when they are read.
+
+    They are locked in the order of their keys, so that no two callers deadlock.
+    """
     tasks = tasks.select_related("campaign__benchmark", "campaign__guideline").order_by("pk")
     if connection.features.has_select_for_update:
         # no_key allows inserting leases of a gold item, which refer to the key, at the same time.
@@ -88,7 +94,8 @@ def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
 def update_task_state(task: JudgmentTask, slots: TaskSlots) -> None:
     """Compute a task's counts, state and label from its judgments and leases.
 
-    The caller holds the task's lock. Tasks that a lead has ruled on and gold items do not change.
+    The caller holds the task's lock. A gold item, and a task whose state a lead decides, such as an
+    escalated task, do not change.
     """
     if task.state not in STATES_FROM_LABELS or task.gold_id is not None:
         return
@@ -109,7 +116,7 @@ def outcomes_of(
     """Return the outcomes of tasks, computed only from their labels.
 
     In a closed campaign the existing labels of a task decide, because no further label will arrive.
-    A task of an ordering study has no label, and needs all its orders even then.
+    A task of an ordering study has no label, and needs all its orders even in a closed campaign.
     A task without a label stays pending. counts: [n, n_labels], as in `resolve`; planned: [n].
     carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts like the other labels,
     but `required` and `n_labels` of the outcomes do not include it.
@@ -159,8 +166,8 @@ class LockedTasks:
     by_labels: npt.NDArray[np.bool_]
 
 
-def lock_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
-    """Lock many tasks in the order of their keys, so that no two callers deadlock."""
+def lock_and_read_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
+    """Lock many tasks immediately, in the order of their keys, so that no two callers deadlock."""
     tasks = tasks.order_by("pk")
     tasks = tasks.annotate(
         by_labels=Case(When(state__in=STATES_FROM_LABELS, then=1), default=0),
@@ -202,8 +209,8 @@ def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
 def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
     """Update the labels that confirmations carry from other campaigns for these pairs.
 
-    If the earlier label was withdrawn, the confirmation has no carried label, and only its own
-    labels count.
+    If a pair no longer has exactly one earlier label, for example because it was withdrawn, the
+    confirmation has no carried label, and only its own labels count.
     """
     pairs = np.asarray(pair_ids, np.int64)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pairs), campaign__confirms=True)

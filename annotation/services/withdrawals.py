@@ -21,7 +21,12 @@ from annotation.models import (
 )
 from annotation.policies import check_can_lead
 from annotation.services.members import REASON_LENGTH
-from annotation.services.slots import LockedTasks, lock_tasks, renew_carried, update_task_states
+from annotation.services.slots import (
+    LockedTasks,
+    lock_and_read_tasks,
+    renew_carried,
+    update_task_states,
+)
 from config.accounts.actors import Actor
 from config.accounts.models import User
 from config.audit.services import record
@@ -115,7 +120,7 @@ def _counted_answers(annotator: Annotator, since: datetime.datetime | None) -> Q
 
 def _lock(campaign: Campaign, to_withdraw: Q) -> LockedTasks:
     judged = Judgment.objects.filter(to_withdraw).values("task")
-    return lock_tasks(JudgmentTask.objects.filter(campaign=campaign, pk__in=judged))
+    return lock_and_read_tasks(JudgmentTask.objects.filter(campaign=campaign, pk__in=judged))
 
 
 def _withdraw(tasks: LockedTasks, annotator: Annotator, to_withdraw: Q) -> int:

@@ -112,12 +112,12 @@ def get_running_campaign(request: HttpRequest, pk: int) -> Campaign:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     check_can_lead(request.user, campaign.benchmark)
     if campaign.state == CampaignState.CLOSED or campaign.is_training:
-        raise Conflict("Only a campaign that is not closed can be changed, and no training queue.")
+        raise Conflict("A closed campaign and a training queue cannot be changed.")
     return campaign
 
 
 def get_campaign_seen(request: HttpRequest, pk: int) -> Campaign:
-    """Return a campaign whose figures the person may see. Raises `Http404` for others."""
+    """Return a campaign whose figures the person may see. Raises `Http404` otherwise."""
     seen = scopes_of(request.user, Role.RESEARCHER)
     campaigns = seen.limit(Campaign.objects.select_related("benchmark"), "benchmark__key")
     return get_object_or_404(campaigns, pk=pk)

@@ -1,4 +1,4 @@
-"""Gold for leads: the items, their answers, and the import."""
+"""Pages on which leads see, import and change gold items."""
 
 from __future__ import annotations
 

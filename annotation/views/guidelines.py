@@ -31,7 +31,7 @@ from pooling.policies import benchmarks_seen_by, can_see_benchmarks, can_watch_v
 
 DEFAULT_TEXT = "annotation/guidelines/default.txt"
 ROWS = "pictures"
-# The largest pictures, and room for their texts.
+# Enough for the maximum number of pictures of the maximum size, and for their texts.
 REQUEST_BYTES_MAX = services.PICTURES_MAX * MAX_BYTES + 1_000_000
 
 

@@ -184,7 +184,7 @@ def person_erase(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _get_person(request: HttpRequest, pk: int) -> User:
-    """Return a person whom the user may see. Raises `Http404` for others."""
+    """Return a person whom the user may see. Raises `Http404` otherwise."""
     seen = people_seen_by(request.user).select_related("annotator")
     return get_object_or_404(seen.prefetch_related("groups", "grants"), pk=pk)
 

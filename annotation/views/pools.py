@@ -28,7 +28,7 @@ PREVIEW = "preview"
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def pool_build(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the form, preview the pool in place or by a job, or start the job that builds it."""
+    """Show the form, preview the pool directly or by a job, or start the job that builds it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_build_pool(request.user, benchmark)
     initial = {"proxy": request.GET.get("proxy", "")}

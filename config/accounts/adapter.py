@@ -30,7 +30,7 @@ PASSKEY_WAY = "mfa_reauthenticate:webauthn"
 
 
 class InvitedOnlyAdapter(DefaultAccountAdapter):
-    """Allow accounts only by invitation, and log failed sign-ins."""
+    """Close allauth's own page for new accounts, and log failed sign-ins."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
@@ -43,7 +43,7 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
         return response
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """Return the ways to confirm a person, which call a security key a passkey."""
+        """Return the ways to confirm who a person is. The way with a passkey has Hearth's name."""
         ways: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         passkey = {"description": gettext("Use a passkey")}
         return [way | passkey if way["id"] == PASSKEY_WAY else way for way in ways]

@@ -56,7 +56,7 @@ for _signal in OWN_ACTS:
 @receiver(user_login_failed)
 @transaction.atomic
 def record_failed_sign_in(credentials: dict[str, Any], **_: Any) -> None:
-    """Record the account, if there is one. The text that was typed may be a password."""
+    """Record the account, if there is one, but not the typed text, which may be a password."""
     typed = str(credentials.get("username") or credentials.get("email") or "")
     found = User.objects.filter(Q(username__iexact=typed) | Q(email__iexact=typed))
     record(AccountAct.SIGN_IN_FAILED, by=None, on=found.first() if typed else None)

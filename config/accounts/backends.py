@@ -16,5 +16,8 @@ class SignInBackend(AuthenticationBackend):
         return can_sign_in(user)
 
     def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
-        """Return False without a query: the rules decide all permissions, and admins have all."""
+        """Return False without a database query.
+
+        The rules decide all permissions, and admins have all permissions.
+        """
         return False

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 UNAVAILABLE = (RedisError, DatabaseError, OSError)
 # After an error, no request tries the shared cache for this time.
-AWAY_SECONDS = 30.0
+UNAVAILABLE_SECONDS = 30.0
 # While one request tries it again, the others do not wait for it.
 TRIAL_SECONDS = 5.0
 # The share of writes after which expired entries are deleted.
@@ -155,7 +155,7 @@ class SharedCache(BaseCache):
     """
 
     # Stored on the class, because Django creates an instance for each thread.
-    _away_until = 0.0
+    _unavailable_until = 0.0
 
     def __init__(self, location: str, params: dict[str, Any]) -> None:
         super().__init__(params)
@@ -173,27 +173,27 @@ class SharedCache(BaseCache):
             except UNAVAILABLE as error:
                 self._note_outage(error)
             else:
-                SharedCache._away_until = 0.0
+                SharedCache._unavailable_until = 0.0
                 return result
         return getattr(self._own, method)(*args, **options)
 
     @staticmethod
     def _may_try() -> bool:
         now = time.monotonic()
-        if now < SharedCache._away_until:
+        if now < SharedCache._unavailable_until:
             return False
-        if SharedCache._away_until:
-            SharedCache._away_until = now + TRIAL_SECONDS
+        if SharedCache._unavailable_until:
+            SharedCache._unavailable_until = now + TRIAL_SECONDS
         return True
 
     @staticmethod
     def _note_outage(error: Exception) -> None:
-        SharedCache._away_until = time.monotonic() + AWAY_SECONDS
+        SharedCache._unavailable_until = time.monotonic() + UNAVAILABLE_SECONDS
         # The text of the error could contain the address with its password.
         logger.warning(
             "The shared cache does not answer (%s). Each process counts on its own for %d seconds.",
             type(error).__name__,
-            AWAY_SECONDS,
+            UNAVAILABLE_SECONDS,
         )
 
     def get(self, *args: Any, **options: Any) -> Any:

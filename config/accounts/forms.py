@@ -34,7 +34,8 @@ from config.accounts.services.invitations import DAYS_MAX
 from config.accounts.services.people import ERASED
 
 NAME_LENGTH = 150
-# People sign in with a user name or an e-mail address, so a user name must not look like one.
+# People sign in with a user name or an e-mail address, so a user name must not look like an e-mail
+# address.
 USER_NAME_SIGNS = _("Use only letters, digits and the signs . + - _")
 
 # Stands for all benchmarks in a form, where an empty value is no selection.
@@ -87,7 +88,7 @@ class JoinForm(ConsentForm):
     email = forms.EmailField(
         label=_("E-mail address"),
         required=False,
-        help_text=_("Used only if you forget your password."),
+        help_text=_("You can also sign in with it, and you need it if you forget your password."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password1 = forms.CharField(
@@ -184,7 +185,7 @@ class InvitationForm(RoleForm):
 
 
 class PlainLabels(forms.Form):
-    """Mixin that gives fields of allauth Hearth's labels and removes their placeholders."""
+    """Mixin that sets Hearth's labels in forms of allauth and removes the placeholders."""
 
     LABELS: ClassVar = {
         "login": _("User name or e-mail address"),

@@ -79,7 +79,8 @@ def plan_invitations(
 ) -> InvitationPlan:
     """Compare a list with the accounts and open invitations that `by` may see.
 
-    role, scope: for lines that name none. scopes: the keys of the benchmarks, and empty for all.
+    role, scope: the role and the scope of lines that name none. scopes: the scopes that a line may
+    have, which are keys of benchmarks, and "" for all benchmarks.
 
     A person whose account `by` may not see counts as new, so that no one can find out by a list
     which addresses have accounts.

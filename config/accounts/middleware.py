@@ -1,4 +1,4 @@
-"""Close all pages to a person without a required second factor, except its setup."""
+"""Redirect people who lack a required second factor to the page where they set it up."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SETUP_PAGES = {
 
 
 class SecondFactorMiddleware:
-    """Redirect people whose role requires a second factor to the page where they set it up.
+    """Allow only the pages in `SETUP_PAGES` to people who lack a second factor that they need.
 
-    API tokens are not sessions. `PersonTokenAuthentication` checks them.
+    For requests with an API token, `PersonTokenAuthentication` checks the second factor.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -40,7 +40,7 @@ class SecondFactorMiddleware:
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
-        # Visitors and API tokens have no session, so their requests need no query.
+        # Visitors and API tokens have no session, so their requests need no database query.
         has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
         if not settings.MFA_REQUIRED_ROLES or not has_session:
             return None

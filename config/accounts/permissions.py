@@ -35,7 +35,7 @@ class CanReadApiDocs(BasePermission):
 
 
 class OpenToVisitors(BasePermission):
-    """Let everyone read, also without an account. Its operations return only what is public."""
+    """Let everyone read, also without an account. Views with this permission show public data."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return request.method in SAFE_METHODS

@@ -37,9 +37,10 @@ def lacks_second_factor(user: Any) -> bool:
 
 
 def is_confirmed(user: Any) -> bool:
-    """Return whether someone vouches for the person, or an e-mail address is confirmed.
+    """Return whether the person has a role or a confirmed e-mail address.
 
-    Roles are given by invitation only. People who create their accounts themselves have none.
+    Only leads and admins grant roles. People who create their accounts themselves have none at
+    first.
     """
     return bool(all_roles(user)) or has_confirmed_address(user)
 
@@ -99,7 +100,7 @@ def check_can_give(by: Any, role: str, scope: str) -> None:
 
 
 def can_deactivate(by: Any, person: User) -> bool:
-    """Return whether `by` may withdraw every role of the person, who must be another one."""
+    """Return whether `by` may withdraw all roles of the person. False for one's own account."""
     if by.pk == person.pk:
         return False
     held = all_roles(person)

@@ -10,7 +10,7 @@ from config.accounts.models import TokenRight
 
 
 def right_needed(view: Any, method: str) -> TokenRight:
-    """Return the `token_right` of the view; without one, it follows from the method."""
+    """Return the `token_right` of the view, or else the right that the method needs."""
     default = TokenRight.READ if method.upper() in SAFE_METHODS else TokenRight.WRITE
     right: TokenRight = getattr(view, "token_right", default)
     return right

@@ -1,4 +1,4 @@
-"""Queries for people, their roles, consents and invitations."""
+"""Database queries for people, their roles, consents and invitations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def get_person(username: str) -> User:
 
 
 def needs_consent(user: Any) -> bool:
-    """Return whether the person must agree to the newest consent text, in one query.
+    """Return whether the person must agree to the newest consent text, with one database query.
 
     Without a consent text, no one needs to agree.
     """

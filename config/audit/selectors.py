@@ -26,7 +26,7 @@ OPERATOR, VISITOR = "operator", "visitor"
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """An entry in words. `object_name` is empty if the object has no name or does not exist."""
+    """An entry as text. `object_name` is empty if the object has no name or does not exist."""
 
     entry: AuditEntry
     act: str
@@ -81,7 +81,7 @@ def _start_of(day: datetime.date) -> datetime.datetime:
 
 
 def log_rows(entries: Iterable[AuditEntry]) -> list[LogRow]:
-    """Return entries in words. There is one query for each type of object."""
+    """Return entries as text, with one database query for each type of object."""
     listed = list(entries)
     names = _names_of(listed)
     return [
@@ -147,5 +147,5 @@ def _names_of(entries: list[AuditEntry]) -> dict[tuple[str, str], str]:
 
 
 def _has_name(instance: Any) -> bool:
-    """Return whether the text of an object is a name, which needs no further query."""
+    """Return whether the text of an object is a name, which needs no further database query."""
     return any(hasattr(instance, field) for field in ("username", "name", "title", "key"))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from celery import shared_task
-
 from config.audit.services import delete_old_addresses
+from config.celery import app
 
 
-@shared_task
+@app.task
 def delete_old_addresses_task() -> None:
     delete_old_addresses()

@@ -17,7 +17,7 @@ class KeyedRequest(models.Model):
     sha256 = models.CharField(max_length=64)
     # None while the request is being done.
     status = models.PositiveSmallIntegerField(null=True)
-    # JSON.
+    # The body of the answer, as JSON.
     body = models.TextField(blank=True)
     began_at = models.DateTimeField(db_index=True)
 

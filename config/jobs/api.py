@@ -67,10 +67,10 @@ class JobSerializer(serializers.ModelSerializer[Job]):
 
 
 class NewestJobsFirst(NewestFirst):
-    """Pages of jobs by the time of their creation, and by their ids if the time is equal.
+    """Pages of jobs, newest first. Jobs with the same time of creation are ordered by their ids.
 
-    The number of a job, and so the cursor, contains the time of its creation in microseconds since
-    1970, followed by the 128 bits of its id.
+    The number of a job, which is also the cursor of the page after it, is the time of its creation
+    in microseconds since 1970, followed by the 128 bits of its id.
     """
 
     order = ("-created_at", "-pk")

@@ -1,15 +1,18 @@
 """The kinds of jobs, each with its function, the text of its result, and the page for a retry.
 
-Apps register their kinds in `tasks.py`, so this module does not depend on them.
+Apps register their kinds in `tasks.py`, so this module does not depend on them. These modules load
+all services and Celery, so they are loaded only when a kind is needed. Most commands need none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
+from django.utils.module_loading import autodiscover_modules
 
 from config.shared.progress import Progress
 
@@ -72,21 +75,34 @@ def job_kind(
     return register
 
 
+@cache
+def load_tasks() -> None:
+    """Import the module `tasks` of each app, which registers its jobs and housekeeping steps."""
+    autodiscover_modules("tasks")
+
+
+def job_kinds() -> Mapping[str, JobKind]:
+    """Return the kinds of all apps by name."""
+    load_tasks()
+    return _kinds
+
+
 def get_kind(name: str) -> JobKind:
     """Return the kind of this name. Raises `KeyError` if no app has registered it."""
-    return _kinds[name]
+    return job_kinds()[name]
 
 
 def find_outcome(job: Job) -> Outcome | None:
     """Return the result of the job, or None if it is not done or its kind no longer exists."""
-    if job.result is None or job.kind not in _kinds:
+    kind = job_kinds().get(job.kind)
+    if job.result is None or kind is None:
         return None
-    return _kinds[job.kind].outcome(job, job.result)
+    return kind.outcome(job, job.result)
 
 
 def retry_url(job: Job) -> str:
     """Return the address of the form that starts such a job; empty if there is none."""
-    kind = _kinds.get(job.kind)
+    kind = job_kinds().get(job.kind)
     if kind is None or not kind.retry or not job.benchmark_key:
         return ""
     return reverse(kind.retry, args=[job.benchmark_key])
@@ -94,4 +110,5 @@ def retry_url(job: Job) -> str:
 
 def keeps_parts(job: Job) -> bool:
     """Return whether parts of a job that did not finish stay stored."""
-    return job.kind in _kinds and _kinds[job.kind].keeps_parts
+    kind = job_kinds().get(job.kind)
+    return kind is not None and kind.keeps_parts

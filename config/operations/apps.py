@@ -8,4 +8,4 @@ class OperationsConfig(AppConfig):
     label = "operations"
 
     def ready(self) -> None:
-        from config.operations import checks, receivers  # noqa: F401
+        from config.operations import checks  # noqa: F401

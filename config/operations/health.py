@@ -33,8 +33,8 @@ SILENT_AFTER = timedelta(minutes=3)
 # A job whose lease ended this long ago should have been swept.
 SWEPT_AFTER = timedelta(minutes=3)
 BROKER_SECONDS = 2
-# Each process computes the answers to monitors at most this often, so that many requests cannot
-# occupy the server.
+# Each process computes the answers to monitors at most once in this time, so that many requests
+# cannot occupy the server.
 FRESH_SECONDS = 2.0
 
 
@@ -57,7 +57,7 @@ class Check:
 
 
 def check_health(only: Iterable[str] = ()) -> list[Finding]:
-    """Run all checks, or those of these names. Raises `KeyError` for an unknown name.
+    """Run all checks, or those whose names are in `only`. Raises `KeyError` for unknown names.
 
     If the database does not answer, checks that need it are not run and not listed.
     """
@@ -260,10 +260,10 @@ def disks() -> dict[str, shutil._ntuple_diskusage]:
 
 def check_disk() -> Finding:
     free = {name: usage.free for name, usage in disks().items()}
-    # An operator has time to act before uploads are refused.
+    # Twice the reserve leaves an operator time to act before uploads are refused.
     minimum = 2 * settings.DISK_RESERVE_BYTES
     text = ", ".join(f"{size_in_words(size)} ({name})" for name, size in free.items())
-    # Temporary files may be in memory, which has less space.
+    # The folder of temporary files may be smaller, because it may be in memory.
     full = [name for name, size in free.items() if size < minimum and name != "temporary files"]
     if not full:
         return Finding("disk", True, f"Free: {text}.")
@@ -289,7 +289,7 @@ def check_backup() -> Finding:
 
 
 def age_in_words(age: timedelta) -> str:
-    """Return an age in one unit, which fits at least twice: `12 s`, `5 min`, `3 h`, `2 days`."""
+    """Return an age in the largest unit of which it has two or more, such as `5 min`, `2 days`."""
     seconds = max(0, int(age.total_seconds()))
     for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:

@@ -1,7 +1,7 @@
 """Housekeeping: remove rows and files that are no longer needed, and store missing ones.
 
 It runs every night.
-An app registers a step for its own rows with `@housekeeping_step`.
+An app registers a step for its own rows with `@housekeeping_step` in `tasks.py`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from config.accounts.actors import Actor
 from config.accounts.policies import check_can_administer
 from config.idempotency.services import expired_requests
 from config.jobs.models import UNFINISHED, Job
+from config.jobs.registry import load_tasks
 from config.operations.backup.contents import named_files
 from config.operations.backup.databases import run_query
 from config.operations.models import Operation, OperationKind
@@ -85,6 +86,7 @@ def run_housekeeping(*, by: Actor, dry_run: bool = False) -> list[StepFigures]:
 
 
 def _run_steps(*, dry_run: bool) -> list[StepFigures]:
+    load_tasks()
     figures = []
     for name, (title, step) in _steps.items():
         removed = step(dry_run)
@@ -179,7 +181,7 @@ def _unnamed_files(storage: str, root: Any, age: timedelta) -> Iterator[Path]:
     """
     root = Path(root)
     old = [path for path in root.rglob("*") if _is_older(path, age)]
-    # Read after the folder, so that a row stored in between keeps its file.
+    # The rows are read after the folder, so that a file whose row was stored in between stays.
     with long_transaction():
         named = {file.name for file in named_files(run_query) if file.storage == storage}
     yield from (path for path in old if path.relative_to(root).as_posix() not in named)

@@ -72,7 +72,7 @@ class ProbeMiddleware:
 
 
 def key_of_user(request: HttpRequest) -> int | None:
-    """Return the key of the account that sent the request, without a query for it."""
+    """Return the key of the account that sent the request, without a database query for it."""
     # The session's user, if a view has read it, or the token's user, which REST framework sets.
     user: Any = getattr(request, "_cached_user", None) or request.__dict__.get("user")
     is_loaded = user is not None and "_wrapped" not in user.__dict__

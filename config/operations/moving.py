@@ -133,7 +133,7 @@ def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[s
     cursor.execute("SET LOCAL maintenance_work_mem = '256MB'")
     tables = sorted(_tables(query) - {MIGRATIONS})
     dropped = _drop_keys(query, cursor)
-    # Only the tables that `migrate` has filled. The audit log refuses DELETE, and is empty.
+    # Only the tables that `migrate` has filled have rows. The audit log would refuse DELETE.
     for table in FILLED_BY_ITSELF.intersection(tables):
         cursor.execute(f"DELETE FROM {quoted(table)}")  # noqa: S608
     wanted = count_rows(lambda sql: source.execute(sql).fetchall(), tables)

@@ -50,7 +50,7 @@ class Permits:
                 self._window, self._left = window, {}
             if name not in self._left or self._left[name] == 0:
                 self._left[name] = _take_from_cache(f"permits:{name}:{window}", limit)
-            # Negative: the shared count has reached the limit, and is not read again.
+            # Below 0, the shared count has reached the limit and is not read again in this minute.
             if self._left[name] < 0:
                 return False
             self._left[name] -= 1
@@ -100,7 +100,7 @@ def _is_allowed(scope: str, request: Request | HttpRequest) -> bool:
 
 
 def _network_of(about: RequestInfo | None) -> str:
-    """Return the address of a visitor, or that of their network in IPv6; empty if unknown."""
+    """Return the IPv4 address or the IPv6 network of a visitor; empty if unknown."""
     try:
         address = ip_address(about.address if about else "")
     except ValueError:

@@ -150,7 +150,7 @@ def sessions_with_password(probe: Probe) -> str:
 
 
 def api_views(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, Any]]:
-    """Yield the classes of the API's views, with their addresses."""
+    """Yield the address and the class of each view of the API."""
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             yield from api_views(pattern.url_patterns)
@@ -158,7 +158,9 @@ def api_views(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[st
             yield str(pattern.pattern), view
 
 
-@requirement("8.2.1", "Every operation of the API requires a permission, and denies by default.")
+@requirement(
+    "8.2.1", "Every operation of the API requires a permission. If it sets none, no one may use it."
+)
 def denied_by_default(probe: Probe) -> str:
     default = settings.REST_FRAMEWORK["DEFAULT_PERMISSION_CLASSES"]
     if default != ["config.accounts.permissions.DenyAll"]:

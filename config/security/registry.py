@@ -57,7 +57,7 @@ def numbers() -> list[str]:
 
 
 def run_checks(*chosen: str) -> list[Verdict]:
-    """Check the requirements with these numbers, or all. Their requests are not logged."""
+    """Check the requirements with these numbers, or all. Requests of the checks are not logged."""
     probe = Probe()
     logging.disable(logging.CRITICAL)
     try:

@@ -1,4 +1,4 @@
-"""Sorting numpy arrays."""
+"""Sorting and numbering the values of numpy arrays."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Int64s = npt.NDArray[np.int64]
 def combined(first: Int64s, second: npt.NDArray[np.integer]) -> Int64s:
     """Return one number for each row, by which rows are in the order of `first` and then `second`.
 
-    second: from 0. Sorting one array that is almost in order takes a tenth of the time of sorting
-    two.
+    second: numbers from 0. Sorting one array that is almost in order takes a tenth of the time of
+    sorting two.
     """
     return np.asarray(first * (int(second.max(initial=0)) + 1) + second)
 
@@ -26,3 +26,19 @@ def sorted_once(numbers: Int64s) -> Int64s:
     first = np.ones(len(numbers), dtype=np.bool_)
     np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
     return numbers[first]
+
+
+def numbered(values: Int64s) -> tuple[Int64s, Int64s]:
+    """Return the distinct values [k] ascending, and the place of each value among them [n].
+
+    The result is that of np.unique with `return_inverse`. Values that lie close together, such as
+    primary keys or labels, are counted and not sorted.
+    """
+    lowest = int(values.min()) if len(values) else 0
+    width = int(values.max(initial=lowest)) - lowest + 1
+    if width > 4 * len(values):
+        distinct = sorted_once(values)
+        return distinct, np.searchsorted(distinct, values)
+    occurs = np.zeros(width, np.bool_)
+    occurs[values - lowest] = True
+    return np.flatnonzero(occurs) + lowest, (np.cumsum(occurs) - 1)[values - lowest]

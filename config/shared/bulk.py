@@ -139,8 +139,8 @@ def reserve_ids(model: type[models.Model], count: int) -> IntArray:
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # The inner query looks the sequence up once, and not for each number. The numbers are
-            # sent only if another transaction has got some between them.
+            # The inner query looks the sequence up once, and not for each number. All numbers are
+            # returned only if they have gaps, because another transaction drew some of them.
             cursor.execute(
                 "SELECT min(id), CASE WHEN max(id) - min(id) >= count(*) THEN array_agg(id) END "
                 "FROM (SELECT nextval((SELECT pg_get_serial_sequence(%s, %s)::regclass)) AS id "
@@ -257,7 +257,7 @@ class WholeSeconds(models.Func):
     template = "CAST(FLOOR(EXTRACT(EPOCH FROM %(expressions)s)) AS BIGINT)"
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        # Escaped twice: for the template and for the parameters.
+        # The % is escaped twice: for the template and for the parameters.
         context["template"] = "CAST(STRFTIME('%%%%s', %(expressions)s) AS BIGINT)"
         return self.as_sql(compiler, connection, **context)
 
@@ -281,7 +281,7 @@ def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray,
         return copy_columns_out(sql, params, len(names))
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        # In flat pieces, because a list of a million tuples would need ten times the memory.
+        # Each piece becomes a flat array, because a list of tuples would need ten times the memory.
         pieces = [
             np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(names))
             for rows in iter(lambda: cursor.fetchmany(ROWS_PER_PIECE), [])

@@ -90,7 +90,7 @@ def _is_behind() -> bool:
 class TerminalProgress(Progress):
     """Show progress on stderr: a live bar in a terminal, otherwise a line for each new phase.
 
-    Without `lines` nothing is written outside a terminal.
+    If `lines` is False, nothing is written outside a terminal.
     """
 
     def __init__(self, *, lines: bool = True, stream: TextIO | None = None) -> None:

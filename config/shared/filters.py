@@ -25,7 +25,7 @@ class Filter:
 
 
 def requested_filter(request: HttpRequest, name: str, values: Iterable[str]) -> str:
-    """Return the value of a parameter of the address, or "" without it.
+    """Return the value of a parameter of the address, or "" if it is missing.
 
     Raises `InvalidInput` if it is not one of the values.
     """

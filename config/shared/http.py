@@ -21,7 +21,7 @@ from rest_framework.views import exception_handler, set_rollback
 
 from config.shared import errors
 from config.shared.language import for_visitors_and_annotators, own_language
-from config.shared.outages import DATABASE_AWAY, broke_at_commit, is_disk_full
+from config.shared.outages import DATABASE_UNAVAILABLE, broke_at_commit, is_disk_full
 
 STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (errors.InvalidInput, 400),
@@ -37,7 +37,7 @@ STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     # The connection broke while the body was read.
     (UnreadablePostError, 400),
     # The database does not answer, is locked too long, or is out of space. The client can retry.
-    *((error, 503) for error in DATABASE_AWAY),
+    *((error, 503) for error in DATABASE_UNAVAILABLE),
 )
 TITLES = {
     400: _("The request is not valid"),
@@ -74,9 +74,9 @@ def text_of(error: BaseException) -> str:
         return gettext("Nothing was stored. Tell an admin, and try again later.")
     if isinstance(error, UnreadablePostError):
         return gettext("The connection broke before the request was complete. Nothing was stored.")
-    if isinstance(error, DATABASE_AWAY) and broke_at_commit(error):
+    if isinstance(error, DATABASE_UNAVAILABLE) and broke_at_commit(error):
         return gettext(BROKE_AT_COMMIT)
-    if isinstance(error, DATABASE_AWAY):
+    if isinstance(error, DATABASE_UNAVAILABLE):
         return gettext("Please try again in a moment; nothing was stored.")
     return str(error)
 

@@ -18,11 +18,16 @@ def check_seed(seed: int) -> None:
     _check(seed, -SEED_MAX, SEED_MAX, "seed")
 
 
-def check_length(model: type[models.Model], column: str, text: str) -> None:
+def check_length(model: type[models.Model], column: str, text: str, noun: str = "") -> None:
+    """Raise `InvalidInput` if a text is too long for its column.
+
+    noun: the word for the text in the message, as forms show it; by default, the name of the
+    column with spaces.
+    """
     longest = getattr(model._meta.get_field(column), "max_length", None)
     if longest is not None and len(text) > longest:
-        what = f"{model._meta.verbose_name} {column}"
-        raise InvalidInput(f"the {what} has {len(text):,} characters, {longest:,} are allowed")
+        noun = noun or column.replace("_", " ")
+        raise InvalidInput(f"the {noun} has {len(text):,} characters; the maximum is {longest:,}")
 
 
 def _check(value: int, lowest: int, highest: int, what: str) -> None:

@@ -56,7 +56,10 @@ def mask(text: str) -> str:
 
 
 def client_address(request: HttpRequest, proxies: int) -> str:
-    """Return the address of the client. Only headers of that number of proxies are trusted."""
+    """Return the address of the client, or "unknown".
+
+    proxies: the number of proxies whose entries in X-Forwarded-For are trusted.
+    """
     address = str(request.META.get("REMOTE_ADDR", ""))
     forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
     if proxies and len(forwarded) >= proxies:
@@ -82,7 +85,7 @@ class _Formatter(logging.Formatter):
         return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
     def error(self, record: logging.LogRecord) -> str:
-        """Return the traceback, or an empty text. One line for each of its lines."""
+        """Return the traceback, which has several lines, or an empty text."""
         if not record.exc_info or record.exc_info[0] is None:
             return ""
         return "".join(traceback.format_exception(*record.exc_info)).rstrip()

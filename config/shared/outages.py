@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 # The server does not answer, or closed the connection, or could not get a lock in time.
-DATABASE_AWAY = (OperationalError, InterfaceError)
+DATABASE_UNAVAILABLE = (OperationalError, InterfaceError)
 # EFBIG: the limit for one file, such as RLIMIT_FSIZE.
 DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 POSTGRESQL_DISK_IS_FULL = "53100"
@@ -47,13 +47,14 @@ def broke_at_commit(error: BaseException) -> bool:
 def when_database_answers(action: Callable[[], Answer], *, seconds: float) -> Answer:
     """Run `action`, and repeat it for up to `seconds` while the database does not answer.
 
-    `action` must have the same effect if it runs twice. It may not be part of a transaction.
+    `action` must have the same effect if it runs twice. Inside a transaction it runs only once,
+    because the database has discarded the earlier statements of the transaction.
     """
     deadline = time.monotonic() + seconds
     while True:
         try:
             return action()
-        except DATABASE_AWAY:
+        except DATABASE_UNAVAILABLE:
             if connection.in_atomic_block or time.monotonic() > deadline:
                 raise
             connection.close()

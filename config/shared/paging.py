@@ -51,7 +51,9 @@ class Cursor:
 
 
 CURSOR_PARAMETERS = [
-    OpenApiParameter("cursor", int, description="Where the page begins: as in the `next` address."),
+    OpenApiParameter(
+        "cursor", int, description="Where the page begins. Take it from the `next` address."
+    ),
     OpenApiParameter(
         "limit",
         int,

@@ -1,4 +1,4 @@
-"""Queries that are compiled once per connection and then run many times.
+"""Database queries that are compiled once per connection and then run many times.
 
 Django builds the SQL of a query each time. This takes a large part of the time of storing an
 annotator's answer (DECISIONS 23). A prepared query has `Given("name")` in place of its values:
@@ -31,7 +31,10 @@ class Given(Expression):
 
 
 class Prepared:
-    """A SELECT of the queryset that `build` returns; with `columns`, an UPDATE of its rows."""
+    """A SELECT of the queryset that `build` returns.
+
+    If there are `columns`, it is an UPDATE of the rows of the queryset.
+    """
 
     def __init__(self, build: Callable[[], QuerySet[Any, Any]], **columns: Any) -> None:
         self.build, self.columns = build, columns

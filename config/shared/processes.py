@@ -13,8 +13,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 GRACE_SECONDS = 10
-# Imports create millions of rows without reference cycles. With Python's 700, looking for cycles
-# takes up to a quarter of their time.
+# Imports create millions of rows without reference cycles. With Python's default of 700, looking
+# for cycles takes up to a quarter of their time.
 NEW_OBJECTS_PER_COLLECTION = 100_000
 # The start of a command creates more than 100,000 objects that stay.
 NEW_OBJECTS_OF_COMMANDS = 500_000
@@ -32,7 +32,7 @@ def child(
     """Run a Python module as a process, and end it with all its children.
 
     The child has its own process group, so that Ctrl-C reaches only the parent, which then ends
-    the child properly. With `log`, its output goes to that file.
+    the child properly. The output of the child is appended to the file `log`, if there is one.
     """
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)

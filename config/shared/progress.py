@@ -9,14 +9,15 @@ class Progress(Protocol):
     """A callback that long work calls from time to time with the number of steps done.
 
     It may raise `config.shared.errors.Cancelled` to end the work. `total` is None while it is
-    unknown. `phase` names the current step of the work. If it is empty, the phase stays.
+    unknown. `phase` is the name of the current phase of the work. If it is empty, the phase has not
+    changed.
     """
 
     def __call__(self, done: int, total: int | None, phase: str = "") -> None: ...
 
 
 def no_progress(done: int, total: int | None, phase: str = "") -> None:
-    """Ignore the progress. The default of functions that report it."""
+    """Ignore the progress. This is the default of functions that report it."""
 
 
 PART_STEPS = 1000
@@ -25,7 +26,7 @@ PART_STEPS = 1000
 def progress_of_part(progress: Progress, number: int, parts: int, name: str) -> Progress:
     """Return the progress of one of several equally long parts, in steps of a thousandth.
 
-    number: of the part, from 0. name: replaces the phases that the part reports.
+    number: the number of the part, from 0. name: the phase that is shown during the whole part.
     """
 
     def report(done: int, total: int | None, phase: str = "") -> None:

@@ -34,9 +34,9 @@ class PublicIds:
         return (left << HALF_BITS | right) + 1
 
     def key_of(self, public_id: int) -> int:
-        """Return the primary key that a public id stands for. There may be no such row.
+        """Return the primary key that a public id stands for, even if there is no such row.
 
-        No row has the key 0, which is returned for a number that is no public id.
+        For a number that is not a public id, return 0, which no row has as its key.
         """
         if not 1 <= public_id <= PUBLIC_ID_MAX:
             return 0

@@ -1,4 +1,4 @@
-"""The block tag that writes the frame of every table, in templates without `{% load %}`.
+"""The block tag that writes the frame of every table. Templates use it without `{% load %}`.
 
 {% table "Steps of the last housekeeping" "Step" "Removed"|number %}
   {% for step in steps %}<tr>…</tr>{% endfor %}
@@ -17,7 +17,7 @@ from config.shared.tables import Column, Head
 
 register = template.Library()
 
-# With more columns of text before the first number, a phone shows no number.
+# On a phone, more than this number of columns of text would leave no space for the first number.
 TEXTS_ON_PHONE = 2
 
 

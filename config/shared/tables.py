@@ -37,8 +37,8 @@ class Column:
 
     key: its name in addresses and rows. title: its head on a page. kind: how its values are
     written, a key of `config.shared.numbers.FORMATS`. is_sortable: whether its head is a link.
-    highest_first: the first click on its head sorts from the highest value; so also for numbers and
-    times, except with lowest_first.
+    highest_first: whether the first click on its head sorts from the highest value. For numbers and
+    times this is the default, unless `lowest_first` is set.
     """
 
     key: str
@@ -110,8 +110,8 @@ class Order:
     def sort(self, rows: Iterable[Row], value: Callable[[Row, str], Any]) -> list[Row]:
         """Return the rows in this order. Equal rows keep their order.
 
-        value: returns what a row is sorted by for a column's key. Rows whose value is None come
-        last in either direction.
+        value: returns the value by which a row is sorted, from the row and the key of a column.
+        Rows whose value is None come last in either direction.
         """
         pairs = [(value(row, self.key), row) for row in rows]
         defined = [pair for pair in pairs if pair[0] is not None]
@@ -126,8 +126,8 @@ class Order:
     ) -> QuerySet[M]:
         """Return the rows of a query in this order. NULL comes last in either direction.
 
-        fields: what the database sorts by for each column's key. ties: what equal rows are sorted
-        by.
+        fields: the field or expression by which the database sorts, for each column's key. ties:
+        the fields by which equal rows are sorted.
         """
         field = fields[self.key]
         expression: Any = F(field) if isinstance(field, str) else field

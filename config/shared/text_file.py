@@ -19,7 +19,7 @@ def decode_text(content: bytes) -> str:
 
 
 class TextFileField(forms.FileField):
-    """A file whose cleaned value is its text; empty without a file."""
+    """A file. Its cleaned value is the text of the file, or an empty text if there is no file."""
 
     def __init__(self, *, bytes_max: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -16,7 +16,7 @@ from django.conf import settings
 from config.shared.errors import InvalidInput
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
-# The addresses of a host that are tried, such as one of IPv6 and one of IPv4.
+# The maximum number of addresses of a host that are tried, such as one of IPv6 and one of IPv4.
 ADDRESSES_MAX = 2
 # Translates to IPv4 addresses, so it could reach a private one.
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
@@ -29,7 +29,7 @@ class AddressRefused(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes. path: with the query. ips: the checked addresses of the host."""
+    """Where a request goes. path: the path and the query. ips: the host's checked addresses."""
 
     host: str
     port: int

@@ -26,7 +26,7 @@ class Webhook(models.Model):
     on_labels_published = models.BooleanField(default=False)
     on_campaign_closed = models.BooleanField(default=False)
     on_run_scored = models.BooleanField(default=False)
-    # Encrypted, because the site itself needs it to sign.
+    # Encrypted and not hashed, because the site needs it to sign deliveries.
     secret = models.TextField(editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -16,7 +16,7 @@ from config.webhooks.addresses import Target, resolve
 from config.webhooks.models import ANSWER_LENGTH
 
 CONNECT_SECONDS = 5
-# For the whole request, so that a host that answers byte by byte does not occupy a worker.
+# The limit for a whole request, so that a host that answers byte by byte does not occupy a worker.
 TOTAL_SECONDS = 10
 
 
@@ -84,7 +84,7 @@ class _Pinned(http.client.HTTPConnection):
             self.sock.do_handshake()
 
     def break_off(self) -> None:
-        """Let the waiting for the host end with an error."""
+        """End the wait for the host with an error."""
         if self.sock is not None:
             with suppress(OSError):
                 self.sock.shutdown(socket.SHUT_RDWR)

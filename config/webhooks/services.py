@@ -27,12 +27,14 @@ from config.webhooks.sending import Answer, send, signature
 
 WEBHOOKS_MAX = 20
 PREFIX = "hearth_webhook_"
-# Longer than an attempt takes. Later, its worker must have died, and the delivery is due again.
+# Longer than an attempt takes. After this time, its worker must have died, and the delivery is due
+# again.
 LEASE = timedelta(minutes=2)
 # The waits after failed attempts. After the last one, the delivery has failed.
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360, 720))
 KEPT = timedelta(days=90)
-# The deliveries that one sweep sends, so that messages do not pile up behind a slow receiver.
+# The maximum number of deliveries that one sweep sends, so that messages do not pile up behind a
+# slow receiver.
 SWEPT_MAX = 100
 
 

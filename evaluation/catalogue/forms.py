@@ -35,7 +35,7 @@ class LabelForm(forms.Form):
 
     @property
     def source(self) -> LabelSource | None:
-        """The selected labels of a valid form; the newest ones by default, None without any."""
+        """The selected labels of a valid form. By default the newest; None if there are none."""
         return self.sources[self.cleaned_data["labels"] or next(iter(self.sources))]
 
     @property

@@ -103,7 +103,10 @@ class ShownPair:
 
 
 def pair_columns(title: str, runs: Sequence[Run], *, sorts_ranks: bool) -> list[Column]:
-    """Return the columns of the pairs of one caption or video. title: of the first column."""
+    """Return the columns of the pairs of one caption or video.
+
+    title: the title of the first column.
+    """
     return [
         Column("number", title),
         Column("original", "Original positive", highest_first=True),
@@ -124,7 +127,10 @@ def rank_key(place: int) -> str:
 def places_in_order(
     order: Order, columns: PairColumns, ranks: Sequence[Mapping[int, int]] = ()
 ) -> list[int]:
-    """Return the places of the pairs in an order. ranks: of each run, by pair code."""
+    """Return the places of the pairs in an order.
+
+    ranks: for each run, the rank of each pair by its code.
+    """
     of_runs = {rank_key(place): of_run for place, of_run in enumerate(ranks)}
 
     def value(place: int, key: str) -> Any:
@@ -152,7 +158,11 @@ def shown_pairs(
     ranks: Sequence[Mapping[int, int]],
     tasks: Mapping[int, list[PairTask]],
 ) -> list[ShownPair]:
-    """Return the rows of a page. others, tasks, and the ranks of each run: by pair code."""
+    """Return the rows of a page.
+
+    The keys of `others`, `tasks` and the ranks of each run are pair codes. others: the video of
+    each pair on the page of a caption, and the caption on the page of a video.
+    """
     columns = pairs.columns
     return [
         ShownPair(

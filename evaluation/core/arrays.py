@@ -7,6 +7,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from config.shared.arrays import numbered
+
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -16,9 +18,9 @@ GainArray: TypeAlias = npt.NDArray[np.int8]
 def whole_numbers(values: npt.ArrayLike, name: str, highest: int | None) -> IntArray:
     """Return `values` as a one-dimensional int64 array.
 
-    name: of the values, for errors. highest: the largest allowed value; None for no upper bound.
-    Raises ValueError if `values` is not one-dimensional, or if a value is not an integer from 0 to
-    `highest`. A boolean is not an integer here.
+    name: what messages of errors call the values. highest: the largest allowed value; None for no
+    upper bound. Raises ValueError if `values` is not one-dimensional, or if a value is not an
+    integer from 0 to `highest`. A boolean is not an integer here.
     """
     array = np.asarray(values)
     if array.ndim != 1:
@@ -36,20 +38,16 @@ def whole_numbers(values: npt.ArrayLike, name: str, highest: int | None) -> IntA
 def renumber(values: IntArray) -> IntArray:
     """Return the values as 0, 1, 2 … without gaps, in their order, int64 [n].
 
-    values: int64 [n], not negative. Equal values get equal numbers.
+    values: int64 [n]. Equal values get equal numbers.
     """
-    highest = int(values.max(initial=0))
-    if highest > 4 * len(values):  # otherwise counting is faster than sorting
-        return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
-    occurs = np.bincount(values, minlength=highest + 1) > 0
-    return np.asarray((np.cumsum(occurs) - 1)[values])
+    return numbered(values)[1]
 
 
 def dense_groups(groups: npt.ArrayLike, n_queries: int, name: str = "clusters") -> IntArray:
     """Return the group of each query as numbers 0, 1, 2 … without gaps, int64 [n_queries].
 
-    name: of the groups, for errors. Raises ValueError if `groups` is not one whole number for each
-    query.
+    name: what messages of errors call the groups. Raises ValueError if `groups` is not one whole
+    number for each query.
     """
     numbers = whole_numbers(groups, name, None)
     if len(numbers) != n_queries:

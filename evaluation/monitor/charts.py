@@ -77,8 +77,9 @@ def column_chart(
 ) -> Chart | None:
     """Return a chart of stacked columns, or None if no series has a value.
 
-    starts: when each period begins, in seconds since 1970. width: their length in seconds. top: the
-    value of the full height; otherwise a round number above the highest column.
+    starts: when each period begins, in seconds since 1970. width: the length of a period in
+    seconds. top: the value at the full height of the chart; None for a round number above the
+    highest column.
     """
     if all(value is None for part in series for value in part.values):
         return None

@@ -71,7 +71,7 @@ class Originals:
 
 
 def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Originals | None:
-    """Return the stored result for the newest labels, else for earlier ones; None without labels.
+    """Return the stored result for the newest labels, or else for earlier ones, or None.
 
     Nothing is computed here. The jobs that publish and draft labels compute the result.
     """

@@ -27,8 +27,8 @@ LINKS_MAX = 4
 class ToDoLink:
     """The work in one campaign or benchmark, with the page where it is done.
 
-    count: the number of things to do; None while they are being counted. name: of the campaign or
-    benchmark.
+    count: the number of things to do; None while they are being counted. name: the name of the
+    campaign or benchmark.
     """
 
     count: int | None

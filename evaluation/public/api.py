@@ -88,7 +88,9 @@ class ScoredUploadSerializer(UploadSerializer):
     labels = serializers.SerializerMethodField(
         help_text="The version of the labels of the scores, or `original`."
     )
-    scores = serializers.SerializerMethodField(help_text="Scores by measure; null without any.")
+    scores = serializers.SerializerMethodField(
+        help_text="Scores by measure; null if there are none."
+    )
     judged = serializers.SerializerMethodField(help_text="Judged share of the top ranks by depth.")
     unjudged = serializers.SerializerMethodField(
         help_text="The number of unjudged pairs in the top ten."

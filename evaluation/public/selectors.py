@@ -65,7 +65,7 @@ def is_judged(benchmark: Benchmark) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class UploadRow:
-    """An upload with the scores of its run by the newest labels. row: None without a run."""
+    """An upload with the scores of its run by the newest labels. row: None if there is no run."""
 
     upload: RunUpload
     label_set: LabelSet | None

@@ -23,8 +23,9 @@ DEFAULT_SORT = "-C@1"
 class ResultsForm(forms.Form):
     """The labels and the direction of the results table.
 
-    `labels`: a version or `original`. `only`: without the original positives. `direction`: of the
-    runs, because scores of both directions cannot be compared.
+    `labels`: a version or `original`. `only`: whether the original positives are left out.
+    `direction`: the direction of the runs, because scores of different directions cannot be
+    compared.
     """
 
     labels = LabelsField(label="Labels", required=False)
@@ -42,7 +43,7 @@ class ResultsForm(forms.Form):
         directions: Collection[str] = (),
         **kwargs: Any,
     ) -> None:
-        """directions: those of the runs."""
+        """Offer the label sets. directions: the directions of the runs."""
         super().__init__(*args, **kwargs)
         self.directions = [found.value for found in Direction if found in directions]
         versions = [

@@ -55,13 +55,13 @@ StoredScores = dict[str, float | UndefinedScore]
 class RunEvaluation:
     """Scores of one run. An undefined score is None, and `undefined` contains its reason.
 
-    original: scores by the original positives. labelled: scores by the label set, or None without
-    one. judged: judged share of the top ranks, by depth, for all depths in `reads`. reads: number
-    of ranks of the run that each measure reads. unjudged: number of unjudged pairs in the top ten.
-    bounds: lowest and highest C@k that the unjudged pairs of the list allow.
+    original: scores by the original positives. labelled: scores by the label set, or None if there
+    is no label set. judged: judged share of the top ranks, by depth, for all depths in `reads`.
+    reads: number of ranks of the run that each measure reads. unjudged: number of unjudged pairs in
+    the top ten. bounds: lowest and highest C@k that the unjudged pairs of the list allow.
 
-    `judged`, `unjudged` and `bounds` are by the label set, or by the original positives without
-    one.
+    `judged`, `unjudged` and `bounds` are by the label set, or by the original positives if there is
+    no label set.
     """
 
     run: Run
@@ -124,7 +124,7 @@ def evaluate_runs(
 
 
 def score_private_run(*, run: Run, progress: Progress) -> None:
-    """Score an uploaded run by the newest label set, or by the original positives without one."""
+    """Score an uploaded run by the newest label set, or else by the original positives."""
     progress(0, None, "scoring")
     benchmark = run.benchmark
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()

@@ -122,7 +122,7 @@ class ResultRow:
     labelled: Evaluation | None
     by_labels: bool
     cells: list[Cell] = field(default_factory=list)
-    # Ranks by the original positives and by the labels; None without a score.
+    # Ranks by the original positives and by the labels; None if there is no score.
     rank_before: int | None = None
     rank: int | None = None
     # The number of ranked runs.
@@ -312,7 +312,7 @@ class RunResults(TypedDict):
 
 
 class Results(TypedDict):
-    """The results table as a JSON file. `runs`: by name."""
+    """The results table as a JSON file. The keys of `runs` are the names of the runs."""
 
     benchmark: str
     labels: str

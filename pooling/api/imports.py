@@ -79,7 +79,7 @@ class CountsSerializer(serializers.Serializer[dict[str, Any]]):
 
 class FileReportSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.CharField()
-    format = serializers.CharField(help_text="The detected format, in words.")
+    format = serializers.CharField(help_text="The detected format, as text.")
 
 
 class TextReportSerializer(serializers.Serializer[dict[str, Any]]):

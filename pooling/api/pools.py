@@ -33,7 +33,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
     proxy = serializers.CharField(
         source="proxy.name",
         default=None,
-        help_text="The proxy whose pairs were candidates; null for none.",
+        help_text="The proxy whose pairs were candidates; null if there was none.",
     )
     withdrawn_runs = serializers.SerializerMethodField(
         help_text="The names of the pooled runs that have been withdrawn since."

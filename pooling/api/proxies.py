@@ -73,7 +73,7 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
             "id": {"help_text": "The id of the proxy, for its address."},
             "name": {"help_text": "The name, unique in the benchmark."},
             "method": {"help_text": "How the values were computed; `imported`: elsewhere."},
-            "options": {"help_text": "The options of the method, in words."},
+            "options": {"help_text": "The options of the method, as text."},
             "source": {"help_text": "The names of uploaded files; empty if it was computed here."},
             "sha256": {"help_text": "The SHA-256 of the matrix."},
             "captions_sha256": {"help_text": "The hash of the captions when it was stored."},

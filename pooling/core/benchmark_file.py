@@ -47,9 +47,9 @@ def parse_videos(
 ) -> VideosFile:
     """Read `video_id` and any of the optional columns `file,url,duration`.
 
-    A row is added to `problems`, or raised without them, if its key is invalid or repeated, if its
-    file name leads out of the media folder, if its URL is not plain http(s), or if its duration is
-    not a number of seconds above 0.
+    A row is an error if its key is invalid or repeated, if its file name leads out of the media
+    folder, if its URL is not plain http(s), or if its duration is not a number of seconds above 0.
+    Errors are added to `problems`. If `problems` is None, the first error is raised.
     """
     problems = problems or Problems(stop_at=1)
     table = CsvTable(

@@ -46,13 +46,13 @@ class Direction(StrEnum):
         return Direction.TEXT_TO_VIDEO
 
     def space(self, space: PairSpace) -> PairSpace:
-        """Return the space of this direction. space: that of the benchmark."""
+        """Return the pair space of this direction. space: the pair space of the benchmark."""
         return space if self is Direction.TEXT_TO_VIDEO else space.transposed
 
     def codes(self, codes: Int64s, space: PairSpace) -> Int64s:
         """Return pairs of a benchmark as codes of this direction, in the order of `codes`.
 
-        codes: int64 of any shape. space: that of the benchmark.
+        codes: int64 of any shape. space: the pair space of the benchmark.
         """
         return codes if self is Direction.TEXT_TO_VIDEO else space.transpose(codes)
 
@@ -61,7 +61,7 @@ class Direction(StrEnum):
         return codes if self is Direction.TEXT_TO_VIDEO else space.transposed.transpose(codes)
 
 
-# A matrix has a run of each direction.
+# The choice that imports a matrix as two runs, one for each direction.
 BOTH: Final = "both"
 DIRECTIONS: Final = (*(direction.value for direction in Direction), BOTH)
 # Values and names of the choices of fields, of one direction and of an import.

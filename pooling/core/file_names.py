@@ -30,8 +30,8 @@ def match_names(names: Sequence[str], keys: Iterable[str]) -> list[Match]:
     """Return the match of each file name with the keys of a benchmark's videos.
 
     A name matches the key that equals it with or without its suffix. If there is no such key, upper
-    and lower case and the form of accents do not count. A name is ambiguous if it matches several
-    keys, or if several of the names match the same key.
+    and lower case and the encoding of accents are ignored. A name is ambiguous if it matches
+    several keys, or if several of the names match the same key.
     """
     exact = set(keys)
     folded: dict[str, list[str]] = defaultdict(list)

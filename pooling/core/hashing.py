@@ -22,11 +22,12 @@ Parts = Callable[[], Iterable[Int64s]]
 
 
 def mix(codes: Int64s | UInt64s, seed: int) -> UInt64s:
-    """Return the hash of each code under a seed, uint64 [n]. Seeds count modulo 2**64.
+    """Return the hash of each code under a seed, uint64 [n].
 
     The hash is output number `code`, counted from 0, of SplitMix64 started at `seed`: Steele, Lea &
     Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with the finaliser
     constants of Vigna's splitmix64.c. It is a bijection for each seed, so codes never collide.
+    Seeds that are equal modulo 2**64 have the same hashes.
     """
     with np.errstate(over="ignore"):  # the arithmetic is modulo 2**64
         z = (codes.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN)

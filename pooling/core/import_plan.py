@@ -153,10 +153,11 @@ def _numbers(keys: Sequence[str], stored: Sequence[str]) -> Int64s:
 def _video_keys(
     stored: StoredCaptions, file: CaptionsFile, videos: Sequence[VideoRow]
 ) -> tuple[str, ...]:
-    """Return the videos after the import.
+    """Return the keys of the videos after the import, in the order of their numbers.
 
-    Those of the videos file come first, or else the stored ones; then those of the captions. If the
-    numbers are in use, the stored videos keep theirs.
+    With a videos file, its videos come first, then other videos of the captions, and then other
+    stored videos. Without one, stored videos come first, and then new videos of the captions. If
+    anything refers to the numbers, the videos stay as they are stored.
     """
     listed = [video.key for video in videos]
     if stored.is_numbered:

@@ -80,7 +80,7 @@ class JsonReader:
         original: Mapping[int, Collection[int]] | None,
         direction: Direction = Direction.TEXT_TO_VIDEO,
     ) -> None:
-        """query_numbers: those of the rows. video_numbers: those of the items."""
+        """query_numbers, video_numbers: the number of each row and of each item, by key."""
         self._direction = direction
         self._queries = query_numbers
         self._videos = video_numbers
@@ -133,7 +133,7 @@ class JsonReader:
             yield _joined(held)
 
     def _lists(self, members: JsonMembers) -> Iterator[_List]:
-        """Yield each list with its captions, in any layout. The first member decides which one."""
+        """Yield each list with its captions. The first member of the file decides the layout."""
         rows = iter(members)
         first = next(rows, None)
         if first is None:
@@ -155,7 +155,7 @@ class JsonReader:
 
     def _keyed_lists(self, rows: Iterable[tuple[str, object]]) -> Iterator[_List]:
         for key, value in rows:
-            if found := self._sound(self._keyed_list, key, value):
+            if found := self._unless_refused(self._keyed_list, key, value):
                 yield found
 
     def _keyed_list(self, key: str, value: object) -> _List:
@@ -176,11 +176,14 @@ class JsonReader:
 
     def _entries(self, rows: Iterable[_Row]) -> Iterator[_Entry]:
         for row in rows:
-            if entry := self._sound(self._entry, *row):
+            if entry := self._unless_refused(self._entry, *row):
                 yield entry
 
-    def _sound(self, read: Callable[..., T], *row: object) -> T | None:
-        """Return what `read` returns. If it refuses, add its reason to the problems."""
+    def _unless_refused(self, read: Callable[..., T], *row: object) -> T | None:
+        """Return the result of `read`.
+
+        If it raises `InvalidInput`, add the reason to the problems.
+        """
         try:
             return read(*row)
         except InvalidInput as error:
@@ -222,7 +225,7 @@ class JsonReader:
         for entry in entries:
             numbers: Sequence[int] = self._by_text[entry.text]
             if times[entry.text] > 1:
-                number = self._sound(self._next_caption, entry, numbers, taken)
+                number = self._unless_refused(self._next_caption, entry, numbers, taken)
                 if number is None:
                     continue
                 numbers = [number]

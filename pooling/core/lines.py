@@ -128,7 +128,7 @@ class TextBlocks:
             self._refuse(reason, self._read_lines())
 
     def _whole_lines(self, piece: bytes) -> Iterator[bytes]:
-        """Add a piece to the buffer. Yield the whole lines in it once there are enough."""
+        """Add a piece to the buffer. If it has enough bytes, yield the whole lines in it."""
         searched = len(self._buffer)
         self._buffer += piece
         # Only the new part is searched, so that a very long line is not searched many times.

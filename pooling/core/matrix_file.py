@@ -1,6 +1,6 @@
 """Runs as a `.npy` similarity matrix: captions x videos, both in the order of their numbers.
 
-One matrix has a run of each direction: its rows rank videos, and its columns rank captions.
+One matrix contains a run of each direction: its rows rank videos, and its columns rank captions.
 """
 
 from __future__ import annotations

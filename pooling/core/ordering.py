@@ -22,7 +22,7 @@ from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace
 from pooling.core.problems import Problems
 
-# Predictions in any order of captions are divided by ranges of captions.
+# The approximate number of ranges of captions, each with a temporary file for its predictions.
 RANGES = 128
 
 
@@ -98,10 +98,11 @@ class NotGroupedError(Exception):
 
 
 class ScatteredPredictions:
-    """Predictions in any order of captions, in temporary files, because memory may not suffice.
+    """Predictions of a file that is not grouped by caption.
 
-    Iterating yields the predictions of one range of captions after the other, with those of a
-    caption in the order in which they were added. Use it as a context manager.
+    They are in temporary files, because they may need more memory than there is. Iterating yields
+    the predictions of one range of captions after the other. The predictions of a caption keep the
+    order in which they were added. Use it as a context manager.
     """
 
     def __init__(self, n_queries: int) -> None:
@@ -167,9 +168,12 @@ class ListBuilder:
         problems: Problems,
         direction: Direction = Direction.TEXT_TO_VIDEO,
     ) -> None:
-        """n_queries: the number of rows, which are videos in the direction from video to text.
+        """Start without lists.
 
-        Then the items, here called videos, are captions.
+        n_queries: the number of rows of the run. depth: the maximum length of a list, None for no
+        limit. source: the name of the file in errors. In the direction from video to text, the rows
+        are videos and the items are captions, although the code calls rows queries and items
+        videos.
         """
         self._direction = direction
         self._key_ranks = video_key_ranks

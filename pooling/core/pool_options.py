@@ -21,7 +21,7 @@ PROXY_FROM = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolOptions:
-    """What a pool contains: the top `depth` of the named runs, or of all runs without a name.
+    """What a pool contains: the top `depth` of the named runs, or of all runs if none is named.
 
     sample, video_sample: numbers of captions and of videos that the pool is limited to, drawn by
     the seed; None for all. originals: what happens to original positives. similar: the number of
@@ -54,7 +54,7 @@ class PoolOptions:
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> PoolOptions:
-        """Read the options among other values. Missing ones have their defaults."""
+        """Select the options from `values`, which may contain others. Missing ones are defaults."""
         return cls(**{name: values[name] for name in cls.__dataclass_fields__ if name in values})
 
     def values(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def drawn_numbers(count: int, size: int | None, seed: int) -> Bools:
 def is_drawn(codes: Int64s, space: PairSpace, options: PoolOptions) -> Bools:
     """Return which pairs have a caption and a video in the samples, bool [n].
 
-    The sample of videos uses the next seed, so that it does not depend on that of captions.
+    The sample of videos is drawn with the seed plus 1, so that it is independent of the captions.
     """
     queries, videos = space.decode(codes)
     captions = drawn_numbers(space.n_queries, options.sample, options.seed)
@@ -88,10 +88,11 @@ def in_or_out(codes: Int64s, originals: Int64s, rule: str) -> Int64s:
 
 
 class Priority:
-    """The number of systems that rank each pair, and the best rank, int [n] each.
+    """What determines the priority of each pair.
 
-    codes: int64 [n], ascending. A pair that no run ranks has no system and the rank `NOT_RANKED`.
-    values: those of a proxy, float32 [n]; 0 without a proxy.
+    codes: int64 [n], ascending. n_systems: int32 [n], the number of systems that rank the pair.
+    best: int32 [n], its best rank, `NOT_RANKED` if no run ranks it. values: float32 [n], its value
+    in a proxy; 0 without a proxy.
     """
 
     def __init__(self, codes: Int64s) -> None:
@@ -101,17 +102,16 @@ class Priority:
         self.best = np.full(len(codes), NOT_RANKED, dtype=np.int32)
 
     def add_system(self, ranks: Sequence[Int32s]) -> None:
-        """Count one system. ranks: those of the pairs in each of its runs, int32 [n]."""
+        """Add one system. ranks: for each of its runs, the ranks of the pairs, int32 [n]."""
         best = np.minimum.reduce(ranks)
         self.n_systems += best != NOT_RANKED
         self.best = np.minimum(self.best, best)
 
     def first(self, selected: Int64s, count: int, seed: int) -> Int64s:
-        """Return the `count` most important of some of the pairs, ascending.
+        """Return the `count` pairs of `selected` with the highest priority, ascending codes.
 
-        A pair of more systems comes first, then a pair with a better rank, then a pair with a
-        higher value. A hash of the pair and the seed orders the rest, so that no caption or video
-        is preferred.
+        Pairs that more systems rank come first. Among these, a better rank decides, then a higher
+        value, and last a hash of the pair and the seed, so that no caption or video is preferred.
         """
         at = np.searchsorted(self.codes, selected)
         order = np.lexsort(

@@ -43,7 +43,7 @@ def read_run(
     if the file is not a run of this benchmark, or if `format` or `depth` is not valid.
 
     In the direction from video to text, TREC and JSON have lists of caption keys by video key. A
-    matrix is captions x videos in both. `whole` is filled if the file is a matrix.
+    matrix is captions x videos in both directions. `whole` is filled if the file is a matrix.
     """
     source = source or str(path)
     if depth is not None and depth < 1:

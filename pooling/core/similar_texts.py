@@ -25,7 +25,7 @@ Vectors: TypeAlias = Any
 # Similarities are compared to this number of decimals, so that machines whose arithmetic differs in
 # the last bit select the same texts.
 DECIMALS = 5
-# The texts that are compared with all others at once. The memory grows with this number.
+# The number of texts that are compared with all others at once. More texts need more memory.
 BLOCK = 250
 # A word in more than this share of the texts is multiplied in dense arrays. In sparse ones, words
 # such as "a" would take minutes.
@@ -60,9 +60,11 @@ def similar_texts(
 
 
 def tf_idf(texts: Sequence[str]) -> Vectors:
-    """Return one row of length 1 per text, or 0 without a word, float64 [n_texts, n_words].
+    """Return one row per text, float64 [n_texts, n_words].
 
-    The weight of a word is its count in the text times 1 + ln((1 + n) / (1 + its texts)).
+    The weight of a word is its count in the text times 1 + ln((1 + n_texts) / (1 + m)), where m is
+    the number of texts with the word. Rows are divided by their Euclidean norm. The row of a text
+    without words is 0.
     """
     from scipy import sparse  # type: ignore[import-untyped]  # slow to import
 
@@ -84,8 +86,11 @@ def tf_idf(texts: Sequence[str]) -> Vectors:
 
 
 def _nearest(cosines: Float64s, start: int, count: int, lowest: float) -> tuple[Int64s, Int64s]:
-    """Return the nearest texts of the rows, the first of which belongs to the text `start`."""
-    # Half a unit below, so that rounding decides.
+    """Return pairs of texts as `similar_texts` does, for one block of texts.
+
+    cosines: [n_rows, n_texts], the similarities of the texts from number `start` to all texts.
+    """
+    # A lower bound selects candidates, because a similarity just below `lowest` may be rounded up.
     rows, near = np.nonzero(cosines >= lowest - 0.5 * 10.0**-DECIMALS)
     similar = np.round(cosines[rows, near], DECIMALS)
     kept = (near != rows + start) & (similar >= lowest) & (similar > 0)

@@ -23,14 +23,14 @@ class CsvTable:
     """An iterable over the records of a CSV file: line number, and a tuple of column values.
 
     The tuple has the required columns and then the optional columns. Their order in the header does
-    not matter. `named` maps a column to the name that it has in this file, if that is another. A
+    not matter. `named` maps a column to the name that it has in this file, if the names differ. A
     missing optional column is "". Further columns are ignored and named in `notes`. The line number
     is that of the start of a record, because quoted fields may contain newlines. Empty lines are
     skipped. `header` is set when the first record is read.
 
     Raises `InvalidInput` if a column is missing or repeated, if a quote is not closed, or if
     `TextBlocks` refuses the file. A record with another length than the header is added to
-    `problems`; without them, it is raised as well.
+    `problems`. If `problems` is None, it is raised, too.
     """
 
     def __init__(

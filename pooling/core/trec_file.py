@@ -29,7 +29,7 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 _COLUMNS = 6
 _SCORE = re.compile(NUMBER.pattern.encode())
 _RANK = re.compile(rb"[+-]?[0-9]{1,9}")
-# Of texts with only these bytes, float() accepts the same as `NUMBER`.
+# If a text has only these bytes, float() accepts it if and only if `NUMBER` matches it.
 _BYTES_OF_NUMBERS = b"0123456789+-.eE"
 _END_OF_LINE = b" \x00 "
 _ALL_BUT_BLANKS = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
@@ -41,7 +41,7 @@ class TrecReader:
     Empty lines are skipped. Raises `InvalidInput` with the first errors by line. A line is an error
     if `TextBlocks` refuses it, or if it does not have six columns, has a control character, names
     an unknown caption or video, has a rank that is not an integer or a score that is not a finite
-    decimal number, or repeats a pair. A line of a run of the other direction is named at once.
+    decimal number, or repeats a pair. At a line of a run of the other direction, reading stops.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class TrecReader:
         video_numbers: Mapping[str, int],
         direction: Direction = Direction.TEXT_TO_VIDEO,
     ) -> None:
-        """query_numbers: those of the rows. video_numbers: those of the items."""
+        """query_numbers, video_numbers: the number of each row and of each item, by key."""
         self._direction = direction
         # Keys are looked up as UTF-8 bytes, so that lines do not have to be decoded.
         self._queries = {key.encode(): number for key, number in query_numbers.items()}
@@ -62,9 +62,9 @@ class TrecReader:
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
         """Return the run in `blocks`, with each list ordered and cut to `depth`.
 
-        Nearly all files are grouped by caption. Then each list is ordered and cut as soon as it is
-        complete. Otherwise the file is read again and sorted in a temporary file, with 24 bytes per
-        line.
+        If the file is grouped by caption, as nearly all are, each list is ordered and cut as soon
+        as it is complete. If not, the file is read again and sorted in temporary files, with 24
+        bytes per line.
         """
         try:
             return self._read(blocks, depth, self._add_grouped)
@@ -102,7 +102,7 @@ class TrecReader:
         last: list[Predictions] = []
         for part in parts:
             last = [self._add_complete(builder, Predictions.join([*last, part]))]
-            # With more predictions than videos, one is repeated, so reading can stop.
+            # If a list is longer than the number of videos, it repeats one, so reading can stop.
             if len(last[0]) > len(self._videos):
                 break
         if last:
@@ -138,7 +138,7 @@ class TrecReader:
             if columns is not None:
                 lines = np.arange(len(columns[0]), dtype=np.int32) + (blocks.lines_before + 1)
                 part = self._of_columns(columns, lines)
-                part = part or self._sound(list(zip(*columns, strict=True)), lines)
+                part = part or self._valid_rows(list(zip(*columns, strict=True)), lines)
             else:
                 texts = block.split(b"\n")
                 filled = np.fromiter(map(bool, texts), np.bool_, len(texts))
@@ -150,9 +150,9 @@ class TrecReader:
     def _of_rows(self, rows: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
         """Convert the rows to arrays. Rows with errors are left out; None if no row is left."""
         if set(map(len, rows)) != {_COLUMNS}:
-            return self._sound(rows, lines)
+            return self._valid_rows(rows, lines)
         part = self._of_columns(list(zip(*rows, strict=True)), lines)
-        return part or self._sound(rows, lines)
+        return part or self._valid_rows(rows, lines)
 
     def _of_columns(self, columns: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
         """Convert columns of texts to arrays. Returns None if a cell is invalid."""
@@ -171,9 +171,9 @@ class TrecReader:
             self._tag = tags[0]
         self._other_tags = self._other_tags or set(tags) != {self._tag}
 
-    def _sound(self, rows: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
+    def _valid_rows(self, rows: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
         """Add the errors of the rows to the problems, and convert the other rows."""
-        sound = np.ones(len(rows), np.bool_)
+        is_valid = np.ones(len(rows), np.bool_)
         for at, row in enumerate(rows):
             if reason := self._fault(row):
                 if len(row) == _COLUMNS and row[0] in self._videos and row[2] in self._queries:
@@ -182,10 +182,10 @@ class TrecReader:
                         f"the first column has the {self._direction.item} {shown(row[0])}",
                     )
                     raise InvalidInput(reason, line=int(lines[at]))
-                sound[at] = False
+                is_valid[at] = False
                 self._problems.add(reason, line=int(lines[at]))
-        kept = [row for row, is_sound in zip(rows, sound.tolist(), strict=True) if is_sound]
-        return self._of_rows(kept, lines[sound]) if kept else None
+        kept = [row for row, valid in zip(rows, is_valid.tolist(), strict=True) if valid]
+        return self._of_rows(kept, lines[is_valid]) if kept else None
 
     def _fault(self, row: Sequence[bytes]) -> str | None:
         if len(row) != _COLUMNS:
@@ -229,7 +229,7 @@ def scores_of(texts: Sequence[bytes]) -> Float64s | None:
 
 
 def _ranks_of(texts: Sequence[bytes]) -> Int32s | None:
-    """Return the ranks, of which few differ. Returns None if a text is invalid."""
+    """Parse ranks, each distinct text once. Return None if a text is invalid."""
     distinct = set(texts)
     if not all(map(_RANK.fullmatch, distinct)):
         return None
@@ -238,7 +238,7 @@ def _ranks_of(texts: Sequence[bytes]) -> Int32s | None:
 
 
 def _columns_of(block: bytes) -> list[Sequence[bytes]] | None:
-    """Return the columns of a block, or None unless all its lines are complete and have six.
+    """Return the columns of a block. Returns None unless all lines are complete with six columns.
 
     The whole block is split at once, with a mark in place of each newline. No line contains the
     mark, because it is a control character.

@@ -75,7 +75,7 @@ def parse_number(text: str, name: str) -> int:
 
 
 def parse_checksum(header: str) -> Checksum | None:
-    """Read the header Upload-Checksum; None without it."""
+    """Read the header Upload-Checksum. Return None if it is empty."""
     if not header:
         return None
     algorithm, _, encoded = header.partition(" ")

@@ -51,10 +51,11 @@ def list_members(source: str) -> tuple[list[Member], int]:
 
 
 def extract(source: str, targets: dict[str, str], bytes_max: int, reserve: int) -> dict[str, str]:
-    """Write members to the paths that the caller chose, by the index of the member.
+    """Write members to the paths that the caller chose.
 
-    bytes_max: of each member. reserve: the bytes that must stay free on the disk. Return the faults
-    of the members that could not be read. Their files are deleted.
+    targets: the path of each wanted member, by its index as text. bytes_max: the maximum size of a
+    member. reserve: the bytes that must stay free on the disk. Return the errors of the members
+    that could not be written, by index. Their files are deleted.
     """
     faults: dict[str, str] = {}
     with _readable(source):
@@ -89,7 +90,7 @@ def _heads(path: Path) -> Iterator[tuple[str, int, bool]]:
         return
     with tarfile.open(path, "r|*") as archive:
         for member in archive:
-            # The list of members would grow without a limit.
+            # Otherwise, this list would keep every member that was read, without a limit.
             archive.members = []  # type: ignore[attr-defined]
             yield member.name, member.size, member.isreg()
 

@@ -56,7 +56,7 @@ class ContactSheet:
                 self._timestamps = _middles(start, length) if length else []
             self._inspect_frame(frame, video)
         except (av.FFmpegError, ValueError):
-            # `write` raises the error.
+            # `write` then reads the file again and raises the error.
             self._timestamps, self._tiles, self._last = [], [], None
 
     def write(self, video: Path, target: Path, seconds: float | None = None) -> tuple[int, int]:

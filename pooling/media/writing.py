@@ -51,9 +51,9 @@ def ensure_playable(
 
     The copy has the same pictures and the first sound track, but no titles, dates, chapters or
     other data of the source, and another hash. Otherwise annotators who have the public data set
-    could look up the name of the video. Return information about `target`. `watch` and the errors
-    are those of `probe(source)`. `written` is called with the share of the source that is
-    normalised, from 0 to 1. After an error, `target` is unchanged.
+    could look up the name of the video. Return information about `target`. `watch` is called, and
+    errors are raised, as in `probe(source)`. `written` is called with the share of the source that
+    is normalised, from 0 to 1. After an error, `target` is unchanged.
     """
     info = probe(source, watch)
     if is_playable(info) and _copy_packets(source, target, info):
@@ -66,7 +66,7 @@ def normalise(source: Path, target: Path, *, max_height: int = _MAX_HEIGHT) -> M
 
     Frames are rotated as players show them and have square pixels and even sides. They are at most
     `max_height` high and twice that wide, and are never enlarged. They keep their times, but at
-    most 60 frames per second are written. Return value and errors are those of `ensure_playable`.
+    most 60 frames per second are written. The result and the errors are as in `ensure_playable`.
     """
     return _normalise(source, target, probe(source), max_height)
 

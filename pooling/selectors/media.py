@@ -8,7 +8,7 @@ from pooling.models import Video
 
 
 def playable_address(video: Video) -> str | None:
-    """Return the address of the stored file, or the URL of the video, or None without either."""
+    """Return the address of the stored file, or else the URL of the video, or else None."""
     if video.file:
         return reverse("video-file", args=[video.public_id])
     return video.url or None

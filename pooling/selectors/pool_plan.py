@@ -48,10 +48,11 @@ class Candidates:
 class PoolPlan:
     """A pool that could be built now.
 
-    codes: all its pairs. new: those that no earlier pool contains. Both are int64, ascending.
-    n_tasks: the different text pairs among `codes`. n_new_tasks: those that no earlier pool
-    contains. n_left_out: new pairs that the budget leaves out. n_unranked: new pairs that no pooled
-    run ranks to the depth, which only a proxy, similar texts or original positives add.
+    codes: the codes of all its pairs. new: the codes of the pairs that no earlier pool contains.
+    Both are int64, ascending. n_tasks: number of different text pairs among `codes`. n_new_tasks:
+    number of those that no earlier pool contains. n_left_out: number of new pairs that the budget
+    leaves out. n_unranked: number of new pairs that no pooled run ranks to the depth, which only a
+    proxy, similar texts or original positives add.
     """
 
     runs: Sequence[Run]

@@ -31,9 +31,12 @@ def find_runs(
 ) -> list[Run]:
     """Return the named runs in the order of `names`, or all runs in the order of their names.
 
-    Withdrawn runs are returned only by name. direction: of all runs; named runs must have it.
+    Withdrawn runs are returned only by name. direction: the direction to which all runs are
+    limited, None for both. Raises `InvalidInput` if a named run is unknown or has another
+    direction.
     """
-    # The benchmark of each run is this object, so that reading its pair space needs no query.
+    # The benchmark of each run is this object, so that reading its pair space needs no database
+    # query.
     runs = {run.name: run for run in benchmark.runs.select_related("system")}
     for run in runs.values():
         run.benchmark = benchmark
@@ -138,8 +141,8 @@ def ranks_in_run(
 ) -> Int32Array:
     """Return the rank of each pair in a run, int32 [n], from 0; NOT_RANKED for other pairs.
 
-    codes: int64 [n], of the benchmark, in any order. all_rows: read all lists with one statement,
-    because the pairs belong to most rows.
+    codes: int64 [n], codes of the benchmark, in any order. all_rows: read all lists with one
+    statement, because the pairs belong to most rows.
     """
     space, own = run.pair_space, run.facing.codes(codes, run.benchmark.pair_space)
     if all_rows:

@@ -47,7 +47,7 @@ class PlannedFile:
 
 @dataclass(frozen=True, slots=True)
 class UploadCounts:
-    """The number of files in each state, and the bytes that have arrived of all bytes."""
+    """The number of files in each state, the bytes that have arrived, and the size of all files."""
 
     by_state: dict[str, int]
     sent: int

@@ -60,10 +60,10 @@ def import_benchmark(
     """Store captions, videos and original positives, with a playable copy of each video file.
 
     Videos are numbered in the order of the videos file, and further ones in the order of the
-    captions. The columns of a similarity matrix have the same order. `details` are those of a new
+    captions. The columns of a similarity matrix have the same order. `details` describe a new
     benchmark. If the benchmark exists, captions and videos are matched by key, and the captions
-    change only with `update`. plan: the hash of the plan that a person has accepted, or empty.
-    accepted: the row of that plan, which is marked in the same transaction.
+    change only if `update` is True. plan: the hash of the plan that a person has accepted, or
+    empty. accepted: the row of that plan, which is marked in the same transaction.
 
     Raises `NotPermitted` if `by` may not import the benchmark. Raises `InvalidInput` with the first
     error if the plan has errors. Raises `Conflict` if the key belongs to other captions, and

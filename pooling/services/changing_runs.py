@@ -54,7 +54,7 @@ def withdraw_run(*, run: Run, by: Actor, reason: str = "") -> None:
     may not withdraw the run, and `Conflict` if it is withdrawn already.
     """
     check_can_withdraw_run(by, run)
-    check_length(Run, "withdrawal_reason", reason)
+    check_length(Run, "withdrawal_reason", reason, "reason")
     withdrawn = Run.everything.filter(pk=run.pk, withdrawn_at=None)
     if not withdrawn.update(withdrawn_at=timezone.now(), withdrawal_reason=reason):
         raise Conflict("The run is already withdrawn.")
@@ -92,7 +92,7 @@ def _check(run: Run, changed: Mapping[str, str]) -> None:
     if unknown:
         raise InvalidInput(f"A run has no field {min(unknown)!r} that can change.")
     for field, text in changed.items():
-        check_length(Run, field, text)
+        check_length(Run, field, text, "code" if field == "code_url" else "")
     if (name := changed.get("name")) is not None:
         check_name(name, "run")
         if Run.objects.filter(benchmark=run.benchmark, name=name).exists():

@@ -163,9 +163,9 @@ def plan_benchmark(
 ) -> ImportPlan:
     """Read the files, and return what their import would change. Nothing is written.
 
-    Without `update`, other captions under the key of a benchmark are an error of the plan. Raises
-    `NotPermitted` if `by` may not import the benchmark, and `InvalidInput` if an option has an
-    error. Errors of the files are in the plan.
+    If `update` is False, other captions under the key of a benchmark are an error of the plan.
+    Raises `NotPermitted` if `by` may not import the benchmark, and `InvalidInput` if an option has
+    an error. Errors of the files are in the plan.
     """
     details = details or Details()
     check_can_import_benchmark(by, key)

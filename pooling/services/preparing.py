@@ -71,7 +71,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A file that is being prepared. `is_cut`: the job has less time than the file may take."""
+    """A file that is being prepared. `is_cut`: whether less time is left than a file may take."""
 
     upload: VideoUpload
     started: float

@@ -183,10 +183,10 @@ def import_embeddings(
     """Store the cosine of each caption and each video, from embeddings of another program.
 
     captions, videos: `.npy` matrices with a row for each caption or video, in the order of their
-    numbers. Without `videos`, the embedding of a video is the mean embedding of its own captions.
-    Without `captions`, the embedding of a caption is the mean embedding of its own videos. Negative
-    cosines become 0. own_is_one: whether a video has the value 1 with its own captions. Raises as
-    `import_proxy` does, and `InvalidInput` if there are no embeddings.
+    numbers. If `videos` is None, the embedding of a video is the mean embedding of its own
+    captions. If `captions` is None, the embedding of a caption is the mean embedding of its own
+    videos. Negative cosines become 0. own_is_one: whether a video has the value 1 with its own
+    captions. Raises as `import_proxy` does, and `InvalidInput` if there are no embeddings.
     """
     check_can_add_proxy(by, benchmark)
     sent = [file for file in (captions, videos) if file is not None]

@@ -29,7 +29,7 @@ from pooling.selectors.arrays import (
 class ReadRun:
     """The lists of a run. whole: its temporary files if it was read from a matrix.
 
-    captions_sha256: of the benchmark's captions, whose numbers the lists contain.
+    captions_sha256: the hash of the benchmark's captions, whose numbers the lists contain.
     """
 
     data: RunData
@@ -43,7 +43,7 @@ class ReadRun:
             raise Outdated("The captions have changed in the meantime. Import the run again.")
 
     def store_matrix(self) -> dict[str, str]:
-        """Store the files of the matrix. Return the fields of the run, none without a matrix.
+        """Store the files of the matrix, if there is one. Return the fields of the run with them.
 
         Housekeeping removes the files if no run names them.
         """

@@ -148,8 +148,9 @@ def score_upload(
 ) -> RunUploadState:
     """Store the file as a private run and score it. Return the final state.
 
-    A job that starts again after its worker died finds the run that it has stored. Errors other
-    than those of the file are raised. `settle_run_uploads` then refuses the upload.
+    If the job starts again because its worker died, it uses the run that it has already stored.
+    Errors in the file refuse the upload. Other errors are raised, and `settle_run_uploads` later
+    refuses the upload.
     """
     try:
         if upload.run is None:
@@ -234,7 +235,8 @@ def publish_run(*, upload: RunUpload, changes: Mapping[str, str], by: Actor) -> 
     for field, text in changed_fields(run, changes).items():
         setattr(run, field, text)
     _check_is_new(run)
-    # The run is new for everyone else. Analyses are renewed some time after `created_at`.
+    # Now, other people can see the run. `created_at` is set again, because outdated analyses are
+    # computed again a fixed time after the `created_at` of the newest run.
     run.is_private, run.created_at = False, timezone.now()
     run.save()
     after = {field: getattr(run, field) for field in RECORDED}
@@ -275,7 +277,7 @@ def refuse_upload(*, upload: RunUpload, reason: str, by: Actor) -> None:
     check_can_refuse_upload(by, upload)
     if not reason.strip():
         raise InvalidInput("State the reason. The person who uploaded the run sees it.")
-    check_length(Run, "withdrawal_reason", reason)
+    check_length(Run, "withdrawal_reason", reason, "reason")
     lock_row(upload.benchmark)
     open_uploads = RunUpload.objects.filter(pk=upload.pk).exclude(state=RunUploadState.REFUSED)
     if not open_uploads.update(state=RunUploadState.REFUSED, reason=reason):

@@ -13,7 +13,7 @@ from pooling.models import VideoUpload
 from pooling.selectors.uploads import upload_path
 from pooling.services.choosing import FoundFile, choose_files, store_chosen
 
-# For the list of the members, and again for their content.
+# The time limit for listing the members, and again for reading their content.
 SECONDS_MAX = 350
 MEMORY_MB = 1024
 

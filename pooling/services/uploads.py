@@ -112,7 +112,11 @@ def _video_of(benchmark: Benchmark, name: str) -> Video:
 def _begun(
     benchmark: Benchmark, video: Video | None, file: FileFacts, by: Actor
 ) -> VideoUpload | None:
-    """Return the incomplete upload of the same file. Make room for a new one if there is none."""
+    """Return the incomplete upload of the same file, or None.
+
+    An earlier upload of the video that is refused, playable or damaged is deleted. Raises
+    `Conflict` if another file is on its way to the video.
+    """
     if video is None:
         same = benchmark.uploads.filter(
             video=None, state=UploadState.ARRIVING, created_by=account_of(by), **file

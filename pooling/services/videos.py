@@ -1,4 +1,4 @@
-"""Video files: made playable in a temporary folder, then stored with their benchmark."""
+"""Preparing video files in a temporary folder, and storing them with their benchmark."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def preparers() -> Iterator[Preparers]:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for sandbox in sandboxes:
-                sandbox.close()  # also ends the videos that are being prepared
+                sandbox.close()  # also stops the preparation of its video
 
 
 def attach_videos(
@@ -121,8 +121,8 @@ def attach_videos(
 ) -> tuple[str, ...]:
     """Store the files, URLs and durations of the benchmark's videos.
 
-    A video that has a file is only completed (`_renew`). If a row leaves a value empty, the stored
-    value stays. Return a note for each file that cannot be played.
+    A video that already has a file only gets what is missing (`_renew`). If a row leaves a value
+    empty, the stored value stays. Return a note for each file that cannot be played.
     """
     _renew(benchmark, ready)
     videos = {video.key: video for video in benchmark.videos.filter(file="")}
@@ -148,10 +148,10 @@ def attach_videos(
 
 
 def _renew(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
-    """Complete videos that have a file, if their source is the same.
+    """Update videos that already have a file, if the new source is equal to the old one.
 
     A missing contact sheet is added. A stored file that is the source itself is replaced, because
-    older versions stored playable sources unchanged, with the data that identifies them.
+    older versions stored playable sources unchanged, with metadata that identifies them.
     """
     changed = []
     for video in benchmark.videos.exclude(file="") if ready else ():

@@ -1,6 +1,8 @@
-"""Filters that ask the policies which actions a page offers, in templates without `{% load %}`.
+"""Filters that check the policies, so that a page offers only actions that the person may take.
 
-{% if user|may_change:benchmark %}<a href="…">Build a pool</a>{% endif %}
+Templates use them without `{% load %}`:
+
+    {% if user|may_change:benchmark %}<a href="…">Build a pool</a>{% endif %}
 """
 
 from __future__ import annotations

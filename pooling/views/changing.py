@@ -96,7 +96,7 @@ def benchmark_archive(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def get_run_seen(request: HttpRequest, key: str, pk: int) -> Run:
-    """Return a run that the person may see. Raises `Http404` for others."""
+    """Return a run that the person may see. Raises `Http404` otherwise."""
     runs = Run.objects.filter(benchmark__in=benchmarks_seen_by(request.user))
     return get_object_or_404(runs.select_related("benchmark"), benchmark__key=key, pk=pk)
 

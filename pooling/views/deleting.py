@@ -1,4 +1,4 @@
-"""Pages that delete runs, pools, train captions, tags and benchmarks, and the recent uploads."""
+"""Pages that delete runs, pools, train captions, tags and benchmarks."""
 
 from __future__ import annotations
 

@@ -45,14 +45,14 @@ from pooling.selectors.proxies import (
 )
 from pooling.targets import target_of_proxy
 
-# The captions or videos of a preview with the highest values, and those with the lowest.
+# A preview shows this number of pairs with the highest values, and as many with the lowest.
 SHOWN = 5
 COLUMNS = (
     Column("name", "Proxy"),
     Column("method", "Method"),
     Column("mean", "Mean value", "number"),
     Column("half", "Pairs at or above 0.5, %", "percent"),
-    Column("captions", "Of the current captions"),
+    Column("captions", "Uses current captions"),
     Column("sha256", "sha256", is_sortable=False),
     Column("created", "Added", "time", highest_first=True),
     Column("by", "By", is_sortable=False),
@@ -97,7 +97,7 @@ def _row(proxy: Proxy, benchmark: Benchmark) -> dict[str, Any]:
 @only_for(can_see_benchmarks)
 @require_safe
 def proxy(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    """Show a proxy with its distribution, and the extremes of one video and of one caption."""
+    """Show a proxy: its distribution, and the extreme values of one video and of one caption."""
     found = get_proxy_seen(request, key, pk)
     benchmark = found.benchmark
     distribution = distribution_of_proxy(found)
@@ -127,9 +127,10 @@ def proxy(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 
 
 def _preview(request: HttpRequest, found: Proxy) -> dict[str, Any]:
-    """Return the extremes of the video and the caption that the address names, or of the first.
+    """Return the pairs with the highest and lowest values of one video and of one caption.
 
-    The address has a key, or the number of the next or previous one.
+    The query string names the video and the caption by key, or by number in links to the next and
+    previous one. By default, they are the first of the benchmark.
     """
     video = _chosen(request, "video", found.benchmark.videos.all())
     caption = _chosen(request, "caption", found.benchmark.queries.all())
@@ -284,7 +285,7 @@ def proxy_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 
 
 def get_proxy_seen(request: HttpRequest, key: str, pk: int) -> Proxy:
-    """Return a proxy that the person may see. Raises `Http404` for others."""
+    """Return a proxy that the person may see. Raises `Http404` otherwise."""
     found = Proxy.objects.filter(benchmark__in=benchmarks_seen_by(request.user))
     rows = found.select_related("benchmark", "created_by")
     return get_object_or_404(rows, benchmark__key=key, pk=pk)

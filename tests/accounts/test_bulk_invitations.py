@@ -159,7 +159,7 @@ def test_page_api_and_command_invite_the_same_people(client: Client, tmp_path: P
 
 
 def invitations() -> list[tuple[Any, ...]]:
-    """Return the invitations and what the log says about them, and delete the invitations."""
+    """Return the invitations with their entries of the audit log, and delete the invitations."""
     rows = list(Invitation.objects.order_by("pk").values_list("note", "role", "scope", "made_by"))
     log = AuditEntry.objects.filter(act="invited").order_by("-pk")[: len(rows)]
     entries = [(entry.by_id, entry.after) for entry in log][::-1]

@@ -27,10 +27,10 @@ PARAMS = {"KEY_PREFIX": "hearth"}
 
 @pytest.fixture(autouse=True)
 def _no_outage() -> Iterator[None]:
-    SharedCache._away_until = 0.0
+    SharedCache._unavailable_until = 0.0
     SharedCache("", PARAMS)._own.clear()
     yield
-    SharedCache._away_until = 0.0
+    SharedCache._unavailable_until = 0.0
 
 
 @pytest.fixture(params=["table", "redis"])
@@ -158,19 +158,19 @@ def test_a_hung_redis_delays_one_request(tmp_path: Path) -> None:
         began = time.monotonic()
         assert cache.get("tries", []) == []
         assert 0.5 < time.monotonic() - began < 20
-        away_until = SharedCache._away_until
+        unavailable_until = SharedCache._unavailable_until
         for _ in range(100):
             cache.set("tries", [2], 60)
         assert cache.get("tries") == [2]
         # Another cache of the process, such as that of another thread, does not wait either.
         assert SharedCache(url, PARAMS).get("tries") == [2]
         # A further request that waits would postpone this.
-        assert SharedCache._away_until == away_until
+        assert SharedCache._unavailable_until == unavailable_until
     finally:
         os.kill(pid, signal.SIGCONT)
-    SharedCache._away_until = 0.001
+    SharedCache._unavailable_until = 0.001
     assert cache.get("tries") == [1]
-    assert SharedCache._away_until == 0
+    assert SharedCache._unavailable_until == 0
 
 
 def find_redis() -> str | None:

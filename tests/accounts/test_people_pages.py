@@ -147,7 +147,7 @@ def test_the_table_by_state(anna: User) -> None:
     ]
 
 
-def test_queries_do_not_grow_with_the_people(anna: User) -> None:
+def test_database_queries_do_not_grow_with_the_people(anna: User) -> None:
     client = as_admin()
 
     def count() -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Roles everywhere and in single benchmarks: what they permit, and how many queries they cost."""
+"""Roles everywhere and in single benchmarks: what they permit, and their database queries."""
 
 from __future__ import annotations
 

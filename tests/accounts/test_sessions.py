@@ -54,7 +54,7 @@ def copy_of(client: Client) -> Client:
 
 
 def test_signing_in_changes_the_key(anna: User) -> None:
-    """S7, fixation: a session that existed before the sign-in does not become signed in."""
+    """Otherwise a person who planted the earlier key would be signed in, too."""
     client = Client()
     client.get(f"/invitations/{invited().token}/")  # stores the invitation in a session
     planted = copy_of(client)
@@ -67,7 +67,7 @@ def test_signing_in_changes_the_key(anna: User) -> None:
 
 
 def test_a_key_that_a_stranger_chose_is_not_used(anna: User) -> None:
-    """S7, fixation."""
+    """The browser gets a new key, which the stranger does not have."""
     client = Client()
     client.cookies["sessionid"] = "chosen-by-a-stranger"
     client.post(LOGIN, {"login": "anna", "password": factories.PASSWORD})
@@ -76,7 +76,7 @@ def test_a_key_that_a_stranger_chose_is_not_used(anna: User) -> None:
 
 
 def test_signing_out_ends_the_session_for_good(anna: User) -> None:
-    """S7, reuse after logout."""
+    """A copy of the cookie no longer works either."""
     client = signed_in(anna)
     stolen = copy_of(client)
     assert is_signed_in(stolen)
@@ -86,7 +86,7 @@ def test_signing_out_ends_the_session_for_good(anna: User) -> None:
 
 
 def test_a_new_password_ends_the_other_sessions(anna: User) -> None:
-    """S7, password change. The browser that changed it stays signed in, with a new key."""
+    """The browser that changed the password stays signed in, with a new key."""
     client, other = signed_in(anna), signed_in(anna, PHONE)
     stolen = copy_of(client)
     new = {"password1": "another one at noon", "password2": "another one at noon"}
@@ -96,7 +96,6 @@ def test_a_new_password_ends_the_other_sessions(anna: User) -> None:
 
 
 def test_deactivation_ends_all_sessions(anna: User) -> None:
-    """S7, deactivation."""
     clients = [signed_in(anna), signed_in(anna, PHONE)]
     deactivate_person(person=anna, by=admin())
     assert [is_signed_in(browser) for browser in clients] == [False, False]
@@ -115,7 +114,7 @@ def test_a_slow_clock_does_not_prolong_a_session(
 
 
 def test_the_cookie_is_protected(anna: User, settings: Any) -> None:
-    """S7, stolen cookie: scripts cannot read it, other sites cannot send it, and it ends."""
+    """Scripts cannot read the cookie, other sites cannot send it, and it expires."""
     cookie = signed_in(anna).cookies["sessionid"]
     assert (cookie["httponly"], cookie["samesite"], cookie["max-age"]) == (
         True,

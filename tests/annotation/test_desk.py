@@ -490,7 +490,7 @@ def test_only_leads_see_the_link_to_the_desk(graded: Campaign, client: Client) -
     assert "/desk/" not in text(client, f"/campaigns/{graded.pk}/")
 
 
-def test_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) -> None:
+def test_database_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) -> None:
     campaign = make_campaign(tmp_path, videos=2, double_share=1, scale=Scale.GRADED)
     label(campaign, make_annotator("anna"), "v0", 1)
     one = escalate(campaign, make_annotator("ben"), "v0")
@@ -501,5 +501,6 @@ def test_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) -> None:
         with CaptureQueriesContext(connection) as queries:
             assert desk.get(address(campaign, f"?task={task.pk}")).status_code == 200
         counts.append(len(queries))
-    # Three of these queries read the session, the person and the groups; one reads their keys.
+    # Three of these database queries read the session, the person and the groups; one reads the
+    # keys of the person.
     assert counts == [9, 9]

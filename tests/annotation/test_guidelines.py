@@ -441,7 +441,7 @@ def test_a_room_shows_a_version_that_is_new_to_the_annotator(
     assert "<html" not in part
 
 
-def test_queries_do_not_grow_with_versions(
+def test_database_queries_do_not_grow_with_versions(
     benchmark: Benchmark, page: Client, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     def write() -> None:

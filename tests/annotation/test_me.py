@@ -142,7 +142,7 @@ def test_the_page_shows_own_work_only(
     assert (mine.is_open, mine.answered, mine.open_pairs) == (False, 3, 0)
 
 
-def test_queries_do_not_grow_with_answers(
+def test_database_queries_do_not_grow_with_answers(
     page: Client, campaign: Campaign, anna: Annotator, tmp_path: Path
 ) -> None:
     judge(campaign, anna, 1)

@@ -400,7 +400,7 @@ def test_the_page_shortens_hashes(reader: Client) -> None:
     assert f'""sha256"": ""{sha256}""' in reader.get("/people/audit/csv/").content.decode()
 
 
-def test_the_number_of_queries_does_not_grow_with_the_rows(
+def test_the_number_of_database_queries_does_not_grow_with_the_rows(
     campaign: Campaign, reader: Client
 ) -> None:
     def count() -> int:

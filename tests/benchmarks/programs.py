@@ -35,10 +35,10 @@ def run_program(
     fork: bool = False,
     root: Path = ROOT,
 ) -> Done:
-    """Run Python with these words (`manage.py …` or `-m module …`) in a process of its own.
+    """Run Python with these words (`manage.py …` or `-m module …`) in a separate process.
 
-    With `fork`, the process is a fork of this one, so that many programs on a tiny input import
-    Django once. All of them must have the same environment.
+    If `fork` is True, the process is a fork of this one, so that many programs on a tiny input
+    import Django once. All of them must have the same environment.
     """
     began = time.perf_counter()
     if fork:
@@ -67,6 +67,9 @@ def _fork(
 
     os.environ.update(environment, DJANGO_SETTINGS_MODULE="config.settings")
     django.setup()
+    from config.jobs.registry import load_tasks
+
+    load_tasks()
     sys.stdout.flush()
     if pid := os.fork():
         return pid

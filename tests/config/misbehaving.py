@@ -29,7 +29,7 @@ def prepare(source: str, **paths: str) -> Any:
 
 
 def prepare_slowly(source: str, progress: str, **paths: str) -> Any:
-    """Report a progress of 42 per cent, and refuse the video some seconds later."""
+    """Report a progress of 42 %, and refuse the video some seconds later."""
     Path(progress).write_text("42")
     time.sleep(2.5)
     raise InvalidInput("too slow")

@@ -367,12 +367,12 @@ def test_a_message_that_was_lost_is_sent_again_after_a_while(benchmark: Benchmar
     assert sweep_jobs() == (0, 0)
 
 
-@pytest.mark.parametrize("away", ["redis", "filesystem"])
-def test_a_broker_that_is_away_loses_nothing(
-    benchmark: Benchmark, tmp_path: Path, settings: Any, away: str
+@pytest.mark.parametrize("scheme", ["redis", "filesystem"])
+def test_an_unavailable_broker_loses_nothing(
+    benchmark: Benchmark, tmp_path: Path, settings: Any, scheme: str
 ) -> None:
     before = app.conf.broker_url, app.conf.broker_transport_options
-    if away == "redis":
+    if scheme == "redis":
         use_broker("redis://127.0.0.1:1/0", settings.REDIS_TRANSPORT_OPTIONS)
     else:
         (tmp_path / "queue").write_text("no folder")
@@ -393,7 +393,7 @@ def test_a_broker_that_is_away_loses_nothing(
     assert now(job).state == JobState.DONE
 
 
-def test_a_broker_that_is_away_does_not_keep_dead_jobs_running(settings: Any) -> None:
+def test_an_unavailable_broker_does_not_keep_dead_jobs_running(settings: Any) -> None:
     job, last = left_running(1, PAST), left_running(3, PAST)
     before = app.conf.broker_url, app.conf.broker_transport_options
     use_broker("redis://127.0.0.1:1/0", settings.REDIS_TRANSPORT_OPTIONS)
@@ -489,7 +489,7 @@ def test_interruptions_without_end_fail_the_job(kind: Any, monkeypatch: pytest.M
     monkeypatch.setattr(running, "FIRST_WAIT", PAST)
 
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-        raise OperationalError("away")
+        raise OperationalError("unavailable")
 
     job = kind(work)
     for _ in range(running.INTERRUPTIONS + 1):

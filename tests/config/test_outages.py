@@ -10,14 +10,14 @@ from django.db import connection, transaction
 from config.jobs.models import Job
 from config.shared import outages
 from config.shared.http import BROKE_AT_COMMIT, status_of, text_of
-from config.shared.outages import DATABASE_AWAY, when_database_answers
+from config.shared.outages import DATABASE_UNAVAILABLE, when_database_answers
 from tests.factories import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def break_connection() -> None:
-    """End this connection from another one, as a server does that stops."""
+    """End this connection from another one, as a server ends its connections when it stops."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (pid,) = cursor.fetchone()
@@ -37,10 +37,10 @@ def _server() -> None:
 
 @pytest.mark.usefixtures("_server")
 def test_a_connection_that_breaks_at_commit_may_have_stored() -> None:
-    with pytest.raises(DATABASE_AWAY) as at_commit:
+    with pytest.raises(DATABASE_UNAVAILABLE) as at_commit:
         store(and_then=break_connection)
     connection.close()
-    with pytest.raises(DATABASE_AWAY) as before:
+    with pytest.raises(DATABASE_UNAVAILABLE) as before:
         store(first=break_connection)
     connection.close()
 
@@ -74,6 +74,6 @@ def test_an_action_is_repeated_until_the_database_answers(
     assert when_database_answers(count, seconds=60) == 0
     assert len(calls) == 4
     calls.clear()
-    with pytest.raises(DATABASE_AWAY):
+    with pytest.raises(DATABASE_UNAVAILABLE):
         when_database_answers(count, seconds=0)
     connection.close()

@@ -1,4 +1,4 @@
-"""Queries that are compiled once return the same as queries that Django builds each time."""
+"""Database queries that are compiled once return the same as those that Django builds each time."""
 
 from __future__ import annotations
 

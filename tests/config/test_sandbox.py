@@ -70,7 +70,7 @@ def test_a_crash_ends_only_the_call(sandbox: Sandbox, what: str, expected: str) 
 def test_a_call_that_hangs_is_ended(sandbox: Sandbox) -> None:
     began = time.monotonic()
 
-    text = "processing was stopped, because it takes longer than 1 seconds"
+    text = "processing was stopped, because it takes longer than 1 second"
     assert reason(sandbox, "sleep", seconds=1) == text
     assert reason(sandbox, "spin", cpu_seconds=1) == text
     assert time.monotonic() - began < 60  # as long as the first call would sleep

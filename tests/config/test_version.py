@@ -101,7 +101,7 @@ def test_uncommitted_changes_are_marked(checkout: Path) -> None:
 def test_packed_references_and_linked_worktrees(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, has_git: bool
 ) -> None:
-    """Without the git program, its files are read. They do not show uncommitted changes."""
+    """Without the git program, the files in `.git` are read. They show no uncommitted changes."""
     linked = checkout.parent / "linked"
     git(checkout, "worktree", "add", "--quiet", "-b", "side", str(linked))
     (linked / "code.py").write_text("two\n")

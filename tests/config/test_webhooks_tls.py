@@ -60,7 +60,10 @@ def make_certificate(folder: Path, ip: str) -> Path:
 
 @dataclass
 class Receiver:
-    """A TLS server. statuses: of its next answers; 200 after them. pause: before each answer.
+    """A TLS server.
+
+    statuses: the statuses of its next answers; later answers have 200. pause: seconds before each
+    answer.
 
     goes_on: set at the end of the test, so that no pause outlives it.
     """

@@ -10,9 +10,9 @@ from tests.faults.row import Row
 from tests.faults.site import Site
 from tests.faults.writers import row_of, writers
 
-# A restart by an administrator, an aborted server, and a killed one.
+# The signals of a restart by an administrator, of an aborted server and of a killed server.
 WAYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
-AWAY_SECONDS = 1.0
+STOPPED_SECONDS = 1.0
 # Enough for each of the six people to judge, before the first stop and after each.
 ANSWERS_BETWEEN = 20
 
@@ -24,7 +24,7 @@ def stop_under_writers(site: Site, rounds: int) -> Row:
         for how in WAYS * rounds:
             group.wait_for_more(ANSWERS_BETWEEN)
             site.postgres.stop(how)
-            time.sleep(AWAY_SECONDS)
+            time.sleep(STOPPED_SECONDS)
             site.postgres.start()
         group.wait_for_more(ANSWERS_BETWEEN)
     unexpected = sorted(set(group.wrong))
@@ -48,7 +48,7 @@ def stop_during_imports(site: Site, rounds: int) -> Row:
             jobs.append(start_import(site, f"run-{number}"))
             wait_until(site, jobs[-1], RUN_IS_READ)
             site.postgres.stop(WAYS[number % len(WAYS)])
-            time.sleep(AWAY_SECONDS)
+            time.sleep(STOPPED_SECONDS)
             site.postgres.start()
             wait_until(site, jobs[-1], ENDED)
     found = imported(site, jobs)

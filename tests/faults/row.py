@@ -10,9 +10,10 @@ from dataclasses import dataclass
 class Row:
     """Counts of one drill on one database.
 
-    tried: the number of faults. acknowledged: answers or uploads that the site confirmed.
-    stored: those found in the database afterwards. lost: those that are missing or wrong. doubled:
-    those that are stored more than once. note: other observations.
+    tried: number of faults. acknowledged: number of answers or uploads that the site confirmed.
+    stored: number of answers or uploads in the database afterwards. lost: number of confirmed ones
+    that are missing or wrong. doubled: number that are stored more than once. note: other
+    observations.
     """
 
     drill: str

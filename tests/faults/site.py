@@ -31,7 +31,7 @@ LATER = (429, 503)
 
 
 class Site:
-    """A migrated site in a folder. Without `postgres`, its database is an SQLite file.
+    """A migrated site in a folder. Its database is an SQLite file if `postgres` is None.
 
     It is a context manager, which ends the process of `world`.
     """

@@ -36,7 +36,7 @@ from config.accounts.actors import OPERATOR  # noqa: E402
 from config.accounts.models import User  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from config.jobs.services import enqueue_job, sweep_jobs  # noqa: E402
-from config.shared.outages import DATABASE_AWAY  # noqa: E402
+from config.shared.outages import DATABASE_UNAVAILABLE  # noqa: E402
 from config.shared.uploads import store_upload  # noqa: E402
 from pooling.models import Benchmark  # noqa: E402
 from pooling.services import (  # noqa: E402
@@ -103,7 +103,7 @@ def sweep() -> None:
         try:
             sweep_jobs()
             settle_run_uploads()
-        except DATABASE_AWAY:
+        except DATABASE_UNAVAILABLE:
             connection.close()
         time.sleep(SWEEP_SECONDS)
 

@@ -1,4 +1,4 @@
-// Ordering campaigns: five captions are put in order by keys, buttons and dragging, and then confirmed.
+// Ordering studies: five captions are put in order by keys, buttons and dragging, and then confirmed.
 
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";

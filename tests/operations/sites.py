@@ -109,9 +109,9 @@ class Site:
             create_again(self.database_url)
 
     def manage(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run manage.py on this site, in a process of its own.
+        """Run manage.py on this site, in a separate process.
 
-        The process is a fork of one that has loaded Django, unless it has other variables.
+        If there are no further `variables`, the process is a fork of one that has loaded Django.
         """
         if not variables:
             return self.loaded.run("manage.py", *words)

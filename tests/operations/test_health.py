@@ -154,7 +154,7 @@ def test_a_full_disk(alive: None, settings: Any) -> None:
     assert failed()["disk"].endswith("The minimum is 888.2 PB.")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc is a disk of its own without free space")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is a separate disk without free space")
 def test_a_full_disk_of_backups(alive: None, settings: Any) -> None:
     assert failed() == {}
     settings.BACKUP_DIR = "/proc"

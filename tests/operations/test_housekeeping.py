@@ -165,7 +165,7 @@ def test_only_admins_keep_house() -> None:
 def test_the_scheduler_keeps_house_every_night() -> None:
     from config.celery import app
 
-    entry = settings.CELERY_BEAT_SCHEDULE["housekeeping"]
+    entry = app.conf.beat_schedule["housekeeping"]
     app.loader.import_default_modules()
     assert entry["task"] in app.tasks
     assert str(entry["schedule"]).startswith("<crontab: 17 3 * * *")

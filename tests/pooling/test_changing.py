@@ -149,6 +149,15 @@ def test_a_withdrawn_run_leaves_lists_and_new_pools(
     assert client.post(f"{address}withdraw/", {"action": "restore"}).status_code == 409
 
 
+def test_texts_that_are_too_long_are_named_as_in_the_form(run: Run, lead: User) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        services.withdraw_run(run=run, by=lead, reason="x" * 501)
+    assert str(refused.value) == "the reason has 501 characters; the maximum is 500"
+    with pytest.raises(InvalidInput) as refused:
+        services.change_run(run=run, changes={"code_url": f"https://x.org/{'x' * 500}"}, by=lead)
+    assert str(refused.value) == "the code has 514 characters; the maximum is 500"
+
+
 def test_the_api_changes_withdraws_and_deletes_a_run(run: Run) -> None:
     api = APIClient()
     person = rita(api)

@@ -40,7 +40,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def benchmark(tmp_path: Path) -> Benchmark:
-    """Captions 0 to 3 of the videos 0, 1, 0, 1, and video 2 without one. `other` exists too."""
+    """Captions 0 to 3 of the videos 0, 1, 0 and 1. Video 2 has no caption.
+
+    A second benchmark, `other`, also exists.
+    """
     make_benchmark(tmp_path, key="other")
     captions = write_captions(tmp_path, caption_rows(4, 2))
     videos = write_csv(tmp_path / "videos.csv", "video_id", [("v0",), ("v1",), ("v2",)])

@@ -388,7 +388,7 @@ def test_only_leads_may_send(tus: TusClient, lead: User) -> None:
     assert tus.offset(url) == 0
 
 
-def test_the_queries_of_the_page_do_not_grow_with_the_files(tus: TusClient) -> None:
+def test_database_queries_of_the_page_do_not_grow_with_the_files(tus: TusClient) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert tus.client.get("/benchmarks/tiny/videos/new/").status_code == 200

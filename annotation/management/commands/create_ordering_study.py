@@ -47,12 +47,13 @@ class Command(HearthCommand):
             "--seed",
             type=int,
             default=default.seed,
-            help="seed of the videos, equal values and places on the screen; "
+            help="seed that draws the videos, orders equal values and arranges captions on the "
+            "screen; "
             f"default: {default.seed}",
         )
         parser.add_argument("--name", default="")
         parser.add_argument(
-            "--plan", action="store_true", help="print what the study would have; store nothing"
+            "--plan", action="store_true", help="print what the study would contain; store nothing"
         )
 
     def run(self, **options: Any) -> dict[str, Any]:

@@ -30,10 +30,15 @@ class Command(HearthCommand):
         )
         parser.add_argument("--site", required=True, help="address of the site, for the links")
         parser.add_argument(
-            "--role", choices=Role.values, default=Role.ANNOTATOR, help="role of lines without one"
+            "--role",
+            choices=Role.values,
+            default=Role.ANNOTATOR,
+            help="role of lines without a role",
         )
         parser.add_argument(
-            "--scope", default=EVERYWHERE, help="benchmark of lines without one (default: all)"
+            "--scope",
+            default=EVERYWHERE,
+            help="benchmark of lines without a benchmark (default: all)",
         )
         parser.add_argument("--days", type=int, default=INVITATION_DAYS, help="validity of a link")
 

@@ -69,9 +69,14 @@ def add_labels(group: Any) -> None:
         "--steps",
         type=comma_separated,
         default=[],
-        help="names of the steps, lowest first: no,partly,yes",
+        help="names of the steps of the scale, lowest first: no,partly,yes",
     )
-    group.add_argument("--threshold", type=int, default=1, help="lowest relevant label, from 0")
+    group.add_argument(
+        "--threshold",
+        type=int,
+        default=1,
+        help="lowest step that counts as relevant; steps are numbered from 0",
+    )
     group.add_argument(
         "--original-grade", type=int, help="label of original positives (default: the highest)"
     )
@@ -99,7 +104,7 @@ def add_aids(group: Any) -> None:
         choices=Priority.values,
         default=Priority.NONE,
         help="rank: pairs with the best rank come first; proxy: pairs with high values by --proxy. "
-        "Both orders hint at relevance.",
+        "Annotators may notice that early pairs are more often relevant.",
     )
     group.add_argument("--proxy", default="", metavar="NAME", help="proxy that orders the pairs")
     group.add_argument("--checklist", action="store_true", help="show the elements of the caption")

@@ -1,4 +1,4 @@
-"""Invite several people at once, and send the links by e-mail where e-mail is configured."""
+"""Invite several people at once, and send the links by e-mail if it is configured."""
 
 from __future__ import annotations
 

@@ -61,8 +61,9 @@ def add_user(
     *, username: str, password: str | None, name: str = "", email: str = "", is_demo: bool = False
 ) -> User:
     """Store an account without a role. The caller has checked the permission."""
-    for column, text in (("username", username), ("first_name", name), ("email", email)):
-        check_length(User, column, text)
+    check_length(User, "username", username, "user name")
+    check_length(User, "first_name", name, "name")
+    check_length(User, "email", email, "e-mail address")
     return User.objects.create_user(
         username=username, password=password, email=email, first_name=name, is_demo=is_demo
     )

@@ -43,8 +43,8 @@ def create_token(
 ) -> NewToken:
     """Create a token that is valid for `days` days; None: until it is revoked.
 
-    Raises `InvalidInput` without a name or a right, and `Conflict` if the name is in use or the
-    person has too many tokens.
+    Raises `InvalidInput` if there is no name or no right, and `Conflict` if the name is in use or
+    the person has too many tokens.
     """
     person, _ = lock_people(by, by)
     check_is_active(person)
@@ -75,7 +75,7 @@ def create_token(
 
 @transaction.atomic
 def revoke_token(*, token_id: int, by: User) -> None:
-    """Delete a token of the person, so that it no longer works. Raises `NotFound` for others."""
+    """Delete a token, so that it no longer works. Raises `NotFound` if `by` has no such token."""
     check_is_active(by)
     if not ApiToken.objects.filter(pk=token_id, user=by).delete()[0]:
         raise NotFound(gettext("You have no such token."))

@@ -132,7 +132,7 @@ def send_confirmation(request: HttpRequest, person: User) -> None:
     try:
         send_verification_email_to_address(request, address)
     except MAIL_ERRORS as error:
-        # The page of e-mail addresses sends it again.
+        # The person can request the e-mail again on the page of e-mail addresses.
         logger.error("An e-mail could not be sent: %s", type(error).__name__)
 
 

@@ -25,7 +25,7 @@ from config.shared.pages import FORM_METHODS, form_data, form_status, only_for, 
 @only_for(is_active)
 @require_http_methods(FORM_METHODS)
 def tokens(request: HttpRequest) -> HttpResponse:
-    """List a person's API tokens, and create new ones. The key of a new token is shown once."""
+    """List a person's API tokens, and create new ones. A new token is shown only once."""
     person = cast(User, request.user)
     form, made = TokenForm(**form_data(request)), None
     if request.method == "POST" and form.is_valid():

@@ -193,8 +193,9 @@ class Benchmark:
         """Download a label set and return the path of the file.
 
         version: `latest` for the newest; 2 means 2.0.0.
-        file: by default, the name that the site gives, in the current folder. Raises `ClientError`
-        if a file in the format `csv` differs from the SHA-256 of the label set.
+        file: the path of the file. By default, the file is in the current folder and has the name
+        that the site gives. Raises `ClientError` if a file in the format `csv` differs from the
+        SHA-256 of the label set.
         """
         label_set = self._label_set(str(version))
         number = quote(str(label_set["version"]), safe="")

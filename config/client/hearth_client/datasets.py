@@ -1,7 +1,7 @@
 """A label set in the form of `ir_datasets`: iterators of queries, docs, qrels and scored docs.
 
-The rows have the names of fields that `ir_datasets` and `ir_measures` use, so that their tools take
-them. Captions are queries, and videos are docs.
+The fields of the rows have the same names as in `ir_datasets` and `ir_measures`, so that their
+tools accept the rows. Captions are queries, and videos are docs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ QRELS, TABLE = "labels.qrels", "data/labels.parquet"
 QREL_CELLS, RUN_CELLS = 4, 6
 ROWS_PER_PAGE = 1000
 
-Row = TypeVar("Row")
+Value = TypeVar("Value")
 
 
 class Query(NamedTuple):
@@ -33,7 +33,7 @@ class Query(NamedTuple):
 
 
 class Doc(NamedTuple):
-    """A video. seconds: None if the length is unknown, as in releases."""
+    """A video. seconds: its length, None if unknown. Releases do not contain lengths."""
 
     doc_id: str
     seconds: float | None
@@ -69,7 +69,7 @@ class Dataset:
     def of_release(cls, path: str | Path, run: str | Path | None = None) -> Dataset:
         """Return the label set of a downloaded release, which is a zip archive or its folder.
 
-        The queries and docs are those of the labels. The queries have texts if the release was
+        The queries and docs are those that have labels. The queries have texts if the release was
         exported with captions and `pyarrow` is installed. run: a TREC run, plain or gzip.
         """
         release = _Release(Path(path))
@@ -93,16 +93,19 @@ class Dataset:
         return self._qrels()
 
     def scoreddocs_iter(self) -> Iterator[ScoredDoc]:
-        """Yield the lines of the run. Raises `ClientError` if the data set has no run."""
+        """Yield the lines of the run.
+
+        Raises `ClientError` if the data set has no run, or if a line of the run is not valid.
+        """
         if self.run is None:
             raise ClientError("The data set has no run. Pass one with run=FILE.")
         with _opened(self.run) as lines:
             for number, line in enumerate(lines, 1):
                 query, _, doc, _, score, _ = _cells(line, RUN_CELLS, self.run.name, number)
-                yield ScoredDoc(query, doc, float(score))
+                yield ScoredDoc(query, doc, _number(float, score, self.run.name, number))
 
     def qrels_dict(self) -> dict[str, dict[str, int]]:
-        """Return the labels by query and doc, as `pytrec_eval` takes them."""
+        """Return the labels by query and doc, in the form that `pytrec_eval` requires."""
         found: dict[str, dict[str, int]] = {}
         for qrel in self.qrels_iter():
             found.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.relevance
@@ -143,7 +146,10 @@ class _Release:
             yield from _read_qrels((line.decode() for line in stream), QRELS)
 
     def _texts(self) -> dict[str, str]:
-        """Return the captions of the table by their keys; none without `pyarrow`."""
+        """Return the captions of the table by their keys.
+
+        The result is empty if `pyarrow` is not installed or the release has no captions.
+        """
         try:
             from pyarrow import parquet
         except ImportError:
@@ -196,7 +202,7 @@ class _SiteSource:
 def _read_qrels(lines: Iterator[str], name: str) -> Iterator[Qrel]:
     for number, line in enumerate(lines, 1):
         query, iteration, doc, relevance = _cells(line, QREL_CELLS, name, number)
-        yield Qrel(query, doc, int(relevance), iteration)
+        yield Qrel(query, doc, _number(int, relevance, name, number), iteration)
 
 
 def _cells(line: str, count: int, name: str, number: int) -> list[str]:
@@ -204,6 +210,13 @@ def _cells(line: str, count: int, name: str, number: int) -> list[str]:
     if len(cells) != count:
         raise ClientError(f"{name}, line {number}: expected {count} cells, found {len(cells)}.")
     return cells
+
+
+def _number(kind: Callable[[str], Value], text: str, name: str, number: int) -> Value:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ClientError(f"{name}, line {number}: {text!r} is not a number.") from None
 
 
 @contextmanager
@@ -216,7 +229,7 @@ def _opened(path: Path) -> Iterator[Iterator[str]]:
         raise ClientError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def _unique(values: Iterator[Row]) -> Iterator[Row]:
+def _unique(values: Iterator[Value]) -> Iterator[Value]:
     yield from dict.fromkeys(values)
 
 

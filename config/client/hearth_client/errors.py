@@ -10,7 +10,7 @@ class ClientError(Exception):
 
 
 class NotSignedIn(ClientError):
-    """There is no address or token."""
+    """Raised if the address of the site or the API token is missing."""
 
 
 class Unreachable(ClientError):

@@ -19,7 +19,7 @@ from hearth_client.uploads import OnBytes
 
 
 class Bars:
-    """One bar for the bytes, and one for each job. Only a terminal shows them."""
+    """A bar for each transfer of files, and one for each job. Only a terminal shows them."""
 
     def __init__(self, console: Console) -> None:
         self._progress = Progress(

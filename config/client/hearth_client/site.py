@@ -141,7 +141,8 @@ class Hearth:
     def download(self, path: str, file: Path | None, on_bytes: OnBytes, sha256: str) -> Path:
         """Store an answer as a file, which appears under its name when it is complete.
 
-        file: by default, the name in the answer. sha256: the expected hash; empty for any.
+        file: the path of the file; None for the name in the answer. sha256: the expected hash;
+        empty to accept any file.
         """
         with closing(self._send("GET", path, stream=True)) as answer:
             target = file or Path(_name_in(answer))

@@ -91,7 +91,8 @@ class VideoSender:
                     failures += 1
                     if refused.status not in (CONFLICT, DAMAGED) or failures > FAILURES_MAX:
                         raise
-                    # A part whose answer was lost has arrived.
+                    # The offset may be behind this part, if the part arrived but its answer was
+                    # lost.
                     offset = self._offset(upload)
 
     def _send_part(self, upload: str, offset: int, part: bytes) -> int:

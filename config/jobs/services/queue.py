@@ -40,7 +40,7 @@ def enqueue_job(
     get_kind(kind)
     job = Job(
         kind=kind,
-        # It may contain the name of a file, which may be long.
+        # The title may contain the name of a file, which can be longer than the column.
         title=title[:TITLE_LENGTH],
         params=params,
         # Computed before the transaction, because it may read a large upload.

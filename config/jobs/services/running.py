@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import connection
 from django.db.models import F, Q, Value
@@ -24,7 +23,7 @@ from config.jobs.models import Job, JobState
 from config.jobs.registry import get_kind
 from config.jobs.services.queue import delete_upload_of
 from config.shared.errors import Cancelled, HearthError, InvalidInput, ProblemReport, TakenOver
-from config.shared.outages import DATABASE_AWAY, is_disk_full, when_database_answers
+from config.shared.outages import DATABASE_UNAVAILABLE, is_disk_full, when_database_answers
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +80,7 @@ def _end_after(job: Job, error: Exception) -> End:
         return End(JobState.FAILED, error=str(error), problems=error.reports())
     if isinstance(error, HearthError):
         return End(JobState.FAILED, error=str(error))
-    if isinstance(error, DATABASE_AWAY) and not is_disk_full(error):
+    if isinstance(error, DATABASE_UNAVAILABLE) and not is_disk_full(error):
         log.warning("the database interrupted job %s (%s)", job.pk, job.kind, exc_info=error)
         connection.close()
         return End(JobState.QUEUED, error=_interruption(error))
@@ -96,6 +95,9 @@ def _interruption(error: Exception) -> str:
 
 def _reason(error: Exception) -> str:
     """Return why a job failed, without data that only some of its readers may see."""
+    # Most commands load this module, but do not need Celery.
+    from celery.exceptions import SoftTimeLimitExceeded
+
     if isinstance(error, MemoryError):
         limit = f"{settings.WORKER_MEMORY_MB:,} MB"
         return f"The job needs more memory than a worker may use ({limit}, WORKER_MEMORY_MB)."
@@ -196,7 +198,7 @@ class Attempt:
                 wait = HEARTBEAT_SECONDS
                 try:
                     Job.objects.filter(self._mine).update(lease_expires_at=_lease_end())
-                except DATABASE_AWAY:
+                except DATABASE_UNAVAILABLE:
                     log.warning("a heartbeat could not be written", exc_info=True)
                     connection.close()
                     wait = NEXT_HEARTBEAT_SECONDS

@@ -8,7 +8,6 @@ from datetime import timedelta
 from django.db.models import F, Q, Value
 from django.db.models.functions import Now
 
-from config.celery import waiting_messages
 from config.jobs.models import Job, JobState
 from config.jobs.services.queue import delete_upload_of, send_job
 
@@ -71,5 +70,8 @@ def _lost() -> list[uuid.UUID]:
     old = sent.filter(sent_at__lt=Now() - Value(CLAIMED_WITHIN))
     if not old.exists():
         return []
+    # Most commands load this module, but do not need Celery.
+    from config.celery import waiting_messages
+
     lost = max(0, sent.count() - waiting_messages())
     return list(old.order_by("sent_at").values_list("pk", flat=True)[:lost])

@@ -40,9 +40,9 @@ class Entry:
 class Manifest:
     """The content of the archive, and of the database after a restore.
 
-    version: the version of the code. migrations: their names as `app.name`. rows: numbers of rows
-    by table. files: by member of the tar. missing: members that the database names but that did not
-    exist.
+    version: the version of the code. migrations: the names of the migrations as `app.name`. rows:
+    the number of rows of each table. files: the size and hash of each file by its name in the tar.
+    missing: files that the database names but that did not exist, by their names in the tar.
     """
 
     version: str

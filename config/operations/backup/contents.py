@@ -35,7 +35,7 @@ FILLED_BY_ITSELF = {
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file in one of the storages, an alias of `settings.STORAGES`."""
+    """A file in a storage. storage: the alias of the storage in `settings.STORAGES`."""
 
     storage: str
     name: str
@@ -52,6 +52,7 @@ class StoredFile:
 
     @classmethod
     def of_member(cls, member: str) -> StoredFile:
+        """Reverse `member`. Raises `InvalidInput` for a name of another form."""
         kind, storage, name = (*member.split("/", 2), "", "")[:3]
         if kind != "files" or storage not in settings.STORAGES or not name:
             raise InvalidInput(f"The archive has a file for an unknown folder: {member}")

@@ -128,7 +128,7 @@ def _close_for_all(target: Path) -> None:
                 "scheduler first."
             ) from error
         except sqlite3.DatabaseError:
-            # The old database may be damaged, because the restore replaces it.
+            # A damaged old database is no obstacle, because the restore replaces it.
             for suffix in ("-wal", "-shm"):
                 target.with_name(target.name + suffix).unlink(missing_ok=True)
 
@@ -174,7 +174,7 @@ def _restore_postgresql(dump: Path, check: Check) -> None:
     program = find_program("pg_restore")
     listed = _run([program, "--list", str(dump)])
     chosen = dump.with_suffix(".list")
-    # The schema exists already.
+    # The schema `public` already exists, so its entry is left out.
     kept = [line for line in listed.splitlines() if not re.search(r" SCHEMA - public ", line)]
     chosen.write_text("\n".join(kept) + "\n", encoding="utf-8")
     _check_is_alone()

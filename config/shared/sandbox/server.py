@@ -79,7 +79,8 @@ def _answer(function: Function, limits: Limits, arguments: Arguments, answers: i
 def _reason(status: int, limits: Limits, *, is_late: bool) -> str:
     if is_late or status == -signal.SIGXCPU:
         limit = limits.seconds if is_late else limits.cpu_seconds
-        return f"processing was stopped, because it takes longer than {limit:,} seconds"
+        seconds = "1 second" if limit == 1 else f"{limit:,} seconds"
+        return f"processing was stopped, because it takes longer than {seconds}"
     if status < 0:
         return f"the process crashed ({signal.Signals(-status).name})"
     return "the process failed"

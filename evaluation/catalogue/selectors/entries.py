@@ -58,7 +58,11 @@ class RunList:
 
 @dataclass(frozen=True, slots=True)
 class PairTask:
-    """The task of a pair in one campaign. answers: by pseudonyms of this task, only for leads."""
+    """The task of a pair in one campaign.
+
+    answers: the answers with pseudonyms that are valid only for this task. Only leads see them, so
+    the list is empty for other people.
+    """
 
     task: JudgmentTask
     answers: list[tuple[str, str]] = field(default_factory=list)
@@ -110,7 +114,10 @@ def run_lists(
     ranked: Mapping[int, IntArray],
     columns: PairColumns,
 ) -> list[RunList]:
-    """Return the lists of one caption. ranked: by run. columns: the pairs of the caption."""
+    """Return the lists of one caption.
+
+    ranked: the ranked videos by the primary key of the run. columns: the pairs of the caption.
+    """
     videos = benchmark.pair_space.videos(columns.codes)
     originals, labelled = videos[columns.is_original], videos[columns.labels >= 1]
     empty = np.empty(0, np.int64)

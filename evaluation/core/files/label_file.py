@@ -24,9 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.core.consensus import NO_LABEL, OutcomeCounts, State
-from config.shared.arrays import combined
+from config.shared.arrays import combined, numbered
 from pooling.core.pair_space import PairSpace
-from pooling.core.pool import union_codes
 
 IntArray = npt.NDArray[np.int64]
 # The distinct texts of a column, and the number of the text of each row, int64 [n].
@@ -49,6 +48,7 @@ _TO_QUOTE = re.compile(r"[^\w#+./:;-]")
 STATE_OF_SOURCE = {source: int(state) for state, source in SOURCES.items()}
 PSEUDONYM_DIGITS = 12
 ROWS_PER_BLOCK = 20_000
+BYTES_PER_PIECE = 8 << 20
 
 
 class _Numbers(dict[str, int]):
@@ -125,10 +125,9 @@ def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequenc
 def _distinct(*columns: npt.NDArray[np.integer]) -> tuple[list[tuple[int, ...]], IntArray]:
     """Return the distinct rows, and the number of each row among them. All values are 0 or more."""
     sizes = [1 + int(column.max(initial=0)) for column in columns]
-    codes = np.ravel_multi_index(columns, sizes)
-    distinct = union_codes([codes])
+    distinct, row_of = numbered(np.ravel_multi_index(columns, sizes))
     rows = zip(*(column.tolist() for column in np.unravel_index(distinct, sizes)), strict=True)
-    return list(rows), np.searchsorted(distinct, codes)
+    return list(rows), row_of
 
 
 def _keys(
@@ -260,7 +259,7 @@ def pseudonyms_by_answers(
     free: dict[bytes, list[str]] = {}
     for person, answers in _answers(of_row, p_codes, p_labels, p_queues).items():
         free.setdefault(answers, []).append(str(names[person]))
-    people, person_of = np.unique(annotators, return_inverse=True)
+    people, person_of = numbered(annotators)
     answers_of = _answers(person_of, codes, labels, queues)
     found = [(free.get(answers_of[person]) or [""]).pop(0) for person in range(len(people))]
     return found, person_of
@@ -294,8 +293,9 @@ def detail_line(
 ) -> str:
     """Return the line of the details file for one judgment.
 
-    seconds: from showing the pair to the answer. guideline: the version of the guidelines. missing:
-    the elements of the caption that the annotator marked as missing, as a JSON array in the file.
+    seconds: the time from showing the pair to the answer. guideline: the version of the guidelines.
+    missing: the elements of the caption that the annotator marked as missing, as a JSON array in
+    the file.
     """
     at = judged_at.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     took = "" if seconds is None else f"{seconds:.1f}"
@@ -329,8 +329,17 @@ def pseudonyms_of(annotators: Iterable[int], secret: bytes) -> dict[int, str]:
     return names
 
 
+def pieces_of(content: bytes) -> list[bytes]:
+    """Return the content in pieces, which threads can compress at the same time."""
+    starts = range(0, max(1, len(content)), BYTES_PER_PIECE)
+    return [content[start : start + BYTES_PER_PIECE] for start in starts]
+
+
 def compress(content: bytes) -> bytes:
-    """Compress with gzip, without a time stamp, so that equal contents have equal bytes."""
+    """Compress with gzip, without a time stamp, so that equal contents have equal bytes.
+
+    Compressed pieces, one after the other, are a gzip file of the whole content.
+    """
     # Level 6 takes one and a half times as long, and saves 3 % of the space.
     return gzip.compress(content, compresslevel=4, mtime=0)
 

@@ -124,8 +124,9 @@ class ByValue:
 class AtThresholds:
     """The numbers of pairs that are called relevant at T thresholds, in B samples.
 
-    correct, called: float64 [T, B]. correct: those that people judged relevant. relevant, n_pairs:
-    float64 [B].
+    called: number of pairs that are called relevant, float64 [T, B]. correct: number of these that
+    people judged relevant, float64 [T, B]. relevant, n_pairs: number of pairs that people judged
+    relevant, and of all pairs, float64 [B].
     """
 
     correct: FloatArray

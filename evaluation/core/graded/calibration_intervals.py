@@ -70,10 +70,11 @@ _CHUNK: Final = 4 << 20
 class Calibration:
     """One proxy compared with people.
 
-    curve: by threshold. best: index of the threshold with the highest alpha. threshold_interval:
-    the thresholds that are best in most resamples. fitted_alpha, fitted_agreement: with thresholds
-    chosen on other clusters; agreement is the share of the pairs with the same outcome. difference:
-    the highest alpha minus that of the best proxy.
+    curve: a point for each threshold. best: index of the threshold with the highest alpha.
+    threshold_interval: the thresholds that are best in most resamples. fitted_alpha,
+    fitted_agreement: alpha and agreement with thresholds that were chosen on other clusters;
+    agreement is the share of the pairs with the same outcome. difference: the highest alpha minus
+    that of the best proxy.
     """
 
     auc: Ends
@@ -259,8 +260,8 @@ def _weights(
 ) -> Iterator[tuple[int, FloatArray]]:
     """Yield, for each chunk, the number of earlier resamples and the weights, [G, B].
 
-    A weight is how often a resample draws a cluster. rows: of the largest array, whose columns are
-    the resamples.
+    A weight is how often a resample draws a cluster. rows: number of rows of the largest array,
+    whose columns are the resamples.
     """
     chunk = max(1, min(resamples, _CHUNK // rows))
     shares = np.full(n_clusters, 1 / n_clusters)

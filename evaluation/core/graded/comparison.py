@@ -69,7 +69,7 @@ def pairs_above(
 def count_at_least(values: Matrix, limits: Matrix) -> IntArray:
     """Return the number of values that are at least as high as each limit, int64 [n_limits].
 
-    values: not negative, of any shape. limits: of the same type.
+    values: an array of any shape, without negative numbers. limits: an array of the same type.
     """
     if values.dtype == np.float16:
         # The bits of positive half-precision numbers ascend as the numbers do.

@@ -107,9 +107,10 @@ class Orders:
 class Consistency:
     """How people agree with each other.
 
-    videos: number of videos that enough people ordered. incomplete: number of the other ones.
-    pairs: ten for each video. share: of the pairs that are consistent. expected: that share for
-    random orders. cycles: number of videos whose majorities are no order.
+    videos: number of videos that enough people ordered. incomplete: number of the other videos.
+    pairs: number of pairs of captions, ten for each video. share: the share of the pairs that are
+    consistent. expected: the expected share for random orders. cycles: number of videos whose
+    majorities are no order.
     """
 
     videos: int
@@ -126,10 +127,11 @@ class Consistency:
 class Agreement:
     """How a proxy agrees with people: a row of Table 2.
 
-    ties: number of consistent pairs with equal values of the proxy. share: of the consistent pairs
-    that are ordered alike. by_video: the mean of the shares of videos. majority: the share of all
-    pairs with a majority that the proxy orders like the majority. by_pair: for each pair of
-    captions, the number of consistent pairs and of those that are ordered alike.
+    ties: number of consistent pairs with equal values of the proxy. share: the share of the
+    consistent pairs that proxy and people order alike. by_video: the mean of this share over the
+    videos. majority: the share of all pairs with a majority that the proxy orders like the
+    majority. by_pair: for each pair of captions, the number of consistent pairs and of those that
+    are ordered alike.
     """
 
     consistent: int

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from config.shared.arrays import numbered
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
 from evaluation.core.people.agreement import NOT_TWO_LABELS
 from evaluation.core.people.alpha import (
@@ -54,7 +55,7 @@ def label_pairs(
     """
     pair = whole_numbers(pair_index, "pair_index", None)
     person = whole_numbers(annotator_index, "annotator_index", None)
-    values, column = np.unique(np.asarray(labels, np.int64), return_inverse=True)
+    values, column = numbered(np.asarray(labels, np.int64))
     order = np.argsort(pair, kind="stable")
     starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
     sizes = np.diff(np.append(starts, len(order)))
@@ -69,26 +70,26 @@ def label_pairs(
         empty = np.empty((0, 2), np.int64)
         return LabelPairs(empty, empty, np.empty(0), values, 0)
     rows = np.stack([np.concatenate(first), np.concatenate(second)], axis=1)
-    return _add_equal_rows(person[rows], column.reshape(-1)[rows], np.concatenate(weights), values)
+    return _add_equal_rows(person[rows], column[rows], np.concatenate(weights), values)
 
 
 def _add_equal_rows(
     people: IntArray, labels: IntArray, weights: FloatArray, values: IntArray
 ) -> LabelPairs:
     """Add up the weights [R] of equal rows of annotators and labels, [R, 2] each."""
-    annotators, dense = np.unique(people, return_inverse=True)
+    annotators, dense = numbered(people.ravel())
     dense = dense.reshape(people.shape)
     # The order of the two annotators does not matter.
     swapped = dense[:, 0] > dense[:, 1]
     dense[swapped], labels[swapped] = dense[swapped, ::-1], labels[swapped, ::-1]
     width, height = len(annotators), len(values)
     codes = ((dense[:, 0] * width + dense[:, 1]) * height + labels[:, 0]) * height + labels[:, 1]
-    cases, case_of = np.unique(codes, return_inverse=True)
+    cases, case_of = numbered(codes)
     left, right = np.divmod(cases // height**2, width)
     return LabelPairs(
         np.stack([left, right], axis=1),
         np.stack(np.divmod(cases % height**2, height), axis=1),
-        np.bincount(case_of.reshape(-1), weights=weights, minlength=len(cases)).astype(np.float64),
+        np.bincount(case_of, weights=weights, minlength=len(cases)).astype(np.float64),
         values,
         len(annotators),
     )

@@ -89,7 +89,8 @@ def _coefficients(
     n_labels = pattern.sum(axis=1)
     several = n_labels >= 2
     of_values = weights[np.ix_(counts.values, counts.values)]
-    # Weighted number of ordered label pairs of a pattern that agree, without a label and itself.
+    # Weighted number of ordered pairs of labels of a pattern that agree. No label is paired with
+    # itself.
     equal = np.einsum("kc,cd,kd->k", pattern, of_values, pattern) - n_labels
     share = equal[several] / (n_labels * (n_labels - 1))[several]
     observed = (drawn[:, several] @ share) / drawn[:, several].sum(axis=1)
@@ -108,7 +109,10 @@ def _weights(values: IntArray, n_categories: int, *, ordinal: bool) -> FloatArra
     chapter 3).
     """
     if n_categories < 2 or values.min() < 0 or values.max() >= n_categories:
-        raise ValueError("values must be numbers from 0 to the number of categories, at least 2")
+        raise ValueError(
+            "values must be numbers from 0 to one below the number of categories, which must be at "
+            "least 2"
+        )
     if not ordinal:
         return np.eye(n_categories)
     steps = np.abs(np.subtract.outer(np.arange(n_categories), np.arange(n_categories)))

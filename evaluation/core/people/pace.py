@@ -95,10 +95,11 @@ class Answers:
 class Period(TypedDict):
     """Numbers of one period of time.
 
-    start: in seconds since 1970. answers: number of current answers. counted: number of these that
-    are labels of pairs. relevant: number of these labels that are relevant. gold, right: number of
-    answers to gold items, and number of correct ones. people: number of annotators with an answer.
-    seconds: median time of an answer without breaks; None if no time is known.
+    start: when the period begins, in seconds since 1970. answers: number of current answers.
+    counted: number of these that are labels of pairs. relevant: number of these labels that are
+    relevant. gold, right: number of answers to gold items, and number of correct ones. people:
+    number of annotators with an answer. seconds: median time of an answer without breaks; None if
+    no time is known.
     """
 
     start: int
@@ -114,7 +115,8 @@ class Period(TypedDict):
 class LabelRound(TypedDict):
     """The first labels of all tasks, or the second labels, and so on.
 
-    number: from 1. given: number of labels that exist. wanted: number of labels that are missing.
+    number: 1 for the first labels, 2 for the second labels, and so on. given: number of labels that
+    exist. wanted: number of labels that are missing.
     """
 
     number: int
@@ -192,7 +194,7 @@ def timeline_of(at: IntArray) -> Timeline | None:
     """Divide the time of the answers into hours, days, weeks or periods of four weeks.
 
     at: int64 [n], points in time. The periods are the shortest for which `PERIODS_MAX` are enough,
-    or else four weeks. Returns None without answers.
+    or else four weeks. Returns None if there are no answers.
     """
     if len(at) == 0:
         return None

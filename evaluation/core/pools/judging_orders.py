@@ -188,7 +188,7 @@ def _judge(
     """Return the step in which each pair is revealed in its query, from 0: int64 [J].
 
     In each step, every query reveals a pair of the run that has the most points by `prefer`.
-    blocks: from `_cells_by_block`.
+    blocks: the result of `_cells_by_block`.
     """
     relevant = pool.labels.gains >= rel
     steps = np.zeros(len(relevant), dtype=np.int64)

@@ -107,11 +107,12 @@ def replay_seeds(
 
     Return the replays of each strategy, in the order of `strategies`, one per seed.
 
-    pool: from `gather_pool`. Runs are scored down to the depth of the pool, and only with the
-    labels of pooled pairs and the original positives. Pooled pairs without a label are ignored.
-    strategies: by name; None for all. shares: budgets as shares of the pool, 0 to 1, rounded up to
-    whole pairs. The sizes of all pools of smaller depth are budgets, too, so that strategies can be
-    compared with these pools at the same cost. rel: the lowest gain that counts as relevant.
+    pool: the result of `gather_pool`. Runs are scored down to the depth of the pool, and only with
+    the labels of pooled pairs and the original positives. Pooled pairs without a label are ignored.
+    strategies: the names of the strategies; None for all. shares: budgets as shares of the pool, 0
+    to 1, rounded up to whole pairs. The sizes of all pools of smaller depth are budgets, too, so
+    that strategies can be compared with these pools at the same cost. rel: the lowest gain that
+    counts as relevant.
 
     Raises ValueError if there is no seed, no pair of the pool has a label, a share is out of
     bounds, or the measure is MedR, which can be undefined.

@@ -60,7 +60,7 @@ class Resamples:
     """Settings for resampling clusters with replacement.
 
     clusters: int64 [n_queries], the cluster of each query, from 0 without gaps. number: number of
-    resamples. seed: of the random draws.
+    resamples. seed: the seed of the random draws.
     """
 
     clusters: IntArray

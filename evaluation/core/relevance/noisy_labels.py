@@ -86,8 +86,8 @@ class NoisyLabels:
     def is_positive(self) -> BoolArray:
         """Whether raw scores count the pair as relevant, bool [n_pairs].
 
-        A known original positive is relevant. For other pairs, the ruling decides or, without one,
-        the majority of the labels.
+        A known original positive is relevant. For other pairs, the ruling decides, or the majority
+        of the labels if there is no ruling.
         """
         by_labels = np.where(self.ruled >= 0, self.ruled == 1, 2 * self.relevant > self.n_labels)
         return np.asarray(self.is_known | by_labels)

@@ -114,8 +114,8 @@ def score_run(
 class _Hits:
     """The H positives in the lists of a block, ordered by query and rank. All arrays are [H].
 
-    query: the row in the block. rank: from 1. nth: from 1, the number of the positive within its
-    list. gain: the gain of the positive.
+    query: the row in the block. rank: the rank of the positive, from 1. nth: the number of the
+    positive within its list, from 1. gain: the gain of the positive.
     """
 
     query: IntArray
@@ -159,17 +159,18 @@ class _ListStatistics:
 def _gather_statistics(
     ranked: npt.NDArray[Any],
     judged: Judged,
-    first_query: int,
+    start: int,
     cutoffs: Iterable[int | None],
     rel: int,
 ) -> _ListStatistics:
+    """Return the statistics of a block of lists. start: the number of the first query."""
     n_queries = len(ranked)
-    gains = look_up_gains(ranked, judged, first_query)
+    gains = look_up_gains(ranked, judged, start)
     graded_hits = _find_hits(gains, 1)
     hits = graded_hits if rel == 1 else _find_hits(gains, rel)
     first = hits.nth == 1
-    codes, gain = judged.positives(first_query, first_query + n_queries)
-    query = judged.space.queries(codes) - first_query
+    codes, gain = judged.positives(start, start + n_queries)
+    query = judged.space.queries(codes) - start
     return _ListStatistics(
         ranked=ranked,
         gains=gains,

@@ -54,8 +54,8 @@ Formula: TypeAlias = Literal["connor", "paired-normal", "two-proportions", "two-
 class Variances:
     """Variance of one caption's difference.
 
-    The variance of the mean is this, divided by the number of captions. null: if the systems are
-    equal. alternative: if they differ by the planned difference.
+    The variance of the mean is this, divided by the number of captions. null: the variance if the
+    systems are equal. alternative: the variance if they differ by the planned difference.
     """
 
     null: float
@@ -118,7 +118,7 @@ class IndependentPilot:
 
     difference: difference between the two means in the pilot. deviation: sqrt(var_a + var_b), where
     var_a and var_b are the variances of one caption's value. middle: mean of the two means. binary:
-    whether all values are 0 or 1. clustering: of both samples together.
+    whether all values are 0 or 1. clustering: the clustering of both samples together.
     """
 
     difference: float

@@ -27,8 +27,9 @@ class Rates:
 
     pairs_per_caption: mean number of pooled pairs of a caption. double_share: share of the pairs
     that two annotators judge. disagreement: share of these pairs whose two labels differ, so a
-    third label is needed. seconds_per_judgment: median time of a judgment. money_per_hour: in any
-    currency. Raises ValueError if a number is negative or not finite, or a share is above 1.
+    third label is needed. seconds_per_judgment: median time of a judgment. money_per_hour: the
+    payment for an hour, in any currency. Raises ValueError if a number is negative or not finite,
+    or a share is above 1.
     """
 
     pairs_per_caption: float

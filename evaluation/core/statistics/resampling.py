@@ -131,8 +131,8 @@ def smallest_independent_difference(
 ) -> float:
     """Return the smallest significant difference of two systems with separate sub-samples.
 
-    other: sub-samples of the second system; without them, its deviation is assumed to equal that of
-    the first. The module's docstring has the formula.
+    other: sub-samples of the second system. If it is None, the deviation of the second system is
+    assumed to equal that of the first. The module's docstring has the formula.
     """
     deviation = math.hypot(system.deviation, (other or system).deviation)
     return normal_quantile(confidence) * deviation
@@ -253,8 +253,8 @@ def widened_percentiles(
 ) -> tuple[float, float]:
     """Return the percentiles of resampled figures, widened for few clusters.
 
-    number: the effective number of clusters, above 1. method: of `np.quantile`. The module's
-    docstring has the formula.
+    number: the effective number of clusters, above 1. method: the `method` of `np.quantile`. The
+    module's docstring has the formula.
     """
     wider = math.sqrt(number / (number - 1)) * t_quantile(confidence, number - 1)
     tail = NormalDist().cdf(-wider)
@@ -311,9 +311,9 @@ def resampled_means(
 ) -> FloatArray:
     """Return the means of resamples, float64 [m, resamples].
 
-    values: float64 [m, n]. A resample draws n columns. With `clusters`, it draws as many clusters
-    as there are, and the mean is the sum of their values divided by their number of queries, which
-    varies.
+    values: float64 [m, n]. A resample draws n columns. If `clusters` is not None, it draws as many
+    clusters as there are, and the mean is the sum of their values divided by their number of
+    queries, which varies.
     """
     n_queries = values.shape[1]
     if clusters is None:

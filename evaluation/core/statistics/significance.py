@@ -84,7 +84,8 @@ def compare_systems(
 ) -> tuple[Comparison, ...]:
     """Compare every two systems.
 
-    values: float64 [n_systems, n_queries]. Other parameters and errors as in `measure_difference`.
+    values: float64 [n_systems, n_queries]. The other parameters and the errors are those of
+    `measure_difference`.
     """
     checked = check_values(values, 2)
     compared = tuple(

@@ -130,7 +130,7 @@ def _overlap(
 ) -> TextOverlap:
     """Compare each row with the rows of `others` that have the highest products with it.
 
-    With `group`, rows of the same group are not compared.
+    If `group` is not None, rows of the same group are not compared.
     """
     if nearest < 1:
         raise ValueError("nearest must be at least 1")

@@ -60,9 +60,10 @@ class AnalysisForm(forms.Form):
     ) -> None:
         """Fill the form.
 
-        data: texts, or lists of texts, by the names of fields. versions, splits: newest first.
-        studies: primary keys and names. directions: those of the runs. If there is only one, the
-        page has no field for it.
+        data: texts, or lists of texts, by the names of fields. versions, splits: the versions of
+        the label sets and the names of the splits, newest first. studies: the primary keys and
+        names of the studies. directions: the directions of the runs. If there is only one, the page
+        has no field for it.
         """
         super().__init__()
         if DIRECTION in self.fields and len(directions) < 2 and not data.get(DIRECTION):

@@ -83,8 +83,8 @@ def _outcomes(labels: IntArray) -> OutcomeCounts:
 def _figures(label_set: LabelSource, counts: ValueCounts, how: Resampling) -> QuotedFigures:
     """Return the agreement figures, computed from the judgments in the label set.
 
-    counts: of all labels. If an older code version published the label set, only these are known.
-    All figures are then those of all labels, and `first_labels` is null.
+    counts: the counts of all labels. If an older code version published the label set, only these
+    counts are known. All figures are then those of all labels, and `first_labels` is null.
     """
     if label_set.agreement is None:
         every = figures_of(counts, 2, how)

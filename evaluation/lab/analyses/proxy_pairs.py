@@ -39,7 +39,7 @@ class TextPairs:
 
     first_equal: int64 [n_queries], the first caption with the text of each caption. known: codes of
     the text pairs that are original positives, ascending; none if these do not count. judged: the
-    labels of all others, or None without a label set.
+    labels of all others, or None if no label set is selected.
     """
 
     space: PairSpace

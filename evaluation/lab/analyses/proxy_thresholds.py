@@ -30,8 +30,9 @@ class ThresholdsOptions(ProxyOptions):
 class ThresholdRow(TypedDict):
     """The pairs that a proxy calls relevant at a threshold.
 
-    share: of all pairs. own: original positives among the pairs. lonely_captions, lonely_videos:
-    captions that match no video but their own, and videos that match no caption but their own.
+    share: the share of all pairs that these pairs are. own: number of original positives among the
+    pairs. lonely_captions, lonely_videos: number of captions that match no video but their own, and
+    number of videos that match no caption but their own.
     """
 
     proxy: str

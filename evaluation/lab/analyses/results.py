@@ -26,7 +26,7 @@ class Resampled(TypedDict):
 
 
 class WithIntervals(Resampled):
-    """A result with intervals. confidence: that of all intervals, 0 to 1."""
+    """A result with intervals. confidence: the confidence of all intervals, 0 to 1."""
 
     confidence: float
 

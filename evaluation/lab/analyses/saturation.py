@@ -72,7 +72,7 @@ def changes_by_noise(
 
 
 def _relevance(inputs: Inputs, labels: NoisyLabels) -> FloatArray | None:
-    """Return a number for each pair that is correct on average; None without error rates."""
+    """Return a number for each pair that is correct on average; None if no rates are estimated."""
     ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
     strata, _ = rank_strata(labels.codes, ranks, inputs.original)
     table = labels.table(strata, np.zeros(len(strata), np.int64), 1)
@@ -98,7 +98,7 @@ def _no_judgments() -> JudgmentArrays:
 
 
 def disagreement_of(inputs: Inputs) -> float | None:
-    """Return the share of multiply labelled pairs whose labels differ; None without such pairs."""
+    """Return the share of pairs with several labels whose labels differ, or None."""
     if inputs.label_set is None:
         return None
     labels = label_set_labels(inputs.label_set)

@@ -21,7 +21,8 @@ ROWS_MAX = 500
 class Column(tables.Column):
     """A column of a result.
 
-    compared: returns the options of the comparison that a row's cell links to, or nothing.
+    compared: returns the options of the comparison to which the cell of a row links; empty if the
+    cell has no link. None if no cell of the column has a link.
     names: "caption" or "video" if the cell links to the page of the row's caption or video.
     """
 
@@ -33,7 +34,8 @@ class Column(tables.Column):
 class Cell:
     """A cell as a page shows it.
 
-    sorted_by: an interval is sorted by its lower end. query: options of the comparison, encoded.
+    sorted_by: the value by which the page sorts the rows, for an interval its lower end.
+    query: options of the comparison, encoded for an address.
     page, page_query: URL name and parameters of the page of a caption or video, or empty.
     """
 
@@ -49,7 +51,7 @@ class Cell:
 class Table:
     """A table of a result.
 
-    Rows are JSON objects by the keys of the columns. An undefined cell is null.
+    Rows are JSON objects that contain the keys of the columns. An undefined cell is null.
     """
 
     name: str

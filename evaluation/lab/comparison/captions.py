@@ -55,7 +55,7 @@ class FirstRank(TypedDict):
 
 
 class FirstRanks(TypedDict):
-    """The first positive by the original positives and by the labels; null without labels."""
+    """The first positive by the original positives and by the labels, null if there are none."""
 
     original: FirstRank
     labelled: FirstRank | None

@@ -40,7 +40,8 @@ def methods_tex(
 ) -> str:
     """Return a paragraph that states how the figures of the tables were computed.
 
-    depths: of the pools that existed when the labels were published. code_version: of the figures.
+    depths: the depths of the pools that existed when the labels were published. code_version: the
+    version of the code that computed the figures.
     """
     runs = list(dict.fromkeys(row["run"] for row in results["scores"]["rows"]))
     labels = facts.labels

@@ -1,4 +1,4 @@
-"""Queries that only the lab uses."""
+"""Database queries that only the lab uses."""
 
 from __future__ import annotations
 

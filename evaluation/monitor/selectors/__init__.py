@@ -1,4 +1,4 @@
-"""Queries about campaigns and their annotators."""
+"""Database queries about campaigns and their annotators."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from annotation.enums import CampaignKind, JudgmentState, TaskState
 from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Membership, has_begun
 from annotation.selectors.labels import are_first_labels
 from annotation.selectors.progress import progress_of, task_groups
+from config.shared.arrays import numbered
 from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
 from config.shared.caches import process_cache as cache
 from config.shared.version import code_version
@@ -162,7 +163,7 @@ def measure_campaign(campaign: Campaign) -> CampaignFigures:
 
 
 def figures_over_time(answers: Answers) -> OwnFigures:
-    """Return the periods of the answers; none without answers."""
+    """Return the periods of the answers. There are none if there are no answers."""
     span = timeline_of(answers.at)
     return {"span": span, "stretches": over_time(answers, span) if span else []}
 
@@ -185,11 +186,11 @@ def current_answers(campaign: Campaign, annotator: int | None = None) -> tuple[A
         is_planned[counted] = are_first_labels(
             [campaign], ids[counted], tasks[counted], people[counted], planned[counted]
         )
-    annotators, person = np.unique(people, return_inverse=True)
+    annotators, person = numbered(people)
     retired = JudgmentTask.objects.filter(campaign=campaign, gold__retired_at__isnull=False)
     (retired_tasks,) = read_columns(retired, "pk")
     return Answers(
-        people=person.reshape(-1).astype(np.int64),
+        people=person,
         tasks=tasks,
         labels=labels,
         is_relevant=labels >= campaign.threshold,
@@ -257,7 +258,7 @@ def _agreement(campaign: Campaign, answers: Answers) -> Agreement:
     lowest = campaign.threshold - 1
     counted = answers.is_counted
     opinions = Opinions(
-        pairs=np.unique(answers.tasks[counted], return_inverse=True)[1].reshape(-1),
+        pairs=numbered(answers.tasks[counted])[1],
         annotators=answers.people[counted],
         labels=np.maximum(answers.labels[counted] - lowest, 0),
         is_first=answers.is_planned[counted],

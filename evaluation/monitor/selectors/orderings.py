@@ -68,8 +68,9 @@ def progress_of_studies(studies: Iterable[Campaign]) -> dict[int, StudyProgress]
 class OwnOrders:
     """The orders of one annotator.
 
-    orders: number of counted orders. tau: with the other people of the same videos, None if alone.
-    gold, right: number of answers to control orders, and of correct ones.
+    orders: number of counted orders. tau: mean Kendall's tau with the orders of other people for
+    the same videos, None if there are none. gold, right: number of answers to control orders, and
+    number of correct ones.
     """
 
     orders: int = 0
@@ -102,9 +103,9 @@ def _gold_by_annotator(study: Campaign) -> dict[int, tuple[int, int]]:
 def orders_csv(study: Campaign) -> str:
     """Return a row for each caption of each counted order.
 
-    Annotators have numbers from 1 that are valid only in this file. level: from 0, the most similar
-    caption by the proxy that chose the captions. value: of that proxy. rank: by the annotator,
-    from 0.
+    Annotators have numbers from 1 that are valid only in this file. level: the caption's level from
+    0, the most similar one by the proxy that chose the captions. value: the value of that proxy.
+    rank: the rank that the annotator gave the caption, from 0.
     """
     found = orders_of(study)
     videos, captions = video_keys(study.benchmark), query_keys(study.benchmark)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from config.accounts.actors import Actor
+from config.shared.arrays import numbered
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.arrays import BoolArray
@@ -113,8 +114,7 @@ def _sources(figures: AgreementFigures) -> dict[str, tuple[LabelAgreement, str]]
 
 def _by_annotator(opinions: Opinions) -> list[AnnotatorShare]:
     """Return one row for each annotator, with agreement on first labels and on all labels."""
-    people, index = np.unique(opinions.annotators, return_inverse=True)
-    index = index.reshape(-1)
+    people, index = numbered(opinions.annotators)
 
     def rows(selected: BoolArray) -> tuple[AnnotatorAgreement, ...]:
         return agreement_by_annotator(

@@ -268,7 +268,7 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
-    """Return the table of agreement. It is empty without a report that has first labels.
+    """Return the table of agreement. It is empty if no report has figures of first labels.
 
     Reports of older code versions have only the figures of all labels.
     """

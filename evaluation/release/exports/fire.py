@@ -29,7 +29,7 @@ from pooling.selectors.runs import ranks_in_run
 def fire(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
     """Yield the JSON that the published FIRE code loads. The benchmark's key is the `dataset`.
 
-    If the options have no licence, it is the licence of the benchmark, which may be empty.
+    The licence is that of the options, or else that of the benchmark, which may be empty.
     """
     benchmark = label_set.benchmark
     published = label_set.created_at.date().isoformat()
@@ -49,7 +49,10 @@ def fire(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
 
 
 class _TextPairs:
-    """The pairs of a label set, by text and video, in arrays. Objects are made when selected."""
+    """The pairs of a label set, by text and video, in arrays.
+
+    `select` makes objects of the selected ones.
+    """
 
     def __init__(self, label_set: LabelSet) -> None:
         benchmark = label_set.benchmark
@@ -59,7 +62,8 @@ class _TextPairs:
         codes = self.found.codes
         # FIRE's loader compares texts character by character, so the benchmark's rule is not used.
         shared = text_pair_codes(codes, first_equal(self.texts, EXACT), self.space)
-        # The numbers of the pairs, by text pair, and the place at which each text pair begins.
+        # The places of the pairs, sorted by text pair, and where each text pair begins in this
+        # order.
         self.order = np.argsort(shared, kind="stable")
         first = np.flatnonzero(np.diff(shared[self.order], prepend=-1))
         self.bounds = np.append(first, len(codes))
@@ -111,7 +115,7 @@ class _Responses:
             blocks.append(np.array(list(cells), np.int64))
         rows = np.concatenate(blocks)
         self.rows = rows[:, 1:]
-        # The file is ordered by pair. A lead may rule on a pair without a judgment.
+        # The file is ordered by pair. A pair has no row if a lead ruled on it without a judgment.
         self.starts = np.searchsorted(rows[:, 0], codes)
         self.ends = np.searchsorted(rows[:, 0], codes, side="right")
 

@@ -8,7 +8,6 @@ from functools import lru_cache
 from tempfile import TemporaryFile
 from typing import Any
 
-import yaml
 from django.conf import settings
 from django.db.models import QuerySet
 
@@ -89,6 +88,9 @@ def datasheet_text(label_set: LabelSet) -> str:
 
 
 def _yaml(value: Any) -> str:
+    # Most commands load this module, but do not need YAML.
+    import yaml
+
     text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
     return text
 

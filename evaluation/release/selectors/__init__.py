@@ -1,4 +1,4 @@
-"""Queries about labels."""
+"""Database queries about labels."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from annotation.selectors.judgments import (
     judgments_of_log,
     rulings_of_log,
 )
+from config.shared.arrays import numbered
 from evaluation.core.files.label_file import (
     Labels,
     pseudonyms_by_answers,
@@ -56,7 +57,7 @@ class CampaignRules(TypedDict):
 class Rules(TypedDict):
     """The rules under which the labels of a set were made.
 
-    equal_texts: which captions share labels. guidelines: versions that annotators judged by, 0
+    equal_texts: which captions share labels. guidelines: the versions by which annotators judged, 0
     for the default text.
     """
 
@@ -181,5 +182,4 @@ def _judgments_text(
 
 def queue_numbers(judgments: JudgmentArrays) -> Int64Array:
     """Return the number of each judgment's campaign in the judgments file, from 1."""
-    _, queues = np.unique(judgments.campaigns, return_inverse=True)
-    return np.asarray(queues + 1, np.int64)
+    return numbered(judgments.campaigns)[1] + 1

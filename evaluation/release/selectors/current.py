@@ -28,7 +28,8 @@ class CurrentLabels:
     """The counted judgments, the rulings in force, and the outcome of each pair.
 
     first_equal: see `pooling.selectors.first_equal_captions`. fingerprint: see
-    `annotation.selectors.labels.labels_fingerprint`. query_keys, video_keys: by number.
+    `annotation.selectors.labels.labels_fingerprint`. query_keys, video_keys: the keys in the order
+    of the numbers.
     """
 
     judgments: JudgmentArrays

@@ -225,8 +225,8 @@ def latest_draft(benchmark: Benchmark) -> Draft | None:
 class DraftState:
     """The latest draft and the current labels.
 
-    fingerprint: of the current labels. published: the newest label set if its labels are those of
-    the draft.
+    fingerprint: the fingerprint of the current labels. published: the newest label set if its
+    labels are those of the draft, otherwise None.
     """
 
     draft: Draft | None

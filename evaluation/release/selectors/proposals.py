@@ -71,7 +71,7 @@ def propose_version(benchmark: Benchmark, labels: Labels, rules: Rules) -> Propo
 
 
 def propose_from_draft(benchmark: Benchmark) -> Proposal | None:
-    """Return the proposal for the labels of the latest draft, or None without a draft.
+    """Return the proposal for the labels of the latest draft, or None if there is no draft.
 
     Pages use it, because reading all current labels takes seconds in a large benchmark.
     """

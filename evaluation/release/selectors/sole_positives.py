@@ -44,12 +44,12 @@ class SolePositives:
 def unconfirmed_sole_positives(
     run: Run, source: LabelSource, cutoff: int
 ) -> tuple[int, Int64Array]:
-    """Return the number of sole positives in the top `cutoff`, and the codes of uncertain ones.
+    """Return the number of sole positives in the top `cutoff`, and the codes of some of them.
 
     A sole positive is the only positive in the top `cutoff` of its caption, or of its video in the
-    direction from video to text. Original positives are
-    certain, so they are not counted. The codes, int64 [n], are of the sole positives with one
-    label. The analysis `label-noise` counts in the same way.
+    direction from video to text. Original positives are certain, so they are not counted. The
+    codes, int64 [n], are those of the sole positives with one label. The analysis `label-noise`
+    counts in the same way.
     """
     original = original_judged(run.benchmark, source)
     judged = with_positives(label_set_judged(source), original)
@@ -61,7 +61,7 @@ def unconfirmed_sole_positives(
     )
     codes = run.facing.benchmark_codes(codes, run.benchmark.pair_space)
     labels = label_set_labels(source)
-    # Only labels make other pairs positive, so each code is among those of the labels.
+    # A positive that is not an original one has a label, so each code is among those of the labels.
     has_one_label = labels.judgments[np.searchsorted(labels.codes, codes)] == 1
     return len(codes), codes[has_one_label]
 

@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
-import numpy as np
 from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -18,6 +17,7 @@ from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.judgments import judgment_details
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
+from config.shared.arrays import numbered
 from config.shared.bulk import snapshot
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -28,6 +28,7 @@ from evaluation.core.files.label_file import (
     compress,
     detail_line,
     order_of_judgments,
+    pieces_of,
     pseudonyms_of,
     render_details,
     render_judgments,
@@ -106,7 +107,7 @@ def publish_label_set(
     """
     check_can_publish_labels(by, benchmark)
     notes = notes.strip()
-    if notes and (fault := text_fault(notes, "notes", longest=NOTES_LENGTH)):
+    if notes and (fault := text_fault(notes, "text of the notes", longest=NOTES_LENGTH)):
         raise InvalidInput(f"{fault[0].upper()}{fault[1:]}.")
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
     if done is not None:
@@ -122,12 +123,12 @@ def publish_label_set(
     with ThreadPoolExecutor() as threads:
         text = render_labels(current.labels, current.query_keys, current.video_keys)
         # These use arrays and bytes, not the database, so they run during the next steps.
-        packed = {"labels": threads.submit(compress, text)}
+        packed = {"labels": _compressing(threads, text)}
         summary = threads.submit(summary_of, current, text)
         single, details = _judgment_texts(benchmark, current)
-        packed["judgments"] = threads.submit(compress, single)
+        packed["judgments"] = _compressing(threads, single)
         if details:
-            packed["details"] = threads.submit(compress, details)
+            packed["details"] = _compressing(threads, details)
         version = next_version(benchmark, current.labels, basis.rules, change)
         progress(2, 3, "writing the label set")
     files = _save(f"{benchmark.key}-v{version}", packed)
@@ -180,9 +181,9 @@ def export_label_set(
 
 
 def _judgment_texts(benchmark: Benchmark, current: CurrentLabels) -> tuple[bytes, bytes]:
-    """Return the judgments file and the details file, which is empty without any details."""
+    """Return the judgments file and the details file, which is empty if there are no details."""
     judgments = current.judgments
-    people, person_of = np.unique(judgments.annotators, return_inverse=True)
+    people, person_of = numbered(judgments.annotators)
     # The secret is not stored, so that no one can link the annotators of two releases.
     names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
     pseudonyms = [names[person] for person in people.tolist()], person_of
@@ -205,10 +206,17 @@ def _details_text(benchmark: Benchmark, ids: list[int]) -> bytes:
     return render_details(lines)
 
 
-def _save(stem: str, packed: Mapping[str, Future[bytes]]) -> dict[str, str]:
+def _compressing(threads: ThreadPoolExecutor, text: bytes) -> list[Future[bytes]]:
+    """Let threads compress a text, and return its pieces."""
+    return [threads.submit(compress, piece) for piece in pieces_of(text)]
+
+
+def _save(stem: str, packed: Mapping[str, list[Future[bytes]]]) -> dict[str, str]:
     """Store the compressed files, and return the name of each."""
     storage = label_set_storage()
     return {
-        name: storage.save(f"{stem}-{name}.csv.gz", ContentFile(content.result()))
-        for name, content in packed.items()
+        name: storage.save(
+            f"{stem}-{name}.csv.gz", ContentFile(b"".join(piece.result() for piece in pieces))
+        )
+        for name, pieces in packed.items()
     }

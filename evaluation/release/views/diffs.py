@@ -64,7 +64,7 @@ def label_set_diff_csv(
 def label_set_compare(request: HttpRequest, key: str) -> HttpResponse:
     """Redirect the form with two versions to their comparison.
 
-    Without both versions, redirect to the label sets, where they can be selected.
+    If a version is missing, redirect to the label sets, where both can be selected.
     """
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     old, new = request.GET.get("from", ""), request.GET.get("to", "")

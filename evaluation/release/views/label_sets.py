@@ -33,7 +33,7 @@ from pooling.policies import benchmarks_seen_by
 @only_for(can_see_scores)
 @require_http_methods(FORM_METHODS)
 def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the counts and the number of the next label set, and publish it."""
+    """Show the counts and the number of the next label set, or start the job that publishes it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_publish_labels(request.user, benchmark)
     outcomes = benchmark_outcomes(benchmark)

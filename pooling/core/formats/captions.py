@@ -42,8 +42,8 @@ class CaptionsFile:
 class CaptionsBuilder:
     """The captions, videos and positives that have been read. Each method adds what is valid.
 
-    An error is added to `problems` with the line, and the row is left out. A text at line 0 has
-    `place` in front of its error.
+    An error is added to `problems` with the line, and the row is left out. In formats without
+    lines, `line` is 0, and errors begin with `place`.
     """
 
     def __init__(self, source: str, problems: Problems) -> None:
@@ -59,7 +59,7 @@ class CaptionsBuilder:
         return len(self._texts)
 
     def add_row(self, line: int, key: str, text: str, video: str, *, place: str = "") -> None:
-        """Add a caption with an original positive. A row per positive repeats the caption."""
+        """Add a caption with an original positive. Each further positive has a separate row."""
         query = self.add_query(line, key, text, place=place, repeats=True)
         number = self.add_video(line, video, place=place)
         if query is not None and number is not None:
@@ -70,7 +70,7 @@ class CaptionsBuilder:
     ) -> int | None:
         """Add a caption, and return its number; None if it is refused.
 
-        With `repeats`, the same caption may occur again with the same text.
+        If `repeats` is True, the same caption may occur again with the same text.
         """
         query = self._queries.get(key)
         if query is not None and not repeats:

@@ -1,4 +1,4 @@
-"""Which format a file has, found from its content. The name of the file is not used."""
+"""Detection of the format of a file from its content. The name of the file is not used."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _SEPARATED = re.compile(r"[^\s,]+[ \t]+\S+")
 
 
 def format_of(path: Path, source: str) -> str:
-    """Return the format of a file of captions or positives; a table if it has no other."""
+    """Return the format of a file of captions or positives; `TABLE` if no other format fits."""
     head = first_bytes(path, source).decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
     first = head.partition("\n")[0].strip()
     if not first or "\0" in head or "\ufffd" in first:
-        return TABLE  # reading it gives the reason why it is not text
+        return TABLE  # Reading the table raises an error with the reason.
     if head.startswith("{"):
         if _is_json_line(first):
             return TABLE
@@ -58,7 +58,7 @@ def _format_of_text(path: Path, source: str, first: str) -> str:
 
 
 def _is_json_line(line: str) -> bool:
-    """Return whether the first line is an object on its own, with a caption or scalar values."""
+    """Return whether a line is a complete object with a caption, or with only scalar values."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

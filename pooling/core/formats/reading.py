@@ -23,7 +23,7 @@ from pooling.core.problems import Problems
 
 AUTO, TREC = "auto", "trec"
 SOURCES = (MSRVTT, MSVD, TREC)
-# Each combination of files that can be read, with the format that a person names.
+# The combinations of formats that can be read, each with the `expected` that allows it.
 COMBINATIONS = {
     frozenset({TABLE}): TABLE,
     frozenset({MSRVTT, TABLE}): MSRVTT,
@@ -59,11 +59,11 @@ def read_captions(
     problems: Problems | None = None,
     progress: Progress | None = None,
 ) -> CaptionsFile:
-    """Read files whose formats are detected from their content, in any order.
+    """Read one or two files, in any order. Their formats are detected from their content.
 
-    expected: `AUTO`, `TABLE`, or one of `SOURCES`. columns: see `parse_captions`. An invalid row is
-    added to `problems`, or raised without them. Raises `InvalidInput` if a file cannot be read, or
-    if the files do not belong together.
+    expected: `AUTO`, `TABLE`, or one of `SOURCES`. columns: see `parse_captions`. Invalid rows are
+    added to `problems`. If `problems` is None, the first one is raised. Raises `InvalidInput` if a
+    file cannot be read, or if the files do not belong together.
     """
     problems = problems or Problems(stop_at=1)
     by_format = _by_format(files, expected, has_columns=bool(columns))
@@ -166,5 +166,5 @@ def _checked(file: CaptionsFile, problems: Problems) -> CaptionsFile:
 
 
 def _joined(*hashes: str) -> str:
-    """Return a hash of several contents. It differs from that of a table with the same content."""
+    """Return a hash of several files, different from the hash of a table with the same captions."""
     return hashlib.sha256(" ".join(("captions", *hashes)).encode()).hexdigest()

@@ -94,8 +94,8 @@ def parse_captions(
     its video and its position among the captions of that video, such as `v1#0`. In JSON lines, a
     row may name a list of videos.
 
-    An invalid row is added to `problems`, or raised without them. Raises `InvalidInput` if the file
-    cannot be read as a table, or if it has no captions.
+    Invalid rows are added to `problems`. If `problems` is None, the first one is raised. Raises
+    `InvalidInput` if the file cannot be read as a table, or if it has no captions.
     """
     source, problems = source or str(path), problems or Problems(stop_at=1)
     head = read_head(path, source)

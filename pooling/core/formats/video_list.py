@@ -11,7 +11,7 @@ from pooling.core.keys import key_fault, shown
 from pooling.core.lines import TextBlocks
 from pooling.core.problems import Problems
 
-# The header of a list in CSV form, as MSR-VTT has them.
+# The possible headers of a list in CSV form, such as those of MSR-VTT.
 HEADERS = ("video_id", "video")
 
 
@@ -25,7 +25,7 @@ class VideoList:
 
 
 def parse_video_list(path: Path, source: str, problems: Problems) -> VideoList:
-    """Read one key per line. A first line `video_id` is a header. Empty lines are skipped.
+    """Read one key per line. A first line in `HEADERS` and empty lines are skipped.
 
     A key that is invalid or repeated is added to `problems`.
     """

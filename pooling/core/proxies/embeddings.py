@@ -20,7 +20,7 @@ from pooling.core.proxies.word_sets import COMPARING, Matrix
 
 Vectors = npt.NDArray[np.floating[Any]]
 
-# The cells that are computed at once.
+# The number of cells that are computed at once.
 _BLOCK_CELLS: Final = 4 << 20
 
 

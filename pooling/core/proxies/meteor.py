@@ -177,7 +177,7 @@ class _Index:
         }
 
     def find(self, words: frozenset[str]) -> Found | None:
-        """Return the references with any of the words, and the positions; None without any."""
+        """Return the references with any of the words, and the positions; None if none matches."""
         found = [self._found[word] for word in words if word in self._found]
         if len(found) < 2:
             return found[0] if found else None

@@ -34,8 +34,8 @@ def triplets(
 ) -> Iterator[tuple[Int64s, Int64s, Int64s]]:
     """Yield the rows of anchors, and the columns of positives and negatives, part by part.
 
-    values: [n_rows, n_columns]. Each positive of a row gets `negatives` columns below the
-    threshold, which a hash of the pair and the seed draws with replacement. A row without a
+    values: [n_rows, n_columns]. For each positive of a row, a hash of the pair and the seed draws
+    `negatives` of the row's columns below the threshold, with replacement. A row without a
     positive or without a negative has no triplet.
     """
     width = values.shape[1]

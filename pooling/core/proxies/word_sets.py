@@ -22,7 +22,7 @@ Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 COMPARING: Final = "comparing captions"
 
-# The cells of the dense arrays that are computed at once.
+# The number of cells of the dense arrays that are computed at once.
 _BLOCK_CELLS: Final = 4 << 20
 
 

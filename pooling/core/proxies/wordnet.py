@@ -70,8 +70,8 @@ _ENDINGS: Final[dict[Part, tuple[tuple[str, str], ...]]] = {
 class WordNet:
     """A folder with the files `index.*`, `data.*` and `*.exc` of WordNet.
 
-    The files of a part of speech are read when it is used for the first time. Raises InvalidInput,
-    now or then, if a file is missing or cannot be read.
+    The files of a part of speech are read when it is used for the first time. Raises InvalidInput
+    if the folder contains no WordNet, and later if a file is missing or cannot be read.
     """
 
     def __init__(self, folder: Path = DEBIAN) -> None:

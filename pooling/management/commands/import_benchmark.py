@@ -47,8 +47,8 @@ class Command(HearthCommand):
             action="append",
             default=[],
             metavar="COLUMN=NAME",
-            help="column of the table that contains caption_id, caption or video_id; repeatable; "
-            "default: the usual names",
+            help="NAME of the table's column that contains COLUMN, which is caption_id, caption or "
+            "video_id; repeatable; default: the usual names",
         )
         parser.add_argument("--videos", type=Path, help="CSV file: video_id,file,url,duration")
         parser.add_argument("--media", type=Path, help="folder with the files that --videos names")
@@ -167,5 +167,7 @@ def _column(text: str) -> tuple[str, str]:
     column, _, name = text.partition("=")
     if column not in KNOWN_NAMES or not name:
         known = ", ".join(KNOWN_NAMES)
-        raise InvalidInput(f"--column {text!r} is not COLUMN=NAME with one of {known}")
+        raise InvalidInput(
+            f"--column {text!r} must have the form COLUMN=NAME, where COLUMN is one of {known}"
+        )
     return column, name

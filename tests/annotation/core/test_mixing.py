@@ -14,7 +14,10 @@ from annotation.core.plan import is_gold_due
 
 
 def places(captions: str, gold: str, *, following: str | None = "z", **options: Any) -> Any:
-    """Return the positions for captions named by letters. The keys of gold items are 1, 2, …"""
+    """Return the positions for captions named by letters.
+
+    The keys of gold items are consecutive numbers from `key` on, by default 1.
+    """
     found = places_for_gold(
         [ord(letter) for letter in captions],
         [(key, ord(letter)) for key, letter in enumerate(gold, start=options.pop("key", 1))],
@@ -43,7 +46,7 @@ def mixed(captions: str, gold: str, **options: Any) -> str:
 @pytest.mark.parametrize(
     ("captions", "following", "free"),
     [
-        # Between two captions, also at the end.
+        # A position lies between two captions, or at the end if another caption follows.
         ("aaabbb", "c", {3, 6}),
         ("aaabbb", "b", {3}),
         ("aaabbb", None, {3, 6}),
@@ -51,7 +54,7 @@ def mixed(captions: str, gold: str, **options: Any) -> str:
         # There is no position within one caption.
         ("aaaaaa", "a", None),
         ("", "a", None),
-        # Next to pairs of its own caption, and then nowhere else.
+        # If there are pairs of its caption, a gold item is placed only next to them.
         ("aaggbb", "c", {2, 3, 4}),
         ("g", "g", {0, 1}),
         ("aaab", "g", {4}),
@@ -69,7 +72,7 @@ def test_gold_among_grouped_pairs(captions: str, following: str, free: set[int] 
 def test_gold_among_shuffled_pairs_is_equally_likely_anywhere() -> None:
     found = Counter(places("agab", "g", grouped=False, key=key)[0] for key in range(5000))
     assert sorted(found) == [0, 1, 2, 3, 4]
-    # Gold is not put next to its own caption, because shuffled pairs have no such order.
+    # Gold is not placed next to pairs of its caption, because shuffled pairs are not grouped.
     assert all(900 < count < 1100 for count in found.values())
 
 

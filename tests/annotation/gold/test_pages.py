@@ -72,7 +72,7 @@ def test_an_empty_list_of_gold(db: None, tmp_path: Path, lead: Client) -> None:
     assert "There are no gold items yet." in read(lead, "/benchmarks/tiny/gold/")
 
 
-def test_queries_do_not_grow_with_gold(
+def test_database_queries_do_not_grow_with_gold(
     training: Campaign,
     tmp_path: Path,
     anna: Annotator,

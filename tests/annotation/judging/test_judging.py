@@ -421,7 +421,7 @@ def test_answers_to_a_closed_campaign_are_stored_and_not_counted(db: None, tmp_p
         set_campaign_state(campaign=campaign, state=CampaignState.OPEN, by=lead)
 
 
-def test_queries_of_a_claim_do_not_grow_with_pairs(
+def test_database_queries_of_a_claim_do_not_grow_with_pairs(
     db: None, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     campaign = make_campaign(tmp_path, captions=4, videos=10, double_share=0.5)

@@ -221,7 +221,7 @@ def test_the_same_file_twice_at_the_same_time_is_one_campaign(tmp_path: Path) ->
     assert Judgment.objects.count() == 8
 
 
-def test_the_command_prints_a_plan_in_words(
+def test_the_command_prints_a_plan_as_text(
     benchmark: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "judged.csv"

@@ -287,7 +287,7 @@ def test_a_request_is_executed_once(lead: User, tmp_path: Path) -> None:
     assert Membership.objects.get(annotator=ben).judged == 0
 
 
-def test_withdrawing_without_permission_is_refused(lead: User, tmp_path: Path) -> None:
+def test_withdrawals_that_are_not_allowed_are_refused(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1})
     before = tasks(campaign)
@@ -378,7 +378,7 @@ def test_withdrawal_equals_updating_tasks_one_by_one(
 
 
 def one_by_one(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
-    """Return the tasks after `update_task_state`, and undo all changes."""
+    """Return the tasks after the answers are withdrawn one by one. All changes are undone."""
     with transaction.atomic():
         live = Judgment.objects.filter(annotator=annotator, state=JudgmentState.LIVE)
         for judgment in list(live):
@@ -433,7 +433,8 @@ def test_withdrawing_while_others_answer(tmp_path: Path) -> None:
         lambda: [submit(held, 0) for held in bens],
     )
 
-    # Ben's later answer is surplus; an earlier one was withdrawn with the others.
+    # An answer that ben sends after the withdrawal is surplus. A correction that he sends before
+    # it supersedes his first answer, and is withdrawn.
     states = Judgment.objects.filter(annotator=ben).values_list("state", flat=True)
     assert set(states) <= {"withdrawn", "superseded", "surplus"}
     assert len(states) == 24

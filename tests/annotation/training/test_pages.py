@@ -87,7 +87,7 @@ def test_the_table_of_annotators_in_training(
     )
 
 
-def test_queries_do_not_grow_with_people_and_answers(
+def test_database_queries_do_not_grow_with_people_and_answers(
     training: Campaign, gated: Campaign, lead: Client
 ) -> None:
     train(training, make_annotator("anna"), "rw")
@@ -326,7 +326,7 @@ def test_campaigns_with_added_annotators_are_shown_only_to_them(
     assert "Start judging Only some" in read(client, "/")
 
 
-def test_queries_of_the_start_page_do_not_grow(
+def test_database_queries_of_the_start_page_do_not_grow(
     training: Campaign,
     gated: Campaign,
     anna: Annotator,

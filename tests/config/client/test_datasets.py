@@ -112,3 +112,10 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "labels.qrels").write_text("c0 0 v0 1\nc0 v1 1\n")
     with pytest.raises(ClientError, match="line 2: expected 4 cells, found 3"):
         list(Dataset.of_release(tmp_path).qrels_iter())
+    (tmp_path / "labels.qrels").write_text("c0 0 v0 1\nc0 0 v1 yes\n")
+    with pytest.raises(ClientError, match=r"labels\.qrels, line 2: 'yes' is not a number\."):
+        list(Dataset.of_release(tmp_path).qrels_iter())
+    run = tmp_path / "my.run"
+    run.write_text("c0 Q0 v0 1 high mine\n")
+    with pytest.raises(ClientError, match=r"my\.run, line 1: 'high' is not a number\."):
+        list(Dataset.of_release(tmp_path, run).scoreddocs_iter())

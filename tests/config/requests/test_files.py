@@ -176,7 +176,7 @@ def test_the_fields_beside_a_file_have_the_limit_of_other_forms(
     ("path", "status"), [(UPLOAD, 422), (API_UPLOAD, 400)], ids=["page", "api"]
 )
 def test_a_broken_connection_leaves_no_file(benchmark: Benchmark, path: str, status: int) -> None:
-    """U1: the sender disappears in the middle of the file."""
+    """The sender disappears in the middle of the file."""
     lead, content = signed_in(Role.LEAD), multipart(FIELDS, LARGE)
     reset = send(lead, path, Body(content, cut=2_000_000))
     closed = send(lead, path, Body(content[:2_000_000]), length=len(content))

@@ -79,7 +79,7 @@ def test_a_header_with_an_unstorable_character_is_refused(
 @pytest.mark.parametrize("content_type", [MULTIPART, FORM, JSON])
 @pytest.mark.parametrize("query", ["", "next=/me/"])
 def test_only_utf_8_is_read(db: None, query: str, content_type: str, charset: str) -> None:
-    """U2: some of these codecs decode bytes to surrogates, or do not decode to text."""
+    """Some of the other codecs decode bytes to surrogates, or do not decode to text."""
     for path in ("/accounts/login/", "/api/v1/judgments/"):
         assert status_of(path, f"{content_type}; charset={charset}", query) == "400"
 
@@ -167,7 +167,7 @@ INVALID_JSON = [
     ],
 )
 def test_json_that_cannot_be_stored_or_read_is_refused(lead: Client, path: str) -> None:
-    """U12: with the reason in words, never 500, and without a choice between duplicate keys."""
+    """The answer states the reason. It is never 500, and duplicate keys are refused, too."""
     for text in UNSTORABLE_JSON + INVALID_JSON:
         content = text.encode("utf-8", "surrogatepass")
         answer = send(lead, path, Body(content or b" "), JSON)

@@ -1,4 +1,4 @@
-"""The analyses on a benchmark worked by hand, by command, page and API."""
+"""The analyses by command, page and API, with results that are computed by hand."""
 
 from __future__ import annotations
 

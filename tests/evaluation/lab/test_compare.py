@@ -1,4 +1,4 @@
-"""The comparison by page, files, API and command, on the benchmark worked by hand."""
+"""The comparison by page, files, API and command, with results that are computed by hand."""
 
 from __future__ import annotations
 
@@ -351,26 +351,24 @@ def names_shown(page: Any) -> list[str]:
     return [entry.run.name for entry in page.context["lists"]]
 
 
-def test_queries_do_not_grow_with_the_content(
+def test_database_queries_do_not_grow_with_the_content(
     benchmark: Benchmark, rita: Client, tmp_path: Path
 ) -> None:
-    def question(**query: Any) -> int:
+    def count(**query: Any) -> int:
         rita.get(PAGE, query)
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             assert rita.get(PAGE, query).status_code == 200
         return len(queries)
 
-    little = question(depth="1", text="black")
+    few = count(depth="1", text="black")
     make_run(
         tmp_path, benchmark, {f"c{q}": list(v) for q, v in enumerate([["v2"]] * 3)}, system="C"
     )
     make_run(tmp_path, benchmark, all_pairs(3, 4), system="D")
-    assert question(depth="50", effect="new", order="apart") == little
+    assert count(depth="50", effect="new", order="apart") == few
 
 
-# --- Links to it ----------------------------------------------------------------------------------
+# --- Links to the comparison ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

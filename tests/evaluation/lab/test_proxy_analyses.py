@@ -1,4 +1,4 @@
-"""The analyses of proxies on a benchmark worked by hand, by command and page."""
+"""The analyses of proxies by command and page, with results that are computed by hand."""
 
 from __future__ import annotations
 

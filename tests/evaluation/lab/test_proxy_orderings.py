@@ -1,4 +1,4 @@
-"""The analysis of ordering studies, worked by hand."""
+"""The analysis of ordering studies, with results that are computed by hand."""
 
 from __future__ import annotations
 

@@ -778,7 +778,7 @@ def test_computing_twice_stores_one_report(campaign: Campaign) -> None:
 # --- Queries ----------------------------------------------------------------------------------
 
 
-def test_queries_do_not_grow_with_people_and_answers(
+def test_database_queries_do_not_grow_with_people_and_answers(
     campaign: Campaign, desk: Client, lead: User
 ) -> None:
     pages = ["", "people/", "people/csv/", f"people/{person('anna').pseudonym}/", "policy/"]

@@ -111,7 +111,9 @@ def test_the_page_says_what_to_do_next(
     assert not step.address or client.get(step.address).status_code == 200
 
 
-def test_queries_do_not_grow_with_studies_and_people(tmp_path: Path, client: Client) -> None:
+def test_database_queries_do_not_grow_with_studies_and_people(
+    tmp_path: Path, client: Client
+) -> None:
     client.force_login(make_user("lena", Role.LEAD))
     first = make_study(tmp_path, videos=2)
     benchmark = first.benchmark

@@ -364,7 +364,9 @@ def test_anchors_of_other_pages_are_on_the_tabs(benchmark: Benchmark, lead: Clie
         assert f'id="{anchor}"' in lead.get(f"/benchmarks/tiny/{tab}/").content.decode()
 
 
-def test_queries_do_not_grow_with_people_captions_and_pauses(tmp_path: Path, lead: Client) -> None:
+def test_database_queries_do_not_grow_with_people_captions_and_pauses(
+    tmp_path: Path, lead: Client
+) -> None:
     benchmark = factories.make_benchmark(tmp_path, captions=3, videos=4)
     factories.make_run(tmp_path, benchmark, factories.all_pairs(3, 4))
     build_pool(benchmark=benchmark, depth=4)

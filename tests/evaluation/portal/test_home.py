@@ -259,7 +259,7 @@ def test_training_is_the_main_button_before_admission(tmp_path: Path) -> None:
 # --- Queries --------------------------------------------------------------------------------
 
 
-def test_queries_do_not_grow_with_the_work(tmp_path: Path) -> None:
+def test_database_queries_do_not_grow_with_the_work(tmp_path: Path) -> None:
     client = client_of(factories.make_user("lea", Role.LEAD))
 
     def count() -> int:
@@ -277,7 +277,7 @@ def test_queries_do_not_grow_with_the_work(tmp_path: Path) -> None:
     assert count() == with_one
 
 
-def test_queries_of_an_annotator_do_not_grow_with_training_queues(tmp_path: Path) -> None:
+def test_database_queries_of_an_annotator_do_not_grow_with_training_queues(tmp_path: Path) -> None:
     client = client_of(factories.make_user("nora", Role.ANNOTATOR))
 
     def add_queue(key: str) -> None:

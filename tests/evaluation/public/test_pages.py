@@ -394,7 +394,7 @@ def test_an_upload_by_page_and_api_is_one_service(benchmark: Benchmark, client: 
     assert (answer.status_code, RunUpload.objects.count()) == (422, 2)
 
 
-def test_the_list_of_uploads_needs_as_many_queries_for_three_as_for_one(
+def test_the_list_of_uploads_needs_as_many_database_queries_for_three_as_for_one(
     benchmark: Benchmark, client: Client
 ) -> None:
     olga = factories.make_outsider("olga")

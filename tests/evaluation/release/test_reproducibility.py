@@ -91,7 +91,7 @@ def bytes_of(label_set: LabelSet) -> list[bytes]:
 
 @pytest.mark.django_db
 def test_later_events_change_no_byte(tmp_path: Path) -> None:
-    """R2: labels, corrections, withdrawals, rulings, erasures and the end of the campaign."""
+    """The events are labels, corrections, withdrawals, rulings, erasures and the campaign's end."""
     campaign = make_campaign(tmp_path, videos=6, double_share=1, labels_max=2)
     benchmark = campaign.benchmark
     anna, ben = make_annotator("anna"), make_annotator("ben")

@@ -45,7 +45,7 @@ def test_versions_are_read(text: str, version: tuple[int, int, int] | None) -> N
     assert full_version(text) == (text if version is None else ".".join(map(str, version)))
 
 
-def test_each_part_starts_the_following_ones_again() -> None:
+def test_increasing_a_part_sets_the_following_parts_to_zero() -> None:
     version = Version(2, 3, 4)
     assert [str(version.next(part)) for part in Change.values] == ["2.3.5", "2.4.0", "3.0.0"]
 
@@ -67,7 +67,7 @@ def test_the_rule_for_new_pairs_changed_labels_and_other_rules(tmp_path: Path) -
     assert publish(benchmark) == "2.0.0"
     add_judgments(tmp_path, benchmark, [("c0", "v0", "z", 3)], scale=Scale.GRADED)
     assert publish(benchmark) == "3.0.0"
-    # A set of an older version has no basis, so only the pairs are compared.
+    # Without a basis, as in label sets from an older version of Hearth, only pairs are compared.
     LabelSetBasis.objects.all().delete()
     assert publish(benchmark) == "3.0.1"
     # The lead decides.
@@ -80,7 +80,10 @@ def test_the_rule_for_new_pairs_changed_labels_and_other_rules(tmp_path: Path) -
 def test_notes_that_cannot_be_stored_are_refused(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     judge(campaign, make_annotator("anna"), {"v0": 1})
-    for notes, problem in (("a\0b", "The notes has a NUL character."), ("x" * 10_001, "10,001")):
+    for notes, problem in (
+        ("a\0b", "The text of the notes has a NUL character."),
+        ("x" * 10_001, "10,001"),
+    ):
         with pytest.raises(InvalidInput, match=problem):
             publish(campaign.benchmark, notes=notes)
     assert not LabelSet.objects.exists()

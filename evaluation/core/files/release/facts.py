@@ -78,8 +78,8 @@ class AgreementFacts:
 class ReleaseFacts:
     """A label set, and its sources.
 
-    stem: the name of the release in file names. labels: its own figures. undecided: the pairs
-    without a label. original_positives: those that came with the captioning data set. hub_id: the
+    stem: the name of the release in file names. labels: the figures of this label set. undecided:
+    number of pairs without a label. original_positives: number of original positives. hub_id: the
     name of the data set on the Hugging Face Hub. earlier: the label sets before this one, newest
     first. columns: the columns of the table and whether they are numbers.
     """
@@ -114,7 +114,7 @@ class ReleaseFacts:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """A file of the release. size: in bytes."""
+    """A file of the release. size: the size in bytes."""
 
     path: str
     sha256: str

@@ -71,7 +71,7 @@ class RatesRow(TypedDict):
 class StratumRow(TypedDict):
     """The pairs of one stratum: the share labelled relevant, and the share that is relevant.
 
-    if_relevant, if_not: the share that is relevant, by the label; null without such labels.
+    if_relevant, if_not: the share that is relevant, by the label; null if there are no such labels.
     """
 
     stratum: str

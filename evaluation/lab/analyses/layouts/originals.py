@@ -28,7 +28,9 @@ BY = {"kept": "With rejected", "dropped": "Without rejected"}
 class PositiveCounts(TypedDict):
     """Numbers of the judged original positives by their label.
 
-    judged: all of them. settled: those with a label. irrelevant: the rejected ones.
+    judged: number of all judged original positives. settled: number of those with a label.
+    relevant, irrelevant: number of the settled ones that are relevant, and number of the rejected
+    ones.
     """
 
     judged: int
@@ -40,8 +42,8 @@ class PositiveCounts(TypedDict):
 class RejectedShare(TypedDict):
     """The rejected share of the settled original positives. It is null if none is settled.
 
-    interval: of the share. share_units: number of resampling units that the settled original
-    positives belong to.
+    interval: the interval of the share. share_units: number of resampling units that the settled
+    original positives belong to.
     """
 
     share: float | None

@@ -53,8 +53,8 @@ class PositivesResult(TypedDict):
 
     captions: the number of all captions. per_caption: item n is the number of captions with n
     positives. by_length: a row [words, positives, captions] for each number of words and of
-    positives that some captions have, with the number of these captions. correlations: of the
-    numbers of words and of positives of each caption.
+    positives that some captions have, with the number of these captions. correlations: the
+    correlations of the number of words of a caption with the number of its positives.
     """
 
     captions: int

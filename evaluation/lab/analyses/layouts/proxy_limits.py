@@ -20,8 +20,9 @@ KINDS = {
 class LimitsRow(TypedDict):
     """The geometric mean of the recalls of one run, and its limits by one proxy, 0 to 1.
 
-    recalls: by the keys of KINDS, at each cutoff. equivalent: mean number of equivalent items, the
-    original ones included. left_out: captions or videos without an original positive.
+    recalls: the recall at each cutoff, by the keys of KINDS. equivalent: mean number of equivalent
+    items, the original ones included. left_out: number of captions or videos without an original
+    positive.
     """
 
     proxy: str
@@ -39,7 +40,8 @@ class LimitsRow(TypedDict):
 class ProxyLimitsResult(TypedDict):
     """The recalls of all runs.
 
-    cutoffs: those of the means. left_out: the cutoffs beyond the lists of the runs in `short`.
+    cutoffs: the cutoffs of the recalls in each mean. left_out: the requested cutoffs that are
+    greater than the length of the lists of the runs in `short`.
     """
 
     threshold: float

@@ -27,7 +27,7 @@ class GainFigures(TypedDict):
 
 
 class _Scores(TypedDict):
-    """gains: by the name of the gain."""
+    """Scores by one proxy. The keys of `gains` are the names of the gains."""
 
     proxy: str
     run: str
@@ -39,9 +39,10 @@ class _Scores(TypedDict):
 class NdcgRow(_Scores):
     """The scores of one run in its direction by one proxy.
 
-    depth: the number of ranks that are known, of `items` ranks. queries: captions or videos with an
-    item whose relevance is above 0. left_out: the others. without_full: those without an item of
-    relevance 1, which both kinds of average precision leave out.
+    depth: the number of ranks that are known, of `items` ranks. queries: number of captions or
+    videos with an item whose relevance is above 0. left_out: number of the other captions or
+    videos. without_full: number of captions or videos without an item of relevance 1, which both
+    kinds of average precision leave out.
     """
 
     direction: str
@@ -59,7 +60,7 @@ class BothRow(_Scores):
 
 
 class ProxyNdcgResult(TypedDict):
-    """gain: the one of the tables and charts; the rows have both."""
+    """The tables and charts use the gain `gain`; the rows have both gains."""
 
     gain: str
     rows: list[NdcgRow]

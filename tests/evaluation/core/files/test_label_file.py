@@ -14,10 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.consensus import State
+from evaluation.core.files import label_file
 from evaluation.core.files.label_file import (
     Labels,
     compress,
     parse_labels,
+    pieces_of,
     pseudonyms_of,
     render_judgments,
     render_labels,
@@ -133,6 +135,17 @@ def test_gzip_bytes_do_not_depend_on_the_time() -> None:
     assert packed[3] == 0  # no name
     assert gzip.decompress(packed) == b"some text\n" * 100
     assert compress(b"some text\n" * 100) == packed
+
+
+@pytest.mark.parametrize(("length", "n_pieces"), [(0, 1), (10, 1), (11, 2), (20, 2), (21, 3)])
+def test_compressed_pieces_are_one_file(
+    length: int, n_pieces: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(label_file, "BYTES_PER_PIECE", 10)
+    content = bytes(range(length))
+    pieces = pieces_of(content)
+    assert len(pieces) == n_pieces
+    assert gzip.decompress(b"".join(map(compress, pieces))) == content
 
 
 # The first twelve digits of: printf 1 | openssl dgst -sha256 -hmac secret

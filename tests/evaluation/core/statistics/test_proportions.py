@@ -55,7 +55,7 @@ def test_wilson_covers_near_saturation(n: int, share: float) -> None:
 
 
 def test_paired_interval_by_hand() -> None:
-    # Of 100 queries 12 are won and 4 lost: 13 / 102 and 5 / 102.
+    # 12 of 100 queries are won and 4 lost. The interval adds one of each: 13 / 102 and 5 / 102.
     low, high = paired_interval(0.12, 0.04, 100, Z)
     half = Z * math.sqrt((18 / 102 - (8 / 102) ** 2) / 102)
     assert (low, high) == pytest.approx((8 / 102 - half, 8 / 102 + half), abs=1e-12)
@@ -146,7 +146,7 @@ def test_effective_size_by_hand() -> None:
     # Four videos have two captions each, of which 2, 1, 0 and 2 are correct: p = 5/8.
     values = np.array([1.0, 1, 1, 0, 0, 0, 1, 1])
     videos = np.repeat(np.arange(4), 2)
-    # The shares without one video are 3/6, 4/6, 5/6 and 3/6. With all videos it is 5/8.
+    # The shares without one video are 3/6, 4/6, 5/6 and 3/6. With all videos, the share is 5/8.
     away = np.array([3, 4, 5, 3]) / 6 - 5 / 8
     variance = 3 / 4 * float(away @ away)
     assert jackknife_deviation(np.array([2.0, 1, 0, 2]), np.full(4, 2.0)) == pytest.approx(

@@ -78,7 +78,7 @@ def _curve_chart(result: CalibrationResult) -> Chart:
 
 
 def _band(row: Row, key: str) -> dict[str, float | None]:
-    """Return the ends of the interval, or the value twice without one, as for alpha.
+    """Return the ends of the interval, or the value twice if there is no interval, as for alpha.
 
     Vega cannot scale an axis without any end.
     """

@@ -17,7 +17,7 @@ class SharesAt(TypedDict):
 
 
 class RankingFigures(TypedDict):
-    """AUC and AP, which need no threshold; null without relevant or irrelevant pairs."""
+    """AUC and AP, which need no threshold; null if no pair or every pair is relevant."""
 
     auc: float | None
     auc_interval: Ends | None
@@ -26,10 +26,11 @@ class RankingFigures(TypedDict):
 
 
 class ProxyRow(SharesAt, RankingFigures):
-    """A proxy. threshold: the one with the highest alpha, or the entered one.
+    """A proxy at the threshold with the highest alpha, or at the threshold that was entered.
 
-    fitted_alpha, agreement: with thresholds chosen on other videos; `agreement` is the share of the
-    pairs with the same outcome. difference: the highest alpha minus that of the best proxy.
+    fitted_alpha, agreement: alpha and agreement with thresholds that were chosen on other videos;
+    `agreement` is the share of the pairs with the same outcome. difference: the highest alpha minus
+    that of the best proxy.
     """
 
     proxy: str
@@ -49,8 +50,9 @@ class ProxyRow(SharesAt, RankingFigures):
 class CurveRow(SharesAt):
     """A proxy at one threshold.
 
-    called: judged pairs that it calls relevant. correct: those that people judged relevant. pairs:
-    all pairs that it calls relevant. unjudged: the share of these that no one judged.
+    called: number of judged pairs that the proxy calls relevant. correct: number of these that
+    people judged relevant. pairs: number of all pairs that the proxy calls relevant. unjudged: the
+    share of `pairs` that no one judged.
     """
 
     proxy: str
@@ -100,8 +102,8 @@ class ScoreRow(TypedDict):
 class OrderRow(TypedDict):
     """The order of the runs by a proxy.
 
-    mean, lowest, highest: of the differences over all runs, score by the proxy minus score by
-    people.
+    mean, lowest, highest: the mean, the lowest and the highest difference of a run, which is its
+    score by the proxy minus its score by people.
     """
 
     proxy: str

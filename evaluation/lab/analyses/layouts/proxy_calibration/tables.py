@@ -55,7 +55,7 @@ def _proxies_table(result: CalibrationResult, percent: str) -> Table:
             Column("alpha", "Alpha", "coefficient"),
             Column("fitted_alpha", "Alpha on other videos", "coefficient"),
             Column("fitted_alpha_interval", percent, "coefficient"),
-            Column("difference", "Highest alpha minus the best", "coefficient"),
+            Column("difference", "Highest alpha minus that of the best proxy", "coefficient"),
             Column("difference_interval", "Interval of the difference", "coefficient"),
             Column("agreement", "Same outcome on other videos, %", "percent"),
             Column("agreement_interval", percent, "percent"),
@@ -111,7 +111,7 @@ def _scores_table(result: CalibrationResult, percent: str) -> Table:
             Column("interval", percent, "points"),
         ],
         result["scores"],
-        note="Each proxy at the threshold of the first table.",
+        note="Each proxy is used at its threshold in the first table.",
     )
 
 
@@ -167,7 +167,7 @@ def _lengths_table(result: CalibrationResult, percent: str) -> Table:
             *_shares_at(percent),
         ],
         result["lengths"],
-        note="Precision and recall at the threshold of the first table.",
+        note="Precision and recall are those at the threshold of the proxy in the first table.",
     )
 
 
