@@ -73,7 +73,7 @@ def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
             "benchmark": benchmark,
             "heading": "Import gold items",
             "back": reverse("gold", args=[benchmark.key]),
-            "back_name": "Back to the gold",
+            "back_name": "Back to the gold items",
         },
         form=GoldUploadForm(**form_data(request)),
         kind="import_gold",
