@@ -90,7 +90,7 @@ class PreferencesForm(forms.Form):
     """When a break is suggested, and which keys work."""
 
     break_minutes = forms.IntegerField(
-        label=_("Suggest a break after (minutes)"),
+        label=_("Time until a break is suggested (minutes)"),
         min_value=0,
         max_value=BREAK_MINUTES_MAX,
         help_text=_("0 means never. You can continue without a break."),

@@ -55,7 +55,7 @@ class PolicyForm(forms.Form):
     )
     gate_right = number_field("Minimum correct answers to enter", 0)
     gate_last = number_field(
-        "Out of the last N training answers",
+        "Last training answers that count",
         0,
         help_text="For example, 18 of the last 20. 0: no training. A lead can admit an annotator.",
     )
@@ -66,12 +66,13 @@ class PolicyForm(forms.Form):
         "them. Import control pairs first. 0: no control pairs.",
         max_value=GOLD_PERCENT_MAX,
     )
-    bar_right = number_field("Pause annotators below this number of correct answers", 0)
+    bar_right = number_field("Minimum correct control answers", 0)
     bar_last = number_field(
-        "Out of their last N control pairs",
+        "Last control answers that count",
         10,
         min_value=1,
-        help_text="For example, 8 of the last 10. If the minimum is 0, no annotator is paused.",
+        help_text="For example, 8 of the last 10. Annotators below the minimum are paused. "
+        "0 as the minimum: no annotator is paused.",
     )
     checklist = forms.BooleanField(
         label="Show the elements of the caption as a checklist",
@@ -174,10 +175,11 @@ class StudyPolicyForm(PolicyForm):
         max_value=GOLD_PERCENT_MAX,
     )
     bar_last = number_field(
-        "Out of their last N control orders",
+        "Last control answers that count",
         10,
         min_value=1,
-        help_text="For example, 4 of the last 5. If the minimum is 0, no annotator is paused.",
+        help_text="For example, 4 of the last 5. Annotators below the minimum are paused. "
+        "0 as the minimum: no annotator is paused.",
     )
     checklist = None  # type: ignore[assignment]
 

@@ -55,7 +55,12 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
             },
             benchmark_key=benchmark.key,
         )
-    context = {"benchmark": benchmark, "form": form, "new": new}
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "new": new,
+        "has_pools": benchmark.pools.exists(),
+    }
     return render(request, "annotation/campaigns/open.html", context, status=form_status(request))
 
 

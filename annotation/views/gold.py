@@ -71,13 +71,13 @@ def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
         "annotation/gold/upload.html",
         {
             "benchmark": benchmark,
-            "heading": "Import gold",
+            "heading": "Import gold items",
             "back": reverse("gold", args=[benchmark.key]),
-            "back_name": "Back to the gold",
+            "back_name": "Back to the gold items",
         },
         form=GoldUploadForm(**form_data(request)),
         kind="import_gold",
-        title=f"Import gold for {use} into {benchmark.name}",
+        title=f"Import gold items for {use} into {benchmark.name}",
         benchmark_key=benchmark.key,
     )
 

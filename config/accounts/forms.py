@@ -180,7 +180,7 @@ class InvitationForm(RoleForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     days = forms.IntegerField(
-        label="Valid for (days)", min_value=1, max_value=DAYS_MAX, initial=INVITATION_DAYS
+        label="Validity (days)", min_value=1, max_value=DAYS_MAX, initial=INVITATION_DAYS
     )
 
 

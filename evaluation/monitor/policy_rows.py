@@ -24,7 +24,7 @@ NAMES = {
     "checklist": "checklist",
     "contact_sheet": "contact sheets",
 }
-QUARTILES = {Levels.CAPTIONS: "of the captions", Levels.VALUES: "of the different values"}
+QUARTILES = {Levels.CAPTIONS: "the captions", Levels.VALUES: "the different values"}
 CHOICES: dict[str, dict[str, str]] = {
     "state": dict(CampaignState.choices),
     "joining": dict(Joining.choices),
@@ -64,8 +64,11 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
     doubled = round(campaign.n_tasks * float(campaign.double_share))
     rows = [
         ("Labels per pair", str(campaign.labels_each)),
-        ("Extra label", f"{percent(campaign.double_share)}, {counted(doubled, 'task')}"),
-        ("Maximum labels", str(campaign.labels_max)),
+        (
+            "Pairs with an extra label",
+            f"{percent(campaign.double_share)}, {counted(doubled, 'task')}",
+        ),
+        ("Maximum labels per pair", str(campaign.labels_max)),
         ("Scale", _scale(campaign)),
         *_originals(campaign),
         ("Order", Order(campaign.order).label),
@@ -80,7 +83,7 @@ def study_policy_rows(study: Campaign) -> list[tuple[str, str]]:
     """Return the names and values of the settings of an ordering study."""
     return [
         ("Captions chosen by", str(study.proxy)),
-        ("Quartiles", QUARTILES[Levels(study.levels)]),
+        ("Quartiles of", QUARTILES[Levels(study.levels)]),
         ("Orders per video", str(study.labels_each)),
         ("Seed", str(study.seed)),
         *_changeable(study),
@@ -99,8 +102,9 @@ def _changeable(campaign: Campaign) -> list[tuple[str, str]]:
     if campaign.gold_share:
         noun = "Control orders" if campaign.is_ordering else "Control pairs"
         rows.append((noun, _gold(campaign)))
-    helps = [("checklist", campaign.checklist), ("contact sheets", campaign.contact_sheet)]
-    rows.append(("Help", ", ".join(name for name, is_offered in helps if is_offered) or "none"))
+    aids = [("checklist", campaign.checklist), ("contact sheets", campaign.contact_sheet)]
+    offered = ", ".join(name for name, is_offered in aids if is_offered)
+    rows.append(("Judging aids", offered or "none"))
     return rows
 
 

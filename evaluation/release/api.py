@@ -135,7 +135,10 @@ class LabelSetVerification(OfBenchmark):
 
     @extend_schema(request=None, responses={202: JobSerializer})
     def post(self, request: Request, key: str, version: str) -> Response:
-        """Start the job. Its `result` contains `same`, `rebuilt` and `problems`."""
+        """Start a job that verifies a label set.
+
+        Its `result` contains `same`, `rebuilt` and `problems`.
+        """
         found = get_label_set(self.benchmark, version)
         title = f"Verify label set {found.version}"
         return self.enqueue(request, "verify_labels", title, {"version": found.version})

@@ -85,8 +85,9 @@ class PoolForm(forms.Form):
         min_value=1,
         max_value=2**31 - 1,
         required=False,
-        help_text="Pairs that more systems rank come first, then pairs with a better rank in any "
-        "run, then pairs with a higher value by the proxy. Ties are broken at random, by the seed.",
+        help_text="If there are more new pairs, the pool keeps those that most systems rank, then "
+        "those with the best rank in any run, then those with the highest value by the proxy. "
+        "The seed decides between equal pairs.",
     )
     rate = forms.FloatField(
         label="Cost per hour",

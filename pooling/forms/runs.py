@@ -25,7 +25,7 @@ DIRECTION_CHOICES = [
 
 class RunUploadForm(forms.Form):
     file = forms.FileField(
-        label="File", help_text="One or several files. A text file can be compressed with gzip."
+        label="Files", help_text="One or several files. A text file can be compressed with gzip."
     )
     system = forms.CharField(
         label="System",

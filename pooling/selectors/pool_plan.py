@@ -89,7 +89,7 @@ def find_candidates(
     check_options(benchmark, options)
     runs = find_runs(benchmark, options.runs)
     if not runs and options.needs_runs:
-        raise InvalidInput(f"{benchmark.key} has no run to pool. Import one with import_run.")
+        raise InvalidInput(f"{benchmark.key} has no run to pool. Import a run first.")
     if withdrawn := next((run.name for run in runs if run.is_withdrawn), None):
         raise InvalidInput(f"The run {withdrawn!r} is withdrawn, so it cannot be pooled.")
     ranked = _ranked_codes(benchmark, runs, options, progress)

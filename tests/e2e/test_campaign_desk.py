@@ -105,7 +105,7 @@ def test_a_lead_manages_a_campaign(
     page.get_by_role("link", name="Minimum correct answers to enter").wait_for()
     assert "422" in page_problems.pop()
     is_sound(page)
-    page.get_by_label("Out of the last N training answers").fill("6")
+    page.get_by_label("Last training answers that count").fill("6")
     page.get_by_role("button", name="Save changes").click()
     page.get_by_text("The changes are saved and apply from now on.").wait_for()
     assert CampaignChange.objects.latest("pk").changes == {

@@ -189,7 +189,7 @@ def test_a_token_is_made_and_copied(anna: User, page: Page) -> None:
     page.goto("/account/token/")
     page.get_by_label("Name").fill("nightly")
     page.get_by_label("Judge: get pairs and submit answers").check()
-    follow(page.get_by_role("button", name="Make a token"))
+    follow(page.get_by_role("button", name="Create a token"))
     is_sound_and_narrow(page)
     assert page.get_by_label("Your new token nightly").input_value().startswith("hearth_")
     follow(page.get_by_role("button", name="Revoke the token nightly"))

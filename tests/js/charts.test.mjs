@@ -125,6 +125,14 @@ describe("width", () => {
   }
 });
 
+test("a legend has room for the longest name, up to the width of the page", () => {
+  const encoding = { color: { type: "nominal", field: "runs" } };
+  const legend = (runs) => specs.legendFor({ encoding, data: { values: [{ runs }] } }, 310);
+  assert.deepEqual(legend("x".repeat(10)), { labelLimit: 110, columns: 2 });
+  assert.deepEqual(legend("x".repeat(20)), { labelLimit: 150, columns: 1 });
+  assert.deepEqual(legend("x".repeat(90)), { labelLimit: 275, columns: 1 });
+});
+
 test("both themes have the same number of colours", () => {
   const counts = Object.values(specs.COLOURS).map(({ categories, systems }) => [categories.length, systems.length]);
   assert.deepEqual(counts, [[7, 9], [7, 9]]);

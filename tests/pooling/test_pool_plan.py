@@ -188,6 +188,13 @@ def test_wrong_options(benchmark: Benchmark, options: dict[str, Any], error: str
     assert str(refused.value) == error
 
 
+def test_page_states_that_there_are_no_runs(client: Client, tmp_path: Path) -> None:
+    client.force_login(make_user("lena", Role.LEAD))
+    make_benchmark(tmp_path, key="bare")
+    page = client.get("/benchmarks/bare/pools/new/").content.decode()
+    assert "This benchmark has no runs." in page
+
+
 def test_page_previews_and_builds_what_it_showed(benchmark: Benchmark, client: Client) -> None:
     client.force_login(make_user("lena", Role.LEAD))
     form = {"depth": "2", "seed": "0", "budget": "4", "rate": "10", "step": "preview"}

@@ -452,7 +452,7 @@ def test_bad_options_of_a_pool_are_refused(
 def test_there_must_be_a_run_to_pool(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         build_pool(benchmark=make_benchmark(tmp_path), depth=10)
-    assert str(refused.value) == "tiny has no run to pool. Import one with import_run."
+    assert str(refused.value) == "tiny has no run to pool. Import a run first."
 
 
 # --- Simultaneous requests ------------------------------------------------------------------

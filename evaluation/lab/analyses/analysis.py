@@ -86,14 +86,15 @@ class Analysis(Generic[Options, Result]):
         if self.form.mixes_directions:
             return "Each run is scored in its own direction."
         if self.is_directed:
-            return "All runs of a result have one direction, either one."
+            return "All runs of a result have the same direction."
         return "Only text-to-video runs are used."
 
     def check(self, inputs: Inputs) -> None:
         """Raise `InvalidInput` if the analysis is undefined for these inputs."""
         if len(inputs.runs) < self.runs_needed:
             runs = "a run" if self.runs_needed == 1 else "at least two runs"
-            raise InvalidInput(f"This analysis needs {runs}. Select or import more.")
+            more = "one" if self.runs_needed == 1 else "more"
+            raise InvalidInput(f"This analysis needs {runs}. Select or import {more}.")
         if len(inputs.proxies) < self.proxies_needed:
             raise InvalidInput(self._lack_of_proxies(inputs))
         if self.needs_studies:

@@ -206,7 +206,13 @@ def resamples_field(initial: int = 10_000) -> forms.IntegerField:
 
 
 def confidence_field() -> forms.FloatField:
-    return forms.FloatField(label="Confidence", initial=0.95, min_value=0.5, max_value=0.999)
+    return forms.FloatField(
+        label="Confidence",
+        initial=0.95,
+        min_value=0.5,
+        max_value=0.999,
+        help_text="From 0.5 to 0.999. For example, 0.95 gives 95 % intervals.",
+    )
 
 
 def depth_field(initial: int = 10) -> forms.IntegerField:

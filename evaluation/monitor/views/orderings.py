@@ -98,7 +98,7 @@ def _figures(row: StudyPerson) -> list[tuple[str, Figure, Figure]]:
     gold = Figure(ratio(own.right, own.gold), note=f"{own.right:,} of {own.gold:,}")
     numbers = {
         "Orders": count_figure(own.orders, f"{withdrawn:,} withdrawn" if withdrawn else ""),
-        "Tau with the others": tau,
+        "Kendall’s tau with the others": tau,
         "Control orders correct": gold if own.gold else undefined(NO_GOLD),
         "Escalated": count_figure(row.person.escalations),
     }

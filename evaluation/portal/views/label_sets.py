@@ -16,6 +16,7 @@ from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.monitor.figures import AgreementRow, agreement_note, agreement_rows
 from evaluation.release.exports import formats_for
 from evaluation.release.selectors import draft_state, get_label_set
+from pooling.enums import EqualTexts
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 CACHE_SECONDS = 24 * 3600
@@ -59,6 +60,7 @@ def _basis_context(found: LabelSet) -> dict[str, Any]:
     imported = sum(row["judgments"] for row in judged if row["is_imported"])
     return {
         "rules": basis.rules,
+        "equal_texts": EqualTexts(basis.rules["equal_texts"]).label,
         "campaigns": judged,
         "imported": imported,
         "judged_here": sum(row["judgments"] for row in judged) - imported,

@@ -186,6 +186,13 @@ def test_opening_with_an_impossible_policy(
     assert error in answer.content.decode()
 
 
+def test_a_campaign_needs_a_pool(lead: Client, tmp_path: Path) -> None:
+    factories.make_benchmark(tmp_path)
+    page = lead.get("/benchmarks/tiny/campaigns/new/").content.decode()
+    assert "This benchmark has no pool." in page
+    assert "All pooled pairs are already in a campaign." not in page
+
+
 def test_unjudged_pairs_of_a_closed_campaign_can_be_opened_again(
     campaign: Campaign, lead: Client
 ) -> None:

@@ -456,7 +456,9 @@ def test_unknown_captions_and_runs_are_not_found(benchmark: Benchmark, rita: Cli
     assert api.get(f"{API}caption/", {"caption": "c9"}).status_code == 400
     assert api.get(API, {"cutof": "1"}).json()["detail"] == "Unknown option: cutof."
     Run.objects.all().delete()
-    assert "This benchmark has no runs." in rita.get(PAGE).content.decode()
+    page = rita.get(PAGE).content.decode()
+    assert "This benchmark has no runs." in page
+    assert "Correct within the top" not in page
     assert rita.get(f"{PAGE}json/").json()["captions"] == []
 
 

@@ -281,7 +281,7 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "The figures are of 2 pairs with two or more labels. After the first labels, 1 further "
         "label was added.",
         "Meaning of the figures",
-        "Extra label 100 %, 4 tasks",
+        "Pairs with an extra label 100 %, 4 tasks",
         "Scale not relevant, relevant",
     ):
         assert part in text, part

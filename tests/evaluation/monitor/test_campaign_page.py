@@ -50,7 +50,7 @@ def test_campaign_progress(campaign: Campaign, researcher: Client) -> None:
         "In conflict 0",
         "All labels of a pair equal 50.0 %",
         "Krippendorff’s alpha 0.000",
-        "Extra label 100 %, 3 tasks",
+        "Pairs with an extra label 100 %, 3 tasks",
     ):
         assert part in text
     assert table_of(page, "table-narrow table-counts") == [["2", "2", "50.0 %"]]

@@ -249,6 +249,13 @@ def test_the_overview_leads_from_the_first_run_to_the_results(
     assert f'<a class="btn btn-primary" href="/campaigns/{campaign.pk}/desk/">' in page
 
 
+def test_the_page_that_publishes_states_that_there_are_no_judgments(
+    benchmark: Benchmark, lead: Client
+) -> None:
+    page = text_of(lead, "/benchmarks/tiny/labels/publish/")
+    assert "This benchmark has no judgments, so there is nothing to publish." in page
+
+
 def test_the_overview_leads_from_labels_to_the_results(
     benchmark: Benchmark, lead: Client, tmp_path: Path
 ) -> None:

@@ -244,7 +244,7 @@ def _rates_note(rates: RateFigures, sources: dict[str, str]) -> str:
         f"{100 * rates['disagreement']:.1f} % of these with a third label "
         f"({SOURCES[sources['disagreement']]}), {rates['seconds_per_judgment']:.1f} seconds per "
         f"judgment ({SOURCES[sources['seconds']]}), "
-        f"{rates['money_per_hour']:g} per hour. {effect}"
+        f"cost per hour: {rates['money_per_hour']:g}. {effect}"
     )
 
 

@@ -129,6 +129,8 @@ def charts(result: PositivesResult) -> list[Chart]:
         for number, captions in enumerate(counts)
         if captions
     ]
+    is_cut = any(row["positives"] == POSITIVES_MAX for row in rows)
+    title = f"Positives (last: {POSITIVES_MAX} or more)" if is_cut else "Positives"
     source = name_of("source", order=list(SOURCES.values()))
     captions = count("captions", "Captions (log)", aggregate="sum")
     return [
@@ -136,12 +138,12 @@ def charts(result: PositivesResult) -> list[Chart]:
             "per-caption",
             "Captions by their number of positives",
             "For each number of positives, two bars: the captions that have this number by the "
-            f"original positives, and with the labels. The last bars are for {POSITIVES_MAX} or "
-            "more positives.",
+            "original positives, and with the labels."
+            + (f" The last bars are for {POSITIVES_MAX} or more positives." if is_cut else ""),
             spec(
                 rows,
                 BARS,
-                x=step("positives", f"Positives (last: {POSITIVES_MAX} or more)"),
+                x=step("positives", title),
                 y=captions,
                 xOffset=offset(source),
                 color=source,
@@ -160,7 +162,7 @@ def charts(result: PositivesResult) -> list[Chart]:
 def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
     """Return a heat map of captions by words and positives, with the sums at its edges."""
     keys = ("words", "positives", "captions")
-    words = quantity("words", "Words", bin={"step": 1})
+    words = quantity("words", "Words", bin={"step": 1}, axis={"format": "d"})
     positives = quantity("positives", "Positives", bin={"maxbins": 40})
     margin = quantity("captions", "Captions", aggregate="sum", scale={"type": "symlog"})
     colours = quantity(
@@ -174,7 +176,8 @@ def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
         {"mark": CELLS, **width, **height, "encoding": in_map},
         {"mark": BARS, "width": edge, **height, "encoding": right},
     ]
-    close = {"spacing": 6, "bounds": "flush"}
+    # The labels at the ends of two axes do not touch.
+    close = {"spacing": 16, "bounds": "flush"}
     return {
         "data": {"values": [dict(zip(keys, cell, strict=True)) for cell in cells]},
         **close,

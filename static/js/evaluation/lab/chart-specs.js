@@ -21,14 +21,26 @@ const AXIS = 130;
 // Charts of a facet shrink to this share of their width before a column is dropped.
 const SMALLEST = 0.7;
 const NARROW = 600;
+// The width of a character of a legend, and of its symbol with the space around it, in pixels.
+const CHARACTER = 7.5;
+const SYMBOL = 35;
 
 export const isNarrow = (width) => width < NARROW;
+
+// The width of the longest name in a legend, in pixels: an estimate from its number of characters.
+function longestName(spec) {
+  const { color, strokeDash, shape } = spec.encoding ?? {};
+  const fields = [color, strokeDash, shape].filter((one) => one?.type === "nominal").map((one) => one.field);
+  const names = (spec.data?.values ?? []).flatMap((row) => fields.map((field) => String(row[field])));
+  return CHARACTER * Math.max(0, ...names.map((name) => name.length));
+}
 
 // A legend has as many names side by side as fit. In a facet, it begins at the first chart.
 export function legendFor(spec, width) {
   const room = width - (spec.facet ? AXIS : 0);
-  const labelLimit = isNarrow(room) ? 110 : 260;
-  return { labelLimit, columns: Math.max(1, Math.floor(room / (labelLimit + 35))) };
+  const usual = isNarrow(room) ? 110 : 260;
+  const labelLimit = Math.max(usual, Math.min(longestName(spec), room - SYMBOL));
+  return { labelLimit, columns: Math.max(1, Math.floor(room / (labelLimit + SYMBOL))) };
 }
 
 // All encodings that give each name a colour, in the chart and in its parts.

@@ -22,7 +22,7 @@ function configure(place, spec) {
     background: "transparent",
     font: getComputedStyle(document.body).fontFamily,
     view: { stroke: line },
-    axis: { ...text, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 600 },
+    axis: { ...text, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12, labelSeparation: 6, titleFontSize: 12, titleFontWeight: 600 },
     axisY: { labelLimit: isNarrow(width) ? 100 : 180 },
     legend: { ...text, ...legendFor(spec, width), symbolBaseFillColor: muted, symbolBaseStrokeColor: muted, symbolOpacity: 1, orient: "top", layout: { top: { direction: "vertical" } }, labelFontSize: 12, titleFontSize: 12 },
     header: text,
