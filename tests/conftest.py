@@ -123,6 +123,7 @@ ONCE = (
     "evaluation/lab/test_presentation.py",
     "evaluation/portal/",
     "evaluation/public/test_pages.py",
+    "operations/test_buckets.py",
     "operations/test_deploy.py",
     "pooling/test_proxy_pages.py",
     "pooling/test_views.py",

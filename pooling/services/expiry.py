@@ -6,17 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 
 from pooling.enums import UploadState
-from pooling.models import VideoUpload
+from pooling.models import BUCKET, VideoUpload
 from pooling.services.uploads import KEPT_FOR
 
 
 def expired_files() -> Iterator[Path]:
     """Yield the stored files that have expired, and those that have no row."""
     oldest = timezone.now() - KEPT_FOR
-    kept = VideoUpload.objects.filter(is_kept=True, folder_path="")
+    is_here = Q(folder_path="") | Q(folder_path__startswith=BUCKET)
+    kept = VideoUpload.objects.filter(is_here, is_kept=True)
     fresh = {str(pk) for pk in kept.filter(changed_at__gte=oldest).values_list("pk", flat=True)}
     root = Path(settings.VIDEO_UPLOAD_ROOT)
     for path in sorted(root.iterdir()) if root.is_dir() else []:
