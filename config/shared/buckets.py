@@ -30,6 +30,9 @@ MEMORY_BYTES = 1 << 20
 # The code of an object that does not exist. An answer to HEAD has only a status.
 NOT_FOUND = ("NoSuchKey", "404")
 
+# For checks, because monitors and load balancers wait for their result.
+IMPATIENT = Config(connect_timeout=2, read_timeout=2, retries={"total_max_attempts": 1})
+
 Result = TypeVar("Result")
 
 
@@ -99,9 +102,11 @@ class BucketStorage(S3Storage):
         return file.open()  # reads the object
 
     def check(self) -> None:
-        """Raise `OSError` if the bucket does not answer, or does not exist."""
+        """Raise `OSError` if the bucket does not exist, or does not answer within some seconds."""
+        config = self.client_config.merge(IMPATIENT)
         with bucket_errors(self.bucket_name):
-            self.connection.meta.client.head_bucket(Bucket=self.bucket_name)
+            client = _client(self.endpoint_url, self.region_name, config)
+            client.head_bucket(Bucket=self.bucket_name)
 
     def replace(self, name: str, content: BinaryIO) -> None:
         """Store an object under exactly this name. An earlier one is replaced at once."""
@@ -132,26 +137,27 @@ class FoundObject:
 def objects_below(bucket: str, prefix: str) -> Iterator[FoundObject]:
     """Yield the objects whose keys begin with a prefix. Raises `OSError` if it cannot be read."""
     with bucket_errors(bucket):
-        pages = _client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-        for page in pages:
+        lists = _source_client().get_paginator("list_objects_v2")
+        for page in lists.paginate(Bucket=bucket, Prefix=prefix):
             for found in page.get("Contents", ()):
                 yield FoundObject(found["Key"], found["Size"])
 
 
 def fetch_object(bucket: str, key: str, path: Path, check_size: Callable[[int], None]) -> None:
     """Write an object to a file, after `check_size` has accepted its size in bytes."""
-    client = _client()
+    client = _source_client()
     with bucket_errors(key):
         check_size(client.head_object(Bucket=bucket, Key=key)["ContentLength"])
         with path.open("wb") as out:
             client.download_fileobj(bucket, key, out)
 
 
-def _client() -> Any:
+def _source_client() -> Any:
     endpoint = settings.MEDIA_BUCKET_ENDPOINT
-    return boto3.Session().client(
-        "s3",
-        endpoint_url=endpoint or None,
-        region_name=settings.MEDIA_BUCKET_REGION,
-        config=client_config("path" if endpoint else "virtual"),
-    )
+    config = client_config("path" if endpoint else "virtual")
+    return _client(endpoint or None, settings.MEDIA_BUCKET_REGION, config)
+
+
+def _client(endpoint: str | None, region: str, config: Config) -> Any:
+    session = boto3.Session()
+    return session.client("s3", endpoint_url=endpoint, region_name=region, config=config)

@@ -28,6 +28,8 @@ from pooling.core.benchmark_file import VideoRow
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 
+PREPARING = ".prepare-"
+"""How the names of the temporary folders begin."""
 PREPARE = "pooling.media.preparing:prepare"
 MEMORY_MB = 4096
 """The memory that one video may use. Frames of 8192 x 8192 pixels need up to 3 GB."""
@@ -104,11 +106,12 @@ def preparers() -> Iterator[Preparers]:
 
     At the end, the preparation of unfinished files stops, too.
     """
-    # On the disk of uploads, because the media can be in a bucket.
-    Path(settings.UPLOAD_ROOT).mkdir(parents=True, exist_ok=True)
+    # With the other files on their way to videos, because the media can be in a bucket.
+    root = Path(settings.VIDEO_UPLOAD_ROOT)
+    root.mkdir(parents=True, exist_ok=True)
     sandboxes = [Sandbox(PREPARE) for _ in range(os.cpu_count() or 1)]
     with (
-        tempfile.TemporaryDirectory(dir=settings.UPLOAD_ROOT, prefix=".prepare-") as folder,
+        tempfile.TemporaryDirectory(dir=root, prefix=PREPARING) as folder,
         ThreadPoolExecutor(len(sandboxes)) as pool,
     ):
         try:
@@ -164,7 +167,9 @@ def _renew(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
         if not video.sheet and again.sheet is not None:
             _store(video, "sheet", again.sheet)
         if _stored_sha256(video) == again.sha256:
-            transaction.on_commit(partial(default_storage.delete, video.file.name or ""))
+            delete = partial(default_storage.delete, video.file.name or "")
+            # robust: housekeeping deletes the file if this fails.
+            transaction.on_commit(delete, robust=True)
             _store(video, "file", again.file)
         changed.append(video)
     Video.objects.bulk_update(changed, ["file", "sheet"], batch_size=200)
