@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import runpy
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -238,6 +240,15 @@ def test_the_policy_allows_the_signed_addresses(s3: Any, variables: dict[str, st
 def test_wrong_settings_are_refused(variables: dict[str, str], reason: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=reason):
         read_settings(**variables)
+
+
+def test_sites_without_a_bucket_do_not_load_its_library() -> None:
+    code = (
+        "import django, sys; django.setup(); import config.urls, config.celery; "
+        "sys.exit('boto3' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+    assert "FileSystemStorage" in read_settings()["STORAGES"]["default"]["BACKEND"]
 
 
 def test_pictures_of_guidelines_are_in_the_bucket(tus: TusClient, bucket: Any, s3: Any) -> None:
