@@ -117,6 +117,7 @@ ONCE = (
     "config/requests/test_server.py",
     "config/test_job_pages.py",
     "config/test_webhooks_tls.py",
+    "e2e/test_room_bucket.py",
     "evaluation/lab/test_analyses.py",
     "evaluation/lab/test_compare.py",
     "evaluation/lab/test_paper.py",

@@ -195,7 +195,8 @@ def _start(work: _Work, pool: Preparers, upload: VideoUpload) -> dict[Future[Rea
         _finish(work, upload, built)
         return {}
     wanted = limits_of(path).seconds
-    limits = limits_of(path, seconds_max=work.seconds_left)
+    # Fetching a large file can take all the time of the job. Another job then prepares it.
+    limits = limits_of(path, seconds_max=max(1, work.seconds_left))
     is_cut = limits.seconds < wanted and upload.attempts + 1 < ATTEMPTS
     future = pool.submit(path, limits)
     return {future: _Running(upload, time.monotonic(), limits.seconds, is_cut)}
