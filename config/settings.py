@@ -339,9 +339,53 @@ if "console" in EMAIL_SETTINGS["EMAIL_BACKEND"]:
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "hearth@localhost")
 
+# --- Buckets ------------------------------------------------------------------------------
+
+# Videos and pictures are stored in this bucket, on S3 or on a server that speaks its protocol.
+# boto3 reads the credentials from its own variables (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, …).
+MEDIA_BUCKET = env.str("MEDIA_BUCKET", "")
+# Housekeeping removes all objects below the prefix that it does not know, but no others.
+MEDIA_BUCKET_PREFIX = env.str("MEDIA_BUCKET_PREFIX", "hearth").strip("/")
+# Without an endpoint, the bucket is on S3 and has its own host. Browsers use the same address.
+MEDIA_BUCKET_ENDPOINT = env.str("MEDIA_BUCKET_ENDPOINT", "").rstrip("/")
+MEDIA_BUCKET_REGION = env.str("MEDIA_BUCKET_REGION", "us-east-1")
+# How long the address of a video works that a browser has got.
+MEDIA_ADDRESS_SECONDS = env.int("MEDIA_ADDRESS_SECONDS", 3600)
+# The buckets whose videos leads can add, with the same endpoint and credentials.
+VIDEO_BUCKETS = env.list("VIDEO_BUCKETS", default=[])
+if not all(
+    re.fullmatch(r"[a-z0-9][a-z0-9-]{2,62}", name)
+    for name in filter(None, [MEDIA_BUCKET, *VIDEO_BUCKETS])
+):
+    raise ImproperlyConfigured(
+        "MEDIA_BUCKET and VIDEO_BUCKETS must be names of 3 to 63 letters a-z, digits and hyphens, "
+        "without dots."
+    )
+if not re.fullmatch(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*", MEDIA_BUCKET_PREFIX):
+    raise ImproperlyConfigured(
+        "MEDIA_BUCKET_PREFIX must be a name of letters, digits, _ and -, such as hearth."
+    )
+if not re.fullmatch(r"(https?://[a-z0-9.-]+(:\d+)?)?", MEDIA_BUCKET_ENDPOINT):
+    raise ImproperlyConfigured(
+        "MEDIA_BUCKET_ENDPOINT must be an address without a path, such as https://s3.example:9000."
+    )
+if not 60 <= MEDIA_ADDRESS_SECONDS <= 604_800:
+    raise ImproperlyConfigured("MEDIA_ADDRESS_SECONDS must be from 60 to 604800 (7 days).")
+# The origin from which browsers load videos and pictures.
+MEDIA_ORIGINS = (
+    [MEDIA_BUCKET_ENDPOINT or f"https://{MEDIA_BUCKET}.s3.{MEDIA_BUCKET_REGION}.amazonaws.com"]
+    if MEDIA_BUCKET
+    else []
+)
+
 # --- HTTP ---------------------------------------------------------------------------------
 
 HTTPS = env.bool("HTTPS", not DEBUG and not ON_THIS_MACHINE_ONLY)
+if HTTPS and MEDIA_BUCKET_ENDPOINT.startswith("http:"):
+    raise ImproperlyConfigured(
+        "MEDIA_BUCKET_ENDPOINT must begin with https://, because browsers load nothing over HTTP "
+        "into pages over HTTPS."
+    )
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
@@ -371,11 +415,17 @@ CONTENT_SECURITY_POLICY = {
         "object-src": [NONE],
         "script-src": [SELF],
         "style-src": [SELF],
-        "img-src": [SELF, "data:"],
+        "img-src": [SELF, "data:", *MEDIA_ORIGINS],
         "font-src": [SELF],
-        "connect-src": [SELF],
+        # The judging room fetches videos in advance, also from the bucket.
+        "connect-src": [SELF, *MEDIA_ORIGINS],
         # blob: for clips loaded in advance, and the hosts of videos that a URL refers to.
-        "media-src": [SELF, "blob:", *([f"https://{host}" for host in VIDEO_HOSTS] or ["https:"])],
+        "media-src": [
+            SELF,
+            "blob:",
+            *MEDIA_ORIGINS,
+            *([f"https://{host}" for host in VIDEO_HOSTS] or ["https:"]),
+        ],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
@@ -427,6 +477,24 @@ PROXY_ROOT = str(HEARTH_HOME / "proxies")
 MATRIX_ROOT = str(HEARTH_HOME / "matrices")
 # If set, nginx sends media files from this location, after a view has checked the permission.
 MEDIA_ACCEL_PREFIX = env.str("MEDIA_ACCEL_PREFIX", "")
+
+
+def bucket_storage() -> dict[str, Any]:
+    """Return the storage of the media in `MEDIA_BUCKET`."""
+    s3 = f"https://s3.{MEDIA_BUCKET_REGION}.amazonaws.com"
+    return {
+        "BACKEND": "config.shared.buckets.BucketStorage",
+        "OPTIONS": {
+            "bucket_name": MEDIA_BUCKET,
+            "location": MEDIA_BUCKET_PREFIX,
+            "region_name": MEDIA_BUCKET_REGION,
+            "endpoint_url": MEDIA_BUCKET_ENDPOINT or s3,
+            "addressing_style": "path" if MEDIA_BUCKET_ENDPOINT else "virtual",
+            "querystring_expire": MEDIA_ADDRESS_SECONDS,
+        },
+    }
+
+
 STORAGES = {
     # nginx sends these files and runs under another account, which must be able to read them.
     "default": {
@@ -451,6 +519,8 @@ STORAGES = {
     },
     "staticfiles": {"BACKEND": "config.shared.staticfiles.ModuleManifestStorage"},
 }
+if MEDIA_BUCKET:
+    STORAGES["default"] = bucket_storage()
 # Development and tests serve static files without collecting them first.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_ALLOW_ALL_ORIGINS = False

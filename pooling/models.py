@@ -71,6 +71,10 @@ class Benchmark(models.Model):
         return PairSpace(self.n_queries, self.n_videos)
 
 
+# The beginning of an address in a bucket. No path below a folder begins with it.
+BUCKET = "s3://"
+
+
 def video_path(video: Video, filename: str) -> str:
     """Return a generated path. The uploaded file name is never used."""
     suffix = ".jpg" if filename.endswith(".jpg") else ".mp4"
@@ -503,7 +507,8 @@ class VideoUpload(models.Model):
 
     A video has at most one row. An archive has a row without a video, and its members get separate
     rows. The file is below `VIDEO_UPLOAD_ROOT` under the id of the row, or at `folder_path` below
-    `VIDEO_FOLDER`, where it stays.
+    `VIDEO_FOLDER`, where it stays. If `folder_path` is an address (`s3://…`), the job fetches the
+    file from this bucket.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -546,6 +551,14 @@ class VideoUpload(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_in_bucket(self) -> bool:
+        return self.folder_path.startswith(BUCKET)
+
+    @property
+    def is_in_folder(self) -> bool:
+        return bool(self.folder_path) and not self.is_in_bucket
 
 
 class PublicPage(models.Model):

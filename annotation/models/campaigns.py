@@ -49,7 +49,7 @@ class GuidelinePicture(models.Model):
     )
     place = models.PositiveSmallIntegerField()
     public_id = models.UUIDField(default=uuid.uuid4, unique=True)
-    file = models.CharField(max_length=100, help_text="below the media folder")
+    file = models.FileField()
     text = models.CharField(
         max_length=500, help_text="description of the picture, also for screen readers"
     )

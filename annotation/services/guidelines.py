@@ -93,7 +93,7 @@ def _last_version(benchmark: Benchmark) -> int:
 
 
 def _stored_file(benchmark: Benchmark, picture: Example, sandbox: Sandbox) -> str:
-    """Store the picture and return its file name below the media folder.
+    """Store the picture and return the name of its file.
 
     The name is a hash of the content, so that versions share the file. It is written before the
     transaction, which must not wait for the disk.
@@ -103,7 +103,7 @@ def _stored_file(benchmark: Benchmark, picture: Example, sandbox: Sandbox) -> st
     if picture.kept is not None:
         if picture.kept.guideline.benchmark_id != benchmark.pk:
             raise InvalidInput("The picture belongs to the guidelines of another benchmark.")
-        return picture.kept.file
+        return picture.kept.file.name or ""
     jpeg = as_jpeg(picture.content or b"", sandbox)
     name = f"guidelines/{hashlib.sha256(jpeg).hexdigest()}.jpg"
     if default_storage.exists(name):

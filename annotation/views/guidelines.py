@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.files.storage import default_storage
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -86,10 +85,10 @@ def guideline_picture(request: HttpRequest, public_id: uuid.UUID) -> HttpRespons
     picture = get_object_or_404(pictures, public_id=public_id)
     return stored_file_response(
         request,
-        storage=default_storage,
-        name=picture.file,
+        storage=picture.file.storage,
+        name=picture.file.name or "",
         content_type="image/jpeg",
-        version=picture.file,
+        version=picture.file.name or "",
     )
 
 

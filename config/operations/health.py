@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import redis
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
@@ -275,6 +277,20 @@ def check_disk() -> Finding:
     )
 
 
+def check_bucket() -> Finding:
+    storage: Any = default_storage
+    try:
+        storage.check()
+    except OSError as error:
+        return Finding(
+            "bucket",
+            False,
+            f"The bucket {settings.MEDIA_BUCKET} cannot be used. {error.strerror}",
+            "Check MEDIA_BUCKET, MEDIA_BUCKET_ENDPOINT, MEDIA_BUCKET_REGION and the credentials.",
+        )
+    return Finding("bucket", True, f"The bucket {settings.MEDIA_BUCKET} answers.")
+
+
 def check_backup() -> Finding:
     last, limit = latest(OperationKind.BACKUP), settings.BACKUP_MAX_AGE_HOURS
     age = None if last is None else timezone.now() - last.started_at
@@ -312,3 +328,5 @@ CHECKS = {
     "disk": Check(check_disk, needs_database=False),
     "backup": Check(check_backup),
 }
+if settings.MEDIA_BUCKET:
+    CHECKS["bucket"] = Check(check_bucket, needs_database=False)

@@ -6,8 +6,9 @@ An app registers a step for its own rows with `@housekeeping_step` in `tasks.py`
 
 from __future__ import annotations
 
-import time
+import posixpath
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any, TypedDict
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.sessions.models import Session
+from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -156,40 +158,54 @@ def remove_operations(dry_run: bool) -> Done:
 
 @housekeeping_step("uploads", "Uploads that no job will read")
 def remove_uploads(dry_run: bool) -> Done:
-    return remove_files(_unnamed_files("uploads", settings.UPLOAD_ROOT, UPLOAD_AGE), dry_run)
+    return remove_unnamed_files("uploads", UPLOAD_AGE, dry_run)
 
 
 @housekeeping_step("media", "Media files that no video names")
 def remove_media(dry_run: bool) -> Done:
-    return remove_files(_unnamed_files("default", settings.MEDIA_ROOT, FILE_AGE), dry_run)
+    return remove_unnamed_files("default", FILE_AGE, dry_run)
 
 
 @housekeeping_step("proxies", "Files that no proxy names")
 def remove_proxies(dry_run: bool) -> Done:
-    return remove_files(_unnamed_files("proxies", settings.PROXY_ROOT, FILE_AGE), dry_run)
+    return remove_unnamed_files("proxies", FILE_AGE, dry_run)
 
 
 @housekeeping_step("matrices", "Files of matrices that no run names")
 def remove_matrices(dry_run: bool) -> Done:
-    return remove_files(_unnamed_files("matrices", settings.MATRIX_ROOT, FILE_AGE), dry_run)
+    return remove_unnamed_files("matrices", FILE_AGE, dry_run)
 
 
-def _unnamed_files(storage: str, root: Any, age: timedelta) -> Iterator[Path]:
-    """Yield the files of a storage that are older than `age` and that no row names.
+def remove_unnamed_files(alias: str, age: timedelta, dry_run: bool) -> Done:
+    """Remove the files of a storage that are older than `age` and that no row names.
 
     Files of label sets are never removed, because they are published.
     """
-    root = Path(root)
-    old = [path for path in root.rglob("*") if _is_older(path, age)]
-    # The rows are read after the folder, so that a file whose row was stored in between stays.
+    storage = storages[alias]
+    stored = list(_names_below(storage, ""))
+    # The rows are read after the storage, so that a file whose row was stored in between stays.
     with long_transaction():
-        named = {file.name for file in named_files(run_query) if file.storage == storage}
-    yield from (path for path in old if path.relative_to(root).as_posix() not in named)
+        named = {file.name for file in named_files(run_query) if file.storage == alias}
+    number = size = 0
+    for name in stored:
+        # Another process can remove the file at the same time.
+        with suppress(FileNotFoundError):
+            if name in named or storage.get_modified_time(name) > timezone.now() - age:
+                continue
+            number, size = number + 1, size + storage.size(name)
+            if not dry_run:
+                storage.delete(name)
+    return Done(number, size)
 
 
-def _is_older(path: Path, age: timedelta) -> bool:
+def _names_below(storage: Storage, folder: str) -> Iterator[str]:
     try:
-        status = path.lstat()
+        folders, names = storage.listdir(folder)
     except FileNotFoundError:
-        return False
-    return path.is_file() and status.st_mtime < time.time() - age.total_seconds()
+        return
+    yield from (posixpath.join(folder, name) for name in names)
+    for inner in folders:
+        place = posixpath.join(folder, inner)
+        # A link can lead to files of other programs.
+        if not (isinstance(storage, FileSystemStorage) and Path(storage.path(place)).is_symlink()):
+            yield from _names_below(storage, place)

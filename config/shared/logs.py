@@ -23,8 +23,9 @@ ACCESS = "hearth.access"
 SECRET_PATHS = re.compile(
     r"(/invitations/|/accounts/password/reset/key/|/accounts/confirm-email/)[^/\s\"']+"
 )
-# What an OpenID Connect provider adds to the address to which people return.
-SECRET_PARAMETERS = re.compile(r"([?&](?:code|state)=)[^&\s\"']+")
+# What an OpenID Connect provider adds to the address to which people return, and the signature of
+# an address of a bucket.
+SECRET_PARAMETERS = re.compile(r"([?&](?:code|state|X-Amz-Signature)=)[^&\s\"']+")
 # Control characters, line ends of Unicode, and those that change the direction of text.
 UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"

@@ -1,4 +1,4 @@
-"""A full disk, and a database that does not answer: how to recognise them, and how to wait."""
+"""A full disk, a database and a bucket that do not answer: how to recognise them, and to wait."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ POSTGRESQL_DISK_IS_FULL = "53100"
 PAUSE_SECONDS = 1.0
 
 Answer = TypeVar("Answer")
+
+
+class BucketUnavailable(OSError):
+    """The bucket of the media does not answer, or refuses a request."""
 
 
 def is_disk_full(error: BaseException) -> bool:

@@ -13,7 +13,13 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.core.files.storage import Storage
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.crypto import salted_hmac
@@ -65,9 +71,11 @@ def stored_file_response(
     """Return a stored file for GET and HEAD. The caller has checked the permission.
 
     `version` must change with the content. Clients get an HMAC of it, because the hash of a file
-    identifies a video of a public data set. If MEDIA_ACCEL_PREFIX is set, nginx sends the bytes.
-    Raises `Http404` if the file does not exist.
+    identifies a video of a public data set. If MEDIA_ACCEL_PREFIX is set, nginx sends the bytes. A
+    file in a bucket is sent by the bucket. Otherwise, raises `Http404` if it does not exist.
     """
+    if hasattr(storage, "signed_address"):
+        return _redirect_to_bucket(request, storage, name, content_type)
     if settings.MEDIA_ACCEL_PREFIX:
         response: HttpResponseBase = HttpResponse()
         prefix = settings.MEDIA_ACCEL_PREFIX.rstrip("/")
@@ -81,6 +89,17 @@ def stored_file_response(
     # No content of the file may run.
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
+    return response
+
+
+def _redirect_to_bucket(
+    request: HttpRequest, storage: Any, name: str, content_type: str
+) -> HttpResponseBase:
+    method = "HEAD" if request.method == "HEAD" else "GET"
+    address = storage.signed_address(name, content_type=content_type, method=method)
+    response = HttpResponseRedirect(address)
+    # The address can then be used for at least three quarters of its time.
+    response["Cache-Control"] = f"private, max-age={settings.MEDIA_ADDRESS_SECONDS // 4}"
     return response
 
 

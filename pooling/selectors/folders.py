@@ -1,10 +1,12 @@
-"""The folders on the server whose videos can be added without sending them."""
+"""The folders on the server, and the buckets, whose videos can be added without sending them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from django.conf import settings
+
+from pooling.models import BUCKET
 
 SHOWN_MAX = 500
 
@@ -22,9 +24,11 @@ def is_inside(path: Path) -> bool:
 
 
 def shown_folders() -> list[str]:
-    """Return the root as "." and the folders in it. A person can also name a deeper folder."""
+    """Return the root as ".", the folders in it, and the buckets. A person can name deeper ones."""
+    buckets = [f"{BUCKET}{name}/" for name in settings.VIDEO_BUCKETS]
     root = folder_root()
     if root is None:
-        return []
+        return buckets
     inner = (path.name for path in root.iterdir() if path.is_dir() and not path.is_symlink())
-    return [".", *sorted(name for name in inner if not name.startswith("."))[:SHOWN_MAX]]
+    folders = sorted(name for name in inner if not name.startswith("."))[:SHOWN_MAX]
+    return [".", *folders, *buckets]

@@ -67,8 +67,8 @@ class UploadCounts:
 
 
 def upload_path(upload: VideoUpload) -> Path:
-    """Return the path of the file."""
-    if upload.folder_path:
+    """Return the path of the file. A file in a bucket is there while it is prepared."""
+    if upload.is_in_folder:
         return Path(settings.VIDEO_FOLDER) / upload.folder_path
     return Path(settings.VIDEO_UPLOAD_ROOT) / str(upload.pk)
 

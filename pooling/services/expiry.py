@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 
 from pooling.enums import UploadState
-from pooling.models import VideoUpload
+from pooling.models import BUCKET, VideoUpload
 from pooling.services.uploads import KEPT_FOR
+from pooling.services.videos import PREPARING
 
 
 def expired_files() -> Iterator[Path]:
     """Yield the stored files that have expired, and those that have no row."""
     oldest = timezone.now() - KEPT_FOR
-    kept = VideoUpload.objects.filter(is_kept=True, folder_path="")
+    is_here = Q(folder_path="") | Q(folder_path__startswith=BUCKET)
+    kept = VideoUpload.objects.filter(is_here, is_kept=True)
     fresh = {str(pk) for pk in kept.filter(changed_at__gte=oldest).values_list("pk", flat=True)}
     root = Path(settings.VIDEO_UPLOAD_ROOT)
-    for path in sorted(root.iterdir()) if root.is_dir() else []:
+    # A killed worker leaves its folder. An import that runs for days needs its folder to its end.
+    yield from (path for path in sorted(root.glob(f"{PREPARING}*/*")) if _is_older(path, KEPT_FOR))
+    for path in sorted(path for path in root.glob("*") if path.is_file()):
         # A file may be written some time before its row.
-        is_old = path.stat().st_mtime < timezone.now().timestamp() - 3600
-        if path.name not in fresh and is_old:
+        if path.name not in fresh and _is_older(path, timedelta(hours=1)):
             yield path
+
+
+def _is_older(path: Path, age: timedelta) -> bool:
+    try:
+        return path.stat().st_mtime < (timezone.now() - age).timestamp()
+    except FileNotFoundError:
+        return False
 
 
 def delete_expired_uploads() -> None:

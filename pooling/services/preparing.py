@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -16,21 +17,32 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import F
+from django.db.models.fields.files import FieldFile
 from django.db.models.functions import Now
 
 from config.accounts.actors import actor_of
 from config.audit.services import record
-from config.shared.errors import Cancelled, Conflict, InvalidInput, NotPermitted, TakenOver
-from config.shared.outages import is_disk_full
+from config.shared.errors import (
+    Cancelled,
+    Conflict,
+    InvalidInput,
+    NotPermitted,
+    TakenOver,
+    TooLarge,
+)
+from config.shared.outages import BucketUnavailable, is_disk_full
 from config.shared.progress import Progress
 from pooling.enums import UNPREPARED, MediaState, PoolingAct, UploadState
 from pooling.models import Benchmark, Video, VideoUpload
 from pooling.policies import check_can_add_videos
 from pooling.selectors.folders import is_inside
 from pooling.selectors.uploads import upload_path
+from pooling.services.buckets import fetch
 from pooling.services.queueing import ATTEMPTS, WORKER_DIED, refuse_files_of_job
 from pooling.services.unpacking import unpack
 from pooling.services.videos import Preparers, ReadyVideo, attach, limits_of, preparers
+
+log = logging.getLogger(__name__)
 
 # The job ends before the worker's time limit. Another job prepares the remaining files.
 RESERVE_SECONDS = 60
@@ -40,6 +52,7 @@ ENOUGH_SECONDS = 240
 TICK_SECONDS = 1.0
 GONE = "The file is no longer on the server. Send it again."
 DISK_FULL = "The disk is full. Free some space, then retry."
+NO_BUCKET = "The bucket does not answer, or refuses the request. Retry later."
 STORED_FILES = ("file", "poster", "sheet")
 
 
@@ -121,7 +134,8 @@ def _prepare_all(work: _Work, stack: ExitStack) -> None:
             if upload is None:
                 break
             pool = pool or stack.enter_context(preparers())
-            _start(work, pool, upload, running)
+            with _refused_if_not_stored(work, upload):
+                running |= _start(work, pool, upload)
         if not running:
             return
         finished, _ = wait(running, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
@@ -161,35 +175,35 @@ def _claim(work: _Work, *, is_first: bool) -> VideoUpload | None:
     return None
 
 
-def _start(
-    work: _Work, pool: Preparers, upload: VideoUpload, running: dict[Future[ReadyVideo], _Running]
-) -> None:
+def _start(work: _Work, pool: Preparers, upload: VideoUpload) -> dict[Future[ReadyVideo], _Running]:
     """Start to prepare a file, unless it can be unpacked, refused or completed at once."""
     path = upload_path(upload)
     actor = actor_of(upload.created_by)
     try:
         check_can_add_videos(actor, work.benchmark)
-        if not path.is_file() or (upload.folder_path and not is_inside(path)):
+        if upload.is_in_bucket:
+            fetch(upload)
+        if not path.is_file() or (upload.is_in_folder and not is_inside(path)):
             raise InvalidInput(GONE)
         if upload.video is None:
             _end(work, upload, UploadState.UNPACKED, unpack(upload, by=actor))
-            return
-    except (Conflict, InvalidInput, NotPermitted) as error:
+            return {}
+    except (Conflict, InvalidInput, NotPermitted, TooLarge) as error:
         _end(work, upload, UploadState.REFUSED, str(error))
-        return
+        return {}
     if built := _find_built(path):
-        with _refused_if_full(work, upload):
-            _finish(work, upload, built)
-        return
+        _finish(work, upload, built)
+        return {}
     wanted = limits_of(path).seconds
-    limits = limits_of(path, seconds_max=work.seconds_left)
+    # Fetching a large file can take all the time of the job. Another job then prepares it.
+    limits = limits_of(path, seconds_max=max(1, work.seconds_left))
     is_cut = limits.seconds < wanted and upload.attempts + 1 < ATTEMPTS
     future = pool.submit(path, limits)
-    running[future] = _Running(upload, time.monotonic(), limits.seconds, is_cut)
+    return {future: _Running(upload, time.monotonic(), limits.seconds, is_cut)}
 
 
 def _end_run(work: _Work, run: _Running, future: Future[ReadyVideo]) -> None:
-    with _refused_if_full(work, run.upload):
+    with _refused_if_not_stored(work, run.upload):
         ready = future.result()
         if ready.fault and run.ran_out():
             mine = VideoUpload.objects.filter(pk=run.upload.pk, job=work.job)
@@ -199,10 +213,13 @@ def _end_run(work: _Work, run: _Running, future: Future[ReadyVideo]) -> None:
 
 
 @contextmanager
-def _refused_if_full(work: _Work, upload: VideoUpload) -> Iterator[None]:
-    """Refuse the file if the disk is full, so that the other files are prepared."""
+def _refused_if_not_stored(work: _Work, upload: VideoUpload) -> Iterator[None]:
+    """Refuse the file if the disk or the bucket does not take it, and go on to the other files."""
     try:
         yield
+    except BucketUnavailable:
+        log.warning("the bucket did not store a file", exc_info=True)
+        _end(work, upload, UploadState.REFUSED, NO_BUCKET)
     except OSError as error:
         if not is_disk_full(error):
             raise
@@ -215,17 +232,14 @@ def _find_built(path: Path) -> ReadyVideo | None:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     same = Video.objects.filter(sha256=sha256, state=MediaState.PLAYABLE).exclude(file="")
     for video in same[:10]:
-        paths = {name: _stored(getattr(video, name).name) for name in STORED_FILES}
-        if paths["file"] and paths["poster"]:
-            return ReadyVideo(
-                paths["file"], paths["poster"], paths["sheet"], sha256, video.duration
-            )
+        if _is_stored(video.file) and _is_stored(video.poster):
+            sheet = video.sheet if _is_stored(video.sheet) else None
+            return ReadyVideo(video.file, video.poster, sheet, sha256, video.duration)
     return None
 
 
-def _stored(name: str | None) -> Path | None:
-    path = Path(default_storage.path(name)) if name else None
-    return path if path is not None and path.is_file() else None
+def _is_stored(file: FieldFile) -> bool:
+    return bool(file) and default_storage.exists(file.name or "")
 
 
 def _finish(work: _Work, upload: VideoUpload, ready: ReadyVideo) -> None:
@@ -258,7 +272,7 @@ def _end(
         video.save(update_fields=["state", "sha256", "duration", *STORED_FILES])
         facts = {"state": video.state, "sha256": video.sha256}
         record(PoolingAct.VIDEO_ADDED, by=actor_of(upload.created_by), on=video, after=facts)
-    if not is_refused and not upload.folder_path:
+    if upload.is_in_bucket or not (is_refused or upload.folder_path):
         path = upload_path(upload)
         transaction.on_commit(lambda: path.unlink(missing_ok=True))
     work.report[state.value] += 1  # type: ignore[literal-required]

@@ -97,7 +97,7 @@ def retry_uploads(*, benchmark: Benchmark, by: Actor, ids: Sequence[UUID] | None
     refused = benchmark.uploads.filter(state=UploadState.REFUSED, is_kept=True, offset=F("size"))
     if ids is not None:
         refused = refused.filter(pk__in=ids)
-    kept = [upload.pk for upload in refused if upload_path(upload).is_file()]
+    kept = [one.pk for one in refused if one.is_in_bucket or upload_path(one).is_file()]
     record(PoolingAct.VIDEO_UPLOADS_RETRIED, by=by, on=benchmark, after={"files": len(kept)})
     if kept:
         job = preparing_job(benchmark, by)

@@ -92,7 +92,11 @@ def _check_file(file: FileFacts) -> None:
     check_texts([file["name"]], "The name of the file")
     if not 0 < len(file["name"]) <= 1000:
         raise InvalidInput("The name of the file must have 1 to 1,000 characters.")
-    if file["size"] > settings.VIDEO_BYTES_MAX:
+    check_size(file["size"])
+
+
+def check_size(size: int) -> None:
+    if size > settings.VIDEO_BYTES_MAX:
         limit = settings.VIDEO_BYTES_MAX / 1e6
         raise TooLarge(f"The file is larger than {limit:,.0f} MB (VIDEO_MAX_MB).")
 
@@ -246,7 +250,7 @@ def end_upload(*, upload: VideoUpload, by: Actor) -> None:
 
 def delete_upload(upload: VideoUpload) -> None:
     """Delete the row, and after the commit the file."""
-    if not upload.folder_path:
+    if not upload.is_in_folder:
         path = upload_path(upload)
         transaction.on_commit(lambda: path.unlink(missing_ok=True))
     VideoUpload.objects.filter(pk=upload.pk).delete()

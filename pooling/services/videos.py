@@ -19,6 +19,7 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.db.models.fields.files import FieldFile
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
@@ -27,6 +28,8 @@ from pooling.core.benchmark_file import VideoRow
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 
+PREPARING = ".prepare-"
+"""How the names of the temporary folders begin."""
 PREPARE = "pooling.media.preparing:prepare"
 MEMORY_MB = 4096
 """The memory that one video may use. Frames of 8192 x 8192 pixels need up to 3 GB."""
@@ -38,13 +41,14 @@ SECONDS, SECONDS_PER_MB = 300, 60
 class ReadyVideo:
     """A playable file with its pictures and its duration in seconds.
 
-    `fault` is the reason why the file cannot be played, or empty. `sheet` is None if no contact
-    sheet could be made. The video can be judged without one.
+    The files are in a temporary folder, or stored with a video that has the same source. `fault` is
+    the reason why the file cannot be played, or empty. `sheet` is None if no contact sheet could be
+    made. The video can be judged without one.
     """
 
-    file: Path
-    poster: Path
-    sheet: Path | None
+    file: Path | FieldFile
+    poster: Path | FieldFile
+    sheet: Path | FieldFile | None
     sha256: str
     duration: float | None
     fault: str = ""
@@ -102,10 +106,12 @@ def preparers() -> Iterator[Preparers]:
 
     At the end, the preparation of unfinished files stops, too.
     """
-    Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
+    # With the other files on their way to videos, because the media can be in a bucket.
+    root = Path(settings.VIDEO_UPLOAD_ROOT)
+    root.mkdir(parents=True, exist_ok=True)
     sandboxes = [Sandbox(PREPARE) for _ in range(os.cpu_count() or 1)]
     with (
-        tempfile.TemporaryDirectory(dir=settings.MEDIA_ROOT, prefix=".prepare-") as folder,
+        tempfile.TemporaryDirectory(dir=root, prefix=PREPARING) as folder,
         ThreadPoolExecutor(len(sandboxes)) as pool,
     ):
         try:
@@ -161,7 +167,9 @@ def _renew(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
         if not video.sheet and again.sheet is not None:
             _store(video, "sheet", again.sheet)
         if _stored_sha256(video) == again.sha256:
-            transaction.on_commit(partial(default_storage.delete, video.file.name or ""))
+            delete = partial(default_storage.delete, video.file.name or "")
+            # robust: housekeeping deletes the file if this fails.
+            transaction.on_commit(delete, robust=True)
             _store(video, "file", again.file)
         changed.append(video)
     Video.objects.bulk_update(changed, ["file", "sheet"], batch_size=200)
@@ -189,9 +197,9 @@ def attach(video: Video, ready: ReadyVideo) -> None:
         _store(video, "sheet", ready.sheet)
 
 
-def _store(video: Video, field: str, path: Path) -> None:
-    with path.open("rb") as stream:
-        name = video._meta.get_field(field).generate_filename(video, path.name)  # type: ignore[union-attr]
+def _store(video: Video, field: str, file: Path | FieldFile) -> None:
+    with file.open("rb") as stream:
+        name = video._meta.get_field(field).generate_filename(video, file.name)  # type: ignore[union-attr]
         setattr(video, field, default_storage.save(name, File(stream)))
 
 

@@ -58,6 +58,7 @@ def videos_add(request: HttpRequest, key: str) -> HttpResponse:
         "n_missing": benchmark.videos.filter(state=MediaState.MISSING).count(),
         "back": reverse("benchmark-captions", args=[benchmark.key]),
         "folders": shown_folders(),
+        "buckets": settings.VIDEO_BUCKETS,
         "files_max": FILES_MAX,
         "part_bytes": PART_BYTES,
     }
@@ -87,7 +88,7 @@ def videos_plan(request: HttpRequest, key: str) -> JsonResponse:
 @only_for(can_see_benchmarks)
 @require_POST
 def videos_folder(request: HttpRequest, key: str) -> HttpResponse:
-    """Add the videos of a folder on the server."""
+    """Add the videos of a folder on the server or of a bucket."""
     benchmark = _benchmark(request, key)
     folder = request.POST.get("folder", "")
     summary = services.add_folder(benchmark=benchmark, folder=folder, by=cast(User, request.user))

@@ -175,7 +175,7 @@ def test_a_version_keeps_adds_and_orders_pictures(benchmark: Benchmark, lead: Us
     kept = second.pictures.get(place=1)
     assert (kept.file == red.file, kept.public_id == red.public_id) == (True, False)
     assert {red.file, blue.file} != {red.file}
-    with default_storage.open(red.file) as file:
+    with default_storage.open(red.file.name) as file:
         assert file.read() == as_jpeg(picture())
 
 

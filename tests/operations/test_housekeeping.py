@@ -21,9 +21,12 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from annotation.services import Example, write_guideline
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
+from config.operations.backup.contents import StoredFile, named_files
+from config.operations.backup.databases import run_query
 from config.operations.housekeeping import run_housekeeping
 from config.operations.models import Operation, OperationKind
 from config.shared.errors import NotPermitted
@@ -32,6 +35,7 @@ from evaluation.models import Draft
 from evaluation.release.services import make_draft, publish_label_set
 from pooling.models import Video
 from tests import factories
+from tests.pictures import picture
 
 pytestmark = pytest.mark.django_db
 
@@ -120,6 +124,17 @@ FIGURES = {
 
 def figures(steps: Any) -> dict[str, tuple[int, int]]:
     return {step["step"]: (step["removed"], step["bytes"]) for step in steps}
+
+
+def test_the_pictures_of_guidelines_stay_and_are_in_backups(tmp_path: Path) -> None:
+    benchmark = factories.make_benchmark(tmp_path, captions=1, videos=1)
+    example = Example(text="a red square", content=picture())
+    written = write_guideline(benchmark=benchmark, text="x", pictures=[example], by=OPERATOR)
+    stored = written.pictures.get().file
+    age(stored.path)
+    run_housekeeping(by=OPERATOR)
+    assert Path(stored.path).exists()
+    assert StoredFile("default", stored.name) in named_files(run_query)
 
 
 def test_housekeeping_removes_only_what_nothing_needs(untidy: dict[str, Any], capsys: Any) -> None:

@@ -186,7 +186,7 @@ def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
         name[:5]: ("broken", False) if fault else ("playable", True)
         for name, fault in faults.items()
     }
-    assert [path.name for path in Path(settings.MEDIA_ROOT).glob(".prepare-*")] == []
+    assert [path.name for path in Path(settings.VIDEO_UPLOAD_ROOT).glob(".prepare-*")] == []
 
 
 @pytest.mark.django_db(transaction=True)

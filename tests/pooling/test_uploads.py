@@ -376,6 +376,17 @@ def test_housekeeping_deletes_what_has_expired(tus: TusClient, folder: Path) -> 
     }
 
 
+def test_housekeeping_deletes_what_a_killed_worker_left(db: None, folder: Path) -> None:
+    now = timezone.now()
+    for name, days in (("left", 8), ("used", 2)):  # an import can run for days
+        path = folder / f".prepare-{name}" / "0.mp4"
+        path.parent.mkdir(parents=True)
+        path.touch()
+        os.utime(path, ((now - timedelta(days=days)).timestamp(),) * 2)
+    run_housekeeping(by=OPERATOR)
+    assert [path.parent.name for path in folder.glob("*/*")] == [".prepare-used"]
+
+
 def test_only_leads_may_send(tus: TusClient, lead: User) -> None:
     url = tus.create("v1.mp4", 3)["Location"]
     for role, status in ((Role.RESEARCHER, 403), (Role.ANNOTATOR, 404)):

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyrage
+from django.core.files import File
 
 from config.shared.errors import InvalidInput
 
@@ -92,13 +93,12 @@ class ArchiveWriter:
         self.tar = tar
         self.files: dict[str, Entry] = {}
 
-    def add(self, member: str, path: Path) -> None:
-        """Add a file. Raises `OSError` if it is missing, or shorter than it was at the start."""
-        with path.open("rb") as source:
-            info = tarfile.TarInfo(member)
-            info.size, info.mode = os.fstat(source.fileno()).st_size, 0o600
-            hashed = Hashed(source)
-            self.tar.addfile(info, hashed)
+    def add(self, member: str, source: File[Any]) -> None:
+        """Add an open file. Raises `OSError` if it is shorter than it was at the start."""
+        info = tarfile.TarInfo(member)
+        info.size, info.mode = source.size, 0o600
+        hashed = Hashed(source)
+        self.tar.addfile(info, hashed)
         self.files[member] = Entry(info.size, hashed.sha256.hexdigest())
 
     def finish(self, manifest: Manifest) -> None:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.apps import apps
 from django.conf import settings
-from django.core.files.storage import storages
+from django.core.files import File
+from django.core.files.storage import FileSystemStorage, storages
+from django.core.files.utils import validate_file_name
 from django.db import connection, models
 
 from config.jobs.models import UNFINISHED, Job
 from config.shared.errors import InvalidInput
+from config.shared.files import write_atomically
 from config.shared.uploads import upload_names
 
 # Runs one statement without parameters and returns all rows.
 Query = Callable[[str], Sequence[Sequence[Any]]]
+
+PIECE = 1 << 20
 
 # The tables that `migrate` and running processes fill in an empty database.
 FILLED_BY_ITSELF = {
@@ -45,17 +53,48 @@ class StoredFile:
         """The name of the file in an archive."""
         return f"files/{self.storage}/{self.name}"
 
+    def open(self) -> File[Any]:
+        """Open the file. Raises `FileNotFoundError` if it does not exist."""
+        return storages[self.storage].open(self.name)
+
+    def sha256(self) -> str:
+        """Return the hash of the stored file; empty if it does not exist."""
+        try:
+            with self.open() as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest()
+        except FileNotFoundError:
+            return ""
+
     @property
-    def path(self) -> Path:
-        # Raises SuspiciousFileOperation for a name outside the folder of the storage.
-        return Path(storages[self.storage].path(self.name))
+    def place(self) -> str:
+        """The path of the file, or its name in the bucket, for people."""
+        storage = storages[self.storage]
+        return storage.path(self.name) if isinstance(storage, FileSystemStorage) else self.name
+
+    def write(self, content: IO[bytes]) -> None:
+        """Store the file under exactly this name. An earlier one is replaced at once."""
+        storage: Any = storages[self.storage]
+        if not isinstance(storage, FileSystemStorage):
+            # A bucket reads the content several times, which a stream does not allow.
+            with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as copy:
+                shutil.copyfileobj(content, copy, PIECE)
+                storage.replace(self.name, copy)
+            return
+        path = Path(storage.path(self.name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(path) as out:
+            shutil.copyfileobj(content, out, PIECE)
 
     @classmethod
     def of_member(cls, member: str) -> StoredFile:
-        """Reverse `member`. Raises `InvalidInput` for a name of another form."""
+        """Reverse `member`. Raises `InvalidInput` for a name of another form.
+
+        Raises `SuspiciousFileOperation` for a name outside the storage.
+        """
         kind, storage, name = (*member.split("/", 2), "", "")[:3]
         if kind != "files" or storage not in settings.STORAGES or not name:
             raise InvalidInput(f"The archive has a file for an unknown folder: {member}")
+        validate_file_name(name, allow_relative_path=True)
         return cls(storage, name)
 
 
@@ -100,13 +139,19 @@ class FileColumn:
 
 def file_columns() -> Iterator[FileColumn]:
     aliases = {
-        storages[alias].path(""): alias for alias in settings.STORAGES if alias != "staticfiles"
+        _place_of(storages[alias]): alias for alias in settings.STORAGES if alias != "staticfiles"
     }
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, models.FileField):
-                alias = aliases[field.storage.path("")]
+                alias = aliases[_place_of(field.storage)]
                 yield FileColumn(model._meta.db_table, str(field.column), alias)
+
+
+def _place_of(storage: Any) -> str:
+    """Return what identifies a storage: its folder, or the prefix in its bucket."""
+    place: str = storage.location
+    return place
 
 
 def _waiting_uploads(query: Query) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import re
 import shutil
 import tempfile
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from django.conf import settings
+from django.core.files import File
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.transaction import atomic
@@ -131,7 +131,8 @@ def _fill(archive: ArchiveWriter, folder: Path, at: datetime, progress: Progress
     ):
         progress(0, None, "counting rows")
         content = _content_of(dump)
-        archive.add(dump.member, dump.path)
+        with dump.path.open("rb") as stream:
+            archive.add(dump.member, File(stream))
     missing = _add_files(archive, content.files, progress)
     manifest = Manifest(
         version=code_version(),
@@ -168,7 +169,8 @@ def _add_files(archive: ArchiveWriter, files: list[StoredFile], progress: Progre
     for number, file in enumerate(files):
         progress(number, len(files), "copying files")
         try:
-            archive.add(file.member, file.path)
+            with file.open() as stream:
+                archive.add(file.member, stream)
         except FileNotFoundError:
             missing.append(file.member)
     return missing
@@ -275,15 +277,12 @@ def _check_no_other_files(manifest: Manifest, replace: bool) -> None:
     for member, entry in manifest.files.items():
         if member == member_of_engine():
             continue
-        target = StoredFile.of_member(member).path
-        if replace or not target.exists():
-            continue
-        with target.open("rb") as stored:
-            if hashlib.file_digest(stored, "sha256").hexdigest() != entry.sha256:
-                raise Conflict(
-                    f"{target} exists with other content than in the backup. Move it away, or "
-                    "overwrite such files with --replace."
-                )
+        file = StoredFile.of_member(member)
+        if not replace and file.sha256() not in ("", entry.sha256):
+            raise Conflict(
+                f"{file.place} exists with other content than in the backup. Move it away, or "
+                "overwrite such files with --replace."
+            )
 
 
 def _place_files(path: Path, key_file: str, dump: Path, progress: Progress) -> None:
@@ -293,10 +292,10 @@ def _place_files(path: Path, key_file: str, dump: Path, progress: Progress) -> N
             content = tar.extractfile(info)
             if info.name == MANIFEST or content is None:
                 continue
-            is_database = info.name == member_of_engine()
-            target = dump if is_database else StoredFile.of_member(info.name).path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with write_atomically(target) as out:
+            if info.name != member_of_engine():
+                StoredFile.of_member(info.name).write(content)
+                continue
+            with dump.open("wb") as out:
                 shutil.copyfileobj(content, out, PIECE)
 
 

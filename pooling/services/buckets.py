@@ -1,0 +1,70 @@
+"""Videos in buckets that the site allows: list them, and fetch one when a job prepares it.
+
+boto3 is imported only if a bucket is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.conf import settings
+
+from config.requests.files import check_free_space
+from config.shared.errors import InvalidInput
+from config.shared.outages import BucketUnavailable
+from pooling.core.file_names import base_name
+from pooling.models import BUCKET, VideoUpload
+from pooling.selectors.uploads import upload_path
+from pooling.services.choosing import FoundFile
+from pooling.services.uploads import check_size
+
+ADDRESS_LENGTH = 1000
+
+
+def objects_of(address: str) -> Iterator[FoundFile]:
+    """Yield the objects whose keys begin with an address, `s3://bucket/prefix`.
+
+    Raises `InvalidInput` if the site does not allow the bucket, or if it cannot be read.
+    """
+    from config.shared.buckets import objects_below
+
+    bucket, prefix = _parts(address)
+    try:
+        for found in objects_below(bucket, prefix):
+            file = FoundFile(f"{BUCKET}{bucket}/{found.key}", found.size)
+            is_folder_or_hidden = base_name(file.path).startswith(".") or not base_name(file.path)
+            if not is_folder_or_hidden and len(file.path) <= ADDRESS_LENGTH:
+                yield file
+    except OSError as error:
+        raise InvalidInput(f"The bucket {bucket} cannot be read. {error.strerror}") from error
+
+
+def fetch(upload: VideoUpload) -> None:
+    """Fetch a file from its bucket to the disk of uploads, in place of an earlier attempt.
+
+    Raises `InvalidInput` or `TooLarge` if it is not allowed or cannot be read, and `OSError` if the
+    disk is full.
+    """
+    from config.shared.buckets import fetch_object
+
+    bucket, key = _parts(upload.folder_path)
+    path = upload_path(upload)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        fetch_object(bucket, key, path, _check_size)
+    except (BucketUnavailable, FileNotFoundError) as error:
+        reason = f"It cannot be read from the bucket {bucket}. {error.strerror}"
+        raise InvalidInput(reason) from error
+
+
+def _parts(address: str) -> tuple[str, str]:
+    """Return the bucket and the rest of an address. Raises `InvalidInput` if it is not allowed."""
+    bucket, _, rest = address.removeprefix(BUCKET).partition("/")
+    if bucket not in settings.VIDEO_BUCKETS:
+        raise InvalidInput("The site does not allow this bucket (VIDEO_BUCKETS).")
+    return bucket, rest
+
+
+def _check_size(size: int) -> None:
+    check_size(size)
+    check_free_space(size)
