@@ -39,6 +39,7 @@ def numbered(values: Int64s) -> tuple[Int64s, Int64s]:
     if width > 4 * len(values):
         distinct = sorted_once(values)
         return distinct, np.searchsorted(distinct, values)
+    offsets = values - lowest
     occurs = np.zeros(width, np.bool_)
-    occurs[values - lowest] = True
-    return np.flatnonzero(occurs) + lowest, (np.cumsum(occurs) - 1)[values - lowest]
+    occurs[offsets] = True
+    return np.flatnonzero(occurs) + lowest, (np.cumsum(occurs) - 1)[offsets]

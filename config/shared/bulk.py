@@ -277,17 +277,17 @@ class WholeThousandths(models.Func):
 def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray, ...]:
     """Return integer columns of a queryset as int64 arrays. No column may contain NULL."""
     sql, params = queryset.values_list(*names).query.sql_with_params()
+    width = len(names)
     if connection.vendor == "postgresql":
-        return copy_columns_out(sql, params, len(names))
+        return copy_columns_out(sql, params, width)
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         # Each piece becomes a flat array, because a list of tuples would need ten times the memory.
         pieces = [
-            np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(names))
+            np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * width)
             for rows in iter(lambda: cursor.fetchmany(ROWS_PER_PIECE), [])
-        ]
-    flat = np.concatenate(pieces) if pieces else np.empty(0, np.int64)
-    return tuple(np.ascontiguousarray(column) for column in flat.reshape(-1, len(names)).T)
+        ] or [np.empty(0, np.int64)]
+    return tuple(np.concatenate([piece[at::width] for piece in pieces]) for at in range(width))
 
 
 def _is_column(value: Column) -> bool:

@@ -149,6 +149,13 @@ def key_ranks(numbers: Mapping[str, int]) -> Int32s:
     return ranks
 
 
+def _is_ordered(part: Predictions) -> bool:
+    """Return whether queries ascend, and the scores of each query descend without ties."""
+    query, score = part.query, part.score
+    same, falls = query[1:] == query[:-1], score[1:] < score[:-1]
+    return bool(((query[1:] > query[:-1]) | (same & falls)).all())
+
+
 def no_list_warning(missing: int, n_rows: int, direction: Direction) -> tuple[str, ...]:
     if not missing:
         return ()
@@ -196,7 +203,9 @@ class ListBuilder:
         if not len(part):
             return
         self.note_repeated_pairs(part)
-        part = part[np.lexsort((self._key_ranks[part.video], part.rank, -part.score, part.query))]
+        if not _is_ordered(part):  # nearly all files are, and checking is faster than sorting
+            ranks = self._key_ranks[part.video]
+            part = part[np.lexsort((ranks, part.rank, -part.score, part.query))]
         starts = np.flatnonzero(np.diff(part.query, prepend=-1))
         queries = part.query[starts]
         if self._seen[queries].any():

@@ -17,7 +17,7 @@ from evaluation.core.files.label_file import compress, render_labels
 from evaluation.models import DRAFT, Draft, LabelSet
 from evaluation.release.policies import check_can_evaluate
 from evaluation.release.selectors import LATEST, current_labels, draft_state, latest_draft
-from evaluation.release.services.label_arrays import store_label_arrays
+from evaluation.release.services.label_arrays import pack_labels, store_label_arrays
 from evaluation.release.services.summary import summary_of
 from pooling.models import Benchmark
 
@@ -63,7 +63,7 @@ def make_draft(*, benchmark: Benchmark, by: Actor, progress: Progress = no_progr
         # The previous draft stays, because analyses may be computing from it.
         newest = drafts.order_by("-pk").values_list("pk", flat=True)[:2]
         drafts.filter(pk__lt=min(newest)).delete()
-        store_label_arrays(benchmark, draft.sha256, current.labels)
+        store_label_arrays(benchmark, draft.sha256, pack_labels(current.labels))
     return draft
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import zlib
+from typing import TypeAlias
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -16,17 +17,24 @@ from evaluation.release.selectors.labels import label_text
 from pooling.models import Benchmark
 from pooling.selectors.arrays import query_numbers, video_numbers
 
+PackedLabels: TypeAlias = dict[str, bytes]
+
 logger = logging.getLogger(__name__)
 
 
-def store_label_arrays(benchmark: Benchmark, sha256: str, labels: Labels) -> None:
+def pack_labels(labels: Labels) -> PackedLabels:
+    """Return the columns of `LabelArrays`."""
+    return {name: pack(getattr(labels, name)) for name in LABEL_COLUMNS}
+
+
+def store_label_arrays(benchmark: Benchmark, sha256: str, packed: PackedLabels) -> None:
     """Store the labels of a text with this hash, and delete those of texts that no longer exist.
 
     Call it after the label set or draft is stored, in the same transaction.
     """
     stored = LabelArrays.objects.filter(benchmark=benchmark)
     if not stored.filter(sha256=sha256).exists():
-        _store(benchmark, sha256, labels)
+        _store(benchmark, sha256, packed)
     label_sets, drafts = (
         of_text.objects.filter(benchmark=benchmark).order_by().values("sha256")
         for of_text in (LabelSet, Draft)
@@ -60,13 +68,12 @@ def _store_of(label_set: LabelSet) -> int:
         return 0
     labels = parse_labels(text, query_numbers(benchmark), video_numbers(benchmark))
     with transaction.atomic():
-        return _store(benchmark, label_set.sha256, labels)
+        return _store(benchmark, label_set.sha256, pack_labels(labels))
 
 
-def _store(benchmark: Benchmark, sha256: str, labels: Labels) -> int:
+def _store(benchmark: Benchmark, sha256: str, packed: PackedLabels) -> int:
     """Store the arrays, unless another process has stored them. Return their bytes."""
-    columns = {name: pack(getattr(labels, name)) for name in LABEL_COLUMNS}
     LabelArrays.objects.bulk_create(
-        [LabelArrays(benchmark=benchmark, sha256=sha256, **columns)], ignore_conflicts=True
+        [LabelArrays(benchmark=benchmark, sha256=sha256, **packed)], ignore_conflicts=True
     )
-    return sum(len(column) for column in columns.values())
+    return sum(len(column) for column in packed.values())

@@ -52,7 +52,7 @@ from evaluation.release.selectors import current_labels
 from evaluation.release.selectors.basis import basis_of, queue_numbers
 from evaluation.release.selectors.current import CurrentLabels
 from evaluation.release.selectors.proposals import next_version
-from evaluation.release.services.label_arrays import store_label_arrays
+from evaluation.release.services.label_arrays import pack_labels, store_label_arrays
 from evaluation.release.services.summary import summary_of
 from pooling.core.keys import text_fault
 from pooling.models import Benchmark
@@ -106,9 +106,7 @@ def publish_label_set(
     `allow_pending` is False. Raises `Conflict` if another label set was published at the same time.
     """
     check_can_publish_labels(by, benchmark)
-    notes = notes.strip()
-    if notes and (fault := text_fault(notes, "text of the notes", longest=NOTES_LENGTH)):
-        raise InvalidInput(f"{fault[0].upper()}{fault[1:]}.")
+    notes = _checked(notes)
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
     if done is not None:
         return done
@@ -125,6 +123,7 @@ def publish_label_set(
         # These use arrays and bytes, not the database, so they run during the next steps.
         packed = {"labels": _compressing(threads, text)}
         summary = threads.submit(summary_of, current, text)
+        arrays = threads.submit(pack_labels, current.labels)
         single, details = _judgment_texts(benchmark, current)
         packed["judgments"] = _compressing(threads, single)
         if details:
@@ -150,7 +149,7 @@ def publish_label_set(
             label_set.save()
             basis.label_set = label_set
             basis.save()
-            store_label_arrays(benchmark, label_set.sha256, current.labels)
+            store_label_arrays(benchmark, label_set.sha256, arrays.result())
             after = {"version": str(version), "sha256": label_set.sha256}
             record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
             announce(Event.LABELS_PUBLISHED, benchmark.key, {**after, "pairs": label_set.n_pairs})
@@ -204,6 +203,14 @@ def _details_text(benchmark: Benchmark, ids: list[int]) -> bytes:
         if pk in place:
             lines[place[pk]] = detail_line(judged_at, seconds, guideline, missing)
     return render_details(lines)
+
+
+def _checked(notes: str) -> str:
+    """Return the notes without surrounding blanks. Raises `InvalidInput` if they have a fault."""
+    notes = notes.strip()
+    if notes and (fault := text_fault(notes, "text of the notes", longest=NOTES_LENGTH)):
+        raise InvalidInput(f"{fault[0].upper()}{fault[1:]}.")
+    return notes
 
 
 def _compressing(threads: ThreadPoolExecutor, text: bytes) -> list[Future[bytes]]:
