@@ -43,6 +43,7 @@ AS_SIZED: dict[str, Callable[[Any], Any]] = {
     "timestamp with time zone": lambda time: (time - EPOCH) // MICROSECOND,
     "uuid": attrgetter("bytes"),
 }
+TEXTS = ("varchar", "text")
 AS_BYTES: dict[str, Callable[[Any], bytes]] = {
     "varchar": str.encode,
     "text": str.encode,
@@ -135,7 +136,9 @@ def _fields(kind: str, values: Array | list[Any]) -> list[bytes]:
         fields[np.ma.getmaskarray(values)] = NULL
         listed: list[bytes] = fields.tolist()
         return listed
-    # Columns such as a state have few different values.
+    if kind not in TEXTS:
+        return [_field(kind, value) for value in values]
+    # Columns such as a state have few different texts.
     field_of = {value: _field(kind, value) for value in set(values)}
     return [field_of[value] for value in values]
 

@@ -1,4 +1,4 @@
-"""A full disk, a database and a bucket that do not answer: how to recognise them, and to wait."""
+"""A full disk, and a database or bucket that does not answer: how to recognise them and wait."""
 
 from __future__ import annotations
 
