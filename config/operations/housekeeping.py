@@ -88,13 +88,20 @@ def run_housekeeping(*, by: Actor, dry_run: bool = False) -> list[StepFigures]:
 
 
 def _run_steps(*, dry_run: bool) -> list[StepFigures]:
+    """Run all steps. An error of a disk or bucket is raised after the other steps have run."""
     load_tasks()
-    figures = []
+    figures, errors = [], []
     for name, (title, step) in _steps.items():
-        removed = step(dry_run)
+        try:
+            removed = step(dry_run)
+        except OSError as error:
+            errors.append(error)
+            continue
         figures.append(
             StepFigures(step=name, title=title, removed=removed.number, bytes=removed.bytes)
         )
+    if errors:
+        raise errors[0]
     return figures
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -27,9 +28,10 @@ from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.operations.backup.contents import StoredFile, named_files
 from config.operations.backup.databases import run_query
-from config.operations.housekeeping import run_housekeeping
+from config.operations.housekeeping import Done, run_housekeeping
 from config.operations.models import Operation, OperationKind
 from config.shared.errors import NotPermitted
+from config.shared.outages import BucketUnavailable
 from config.shared.uploads import store_upload
 from evaluation.models import Draft
 from evaluation.release.services import make_draft, publish_label_set
@@ -184,3 +186,20 @@ def test_the_scheduler_keeps_house_every_night() -> None:
     app.loader.import_default_modules()
     assert entry["task"] in app.tasks
     assert str(entry["schedule"]).startswith("<crontab: 17 3 * * *")
+
+
+def test_a_step_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+
+    def broken(dry_run: bool) -> Done:
+        raise BucketUnavailable(errno.EIO, "The bucket does not answer.", "videos")
+
+    def works(dry_run: bool) -> Done:
+        done.append(dry_run)
+        return Done(1)
+
+    steps = {"a": ("A", works), "b": ("B", broken), "c": ("C", works)}
+    monkeypatch.setattr("config.operations.housekeeping._steps", steps)
+    with pytest.raises(BucketUnavailable):
+        run_housekeeping(by=OPERATOR)
+    assert done == [False, False]
