@@ -53,7 +53,7 @@ from evaluation.scores.forms import JUDGED
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import result_rows, value_of
 from pooling.enums import MediaState
-from pooling.models import Benchmark
+from pooling.models import Benchmark, PublicPage
 from pooling.policies import (
     benchmarks_seen_by,
     can_change_benchmark,
@@ -179,7 +179,7 @@ def runs(request: HttpRequest, key: str) -> HttpResponse:
         "rows": rows,
         "withdrawn": withdrawn_runs(benchmark),
         "can_lead": can_lead(request.user, benchmark),
-        "is_public": public_benchmarks().filter(pk=benchmark.pk).exists(),
+        "has_public_page": PublicPage.objects.filter(benchmark=benchmark).exists(),
         "unscored": any(not row.is_scored for row in rows),
         "label_set": newest,
     }

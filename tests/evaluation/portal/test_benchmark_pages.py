@@ -22,7 +22,7 @@ from evaluation.portal.tabs import TABS, tab_links
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.enums import MediaState
-from pooling.models import Benchmark, Video
+from pooling.models import Benchmark, PublicPage, Video
 from tests import factories
 from tests.accounts.world import make_member
 from tests.config.test_webhooks import make_webhook
@@ -346,7 +346,11 @@ def test_settings_show_whether_the_page_is_public_and_webhooks_exist(
     assert "Uploads for scoring" not in text_of(lead, "/benchmarks/tiny/runs/")
     make_public(benchmark)
     make_webhook("https://example.org/hook")
-    assert shows("Public page on · open to everyone", "Webhooks 1 active")
+    assert shows("Public page on · open to everyone", "Webhooks 1 webhook ·")
+    assert "Uploads for scoring" in text_of(lead, "/benchmarks/tiny/runs/")
+    # Uploads can still wait for a lead after the page was closed.
+    PublicPage.objects.update(opened_at=None)
+    assert shows("Public page off")
     assert "Uploads for scoring" in text_of(lead, "/benchmarks/tiny/runs/")
 
 
