@@ -349,7 +349,7 @@ MEDIA_BUCKET_PREFIX = env.str("MEDIA_BUCKET_PREFIX", "hearth").strip("/")
 # Without an endpoint, the bucket is on S3 and has its own host. Browsers use the same address.
 MEDIA_BUCKET_ENDPOINT = env.str("MEDIA_BUCKET_ENDPOINT", "").rstrip("/")
 MEDIA_BUCKET_REGION = env.str("MEDIA_BUCKET_REGION", "us-east-1")
-# How long the address of a video works that a browser has got.
+# The number of seconds for which the signed address of a video is valid.
 MEDIA_ADDRESS_SECONDS = env.int("MEDIA_ADDRESS_SECONDS", 3600)
 # The buckets whose videos leads can add, with the same endpoint and credentials.
 VIDEO_BUCKETS = env.list("VIDEO_BUCKETS", default=[])
@@ -381,7 +381,7 @@ MEDIA_ORIGINS = (
 # --- HTTP ---------------------------------------------------------------------------------
 
 HTTPS = env.bool("HTTPS", not DEBUG and not ON_THIS_MACHINE_ONLY)
-if HTTPS and MEDIA_BUCKET_ENDPOINT.startswith("http:"):
+if HTTPS and MEDIA_BUCKET and MEDIA_BUCKET_ENDPOINT.startswith("http:"):
     raise ImproperlyConfigured(
         "MEDIA_BUCKET_ENDPOINT must begin with https://, because browsers load nothing over HTTP "
         "into pages over HTTPS."

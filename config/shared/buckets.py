@@ -10,7 +10,7 @@ import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -27,10 +27,12 @@ from config.shared.outages import BucketUnavailable
 PART_BYTES = 16 << 20
 # A file that is read is copied to the disk of uploads. Only smaller files stay in memory.
 MEMORY_BYTES = 1 << 20
+# The number of objects in each answer to a listing.
+OBJECTS_PER_PAGE = 1000
 # The code of an object that does not exist. An answer to HEAD has only a status.
 NOT_FOUND = ("NoSuchKey", "404")
 
-# For checks, because monitors and load balancers wait for their result.
+# Checks use these limits, because monitors and load balancers wait for their result.
 IMPATIENT = Config(connect_timeout=2, read_timeout=2, retries={"total_max_attempts": 1})
 
 Result = TypeVar("Result")
@@ -101,12 +103,15 @@ class BucketStorage(S3Storage):
         file = super()._open(name, mode)
         return file.open()  # reads the object
 
+    @cached_property
+    def _impatient_client(self) -> Any:
+        config = self.client_config.merge(IMPATIENT)
+        return _client(self.endpoint_url, self.region_name, config)
+
     def check(self) -> None:
         """Raise `OSError` if the bucket does not exist, or does not answer within some seconds."""
-        config = self.client_config.merge(IMPATIENT)
         with bucket_errors(self.bucket_name):
-            client = _client(self.endpoint_url, self.region_name, config)
-            client.head_bucket(Bucket=self.bucket_name)
+            self._impatient_client.head_bucket(Bucket=self.bucket_name)
 
     def replace(self, name: str, content: BinaryIO) -> None:
         """Store an object under exactly this name. An earlier one is replaced at once."""
@@ -138,18 +143,35 @@ def objects_below(bucket: str, prefix: str) -> Iterator[FoundObject]:
     """Yield the objects whose keys begin with a prefix. Raises `OSError` if it cannot be read."""
     with bucket_errors(bucket):
         lists = _source_client().get_paginator("list_objects_v2")
-        for page in lists.paginate(Bucket=bucket, Prefix=prefix):
+        size = {"PageSize": OBJECTS_PER_PAGE}
+        for page in lists.paginate(Bucket=bucket, Prefix=prefix, PaginationConfig=size):
             for found in page.get("Contents", ()):
                 yield FoundObject(found["Key"], found["Size"])
 
 
-def fetch_object(bucket: str, key: str, path: Path, check_size: Callable[[int], None]) -> None:
-    """Write an object to a file, after `check_size` has accepted its size in bytes."""
-    client = _source_client()
-    with bucket_errors(key):
-        check_size(client.head_object(Bucket=bucket, Key=key)["ContentLength"])
-        with path.open("wb") as out:
-            client.download_fileobj(bucket, key, out)
+def fetch_object(
+    bucket: str,
+    key: str,
+    path: Path,
+    *,
+    check_size: Callable[[int], None],
+    on_piece: Callable[[], None],
+) -> None:
+    """Write an object to a file, after `check_size` has accepted its size in bytes.
+
+    `on_piece` is called after each piece. It can raise to stop. The file then does not exist.
+    """
+    part = path.with_suffix(".part")
+    try:
+        with bucket_errors(key), part.open("wb") as out:
+            found = _source_client().get_object(Bucket=bucket, Key=key)
+            check_size(found["ContentLength"])
+            for piece in found["Body"].iter_chunks(MEMORY_BYTES):
+                out.write(piece)
+                on_piece()
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _source_client() -> Any:

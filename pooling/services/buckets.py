@@ -5,7 +5,7 @@ boto3 is imported only if a bucket is named.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from django.conf import settings
 
@@ -32,15 +32,18 @@ def objects_of(address: str) -> Iterator[FoundFile]:
     try:
         for found in objects_below(bucket, prefix):
             file = FoundFile(f"{BUCKET}{bucket}/{found.key}", found.size)
-            is_folder_or_hidden = base_name(file.path).startswith(".") or not base_name(file.path)
-            if not is_folder_or_hidden and len(file.path) <= ADDRESS_LENGTH:
+            is_hidden = any(part.startswith(".") for part in found.key.split("/"))
+            is_folder = not base_name(file.path)
+            if not (is_hidden or is_folder) and len(file.path) <= ADDRESS_LENGTH:
                 yield file
     except OSError as error:
         raise InvalidInput(f"The bucket {bucket} cannot be read. {error.strerror}") from error
 
 
-def fetch(upload: VideoUpload) -> None:
-    """Fetch a file from its bucket to the disk of uploads, in place of an earlier attempt.
+def fetch(upload: VideoUpload, on_piece: Callable[[], None]) -> None:
+    """Fetch a file from its bucket to the disk of uploads, unless an earlier attempt did.
+
+    `on_piece` is called after each piece, and can raise to stop.
 
     Raises `InvalidInput` or `TooLarge` if it is not allowed or cannot be read, and `OSError` if the
     disk is full.
@@ -49,9 +52,11 @@ def fetch(upload: VideoUpload) -> None:
 
     bucket, key = _parts(upload.folder_path)
     path = upload_path(upload)
+    if path.is_file():
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        fetch_object(bucket, key, path, _check_size)
+        fetch_object(bucket, key, path, check_size=_check_size, on_piece=on_piece)
     except (BucketUnavailable, FileNotFoundError) as error:
         reason = f"It cannot be read from the bucket {bucket}. {error.strerror}"
         raise InvalidInput(reason) from error

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from pooling.enums import UploadState
+from pooling.enums import UNPREPARED, UploadState
 from pooling.models import BUCKET, VideoUpload
 from pooling.services.uploads import KEPT_FOR
 from pooling.services.videos import PREPARING
@@ -19,8 +19,9 @@ from pooling.services.videos import PREPARING
 def expired_files() -> Iterator[Path]:
     """Yield the stored files that have expired, and those that have no row."""
     oldest = timezone.now() - KEPT_FOR
-    is_here = Q(folder_path="") | Q(folder_path__startswith=BUCKET)
-    kept = VideoUpload.objects.filter(is_here, is_kept=True)
+    # A refused file of a bucket is fetched again if someone retries.
+    is_fetched = Q(folder_path__startswith=BUCKET, state__in=UNPREPARED)
+    kept = VideoUpload.objects.filter(Q(folder_path="") | is_fetched, is_kept=True)
     fresh = {str(pk) for pk in kept.filter(changed_at__gte=oldest).values_list("pk", flat=True)}
     root = Path(settings.VIDEO_UPLOAD_ROOT)
     # A killed worker leaves its folder. An import that runs for days needs its folder to its end.

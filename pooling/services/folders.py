@@ -29,7 +29,7 @@ def add_folder(*, benchmark: Benchmark, folder: str, by: Actor) -> str:
     found = objects_of(folder) if folder.startswith(BUCKET) else _files_below(folder)
     files = list(islice(found, FILES_MAX + 1))
     if len(files) > FILES_MAX:
-        raise InvalidInput(f"The folder has more than {FILES_MAX:,} files.")
+        raise InvalidInput(f"There are more than {FILES_MAX:,} files. Choose a deeper folder.")
     chosen = choose_files(benchmark, files, by=by)
     for index, row in chosen.rows.items():
         row.folder_path = files[index].path

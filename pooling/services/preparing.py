@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -52,6 +52,7 @@ ENOUGH_SECONDS = 240
 TICK_SECONDS = 1.0
 GONE = "The file is no longer on the server. Send it again."
 DISK_FULL = "The disk is full. Free some space, then retry."
+SLOW_BUCKET = "The file takes too long to arrive from the bucket."
 NO_BUCKET = "The bucket does not answer, or refuses the request. Retry later."
 STORED_FILES = ("file", "poster", "sheet")
 
@@ -160,7 +161,7 @@ def _report(work: _Work) -> None:
 
 def _claim(work: _Work, *, is_first: bool) -> VideoUpload | None:
     """Claim the next file, unless the time has run out."""
-    if work.seconds_left < ENOUGH_SECONDS and not is_first:
+    if work.seconds_left < (1 if is_first else ENOUGH_SECONDS):
         return None
     waiting = work.benchmark.uploads.filter(state=UploadState.WAITING)
     for upload in waiting.select_related("video", "created_by").order_by("changed_at", "pk")[:100]:
@@ -182,7 +183,7 @@ def _start(work: _Work, pool: Preparers, upload: VideoUpload) -> dict[Future[Rea
     try:
         check_can_add_videos(actor, work.benchmark)
         if upload.is_in_bucket:
-            fetch(upload)
+            fetch(upload, _between_pieces(work))
         if not path.is_file() or (upload.is_in_folder and not is_inside(path)):
             raise InvalidInput(GONE)
         if upload.video is None:
@@ -190,6 +191,12 @@ def _start(work: _Work, pool: Preparers, upload: VideoUpload) -> dict[Future[Rea
             return {}
     except (Conflict, InvalidInput, NotPermitted, TooLarge) as error:
         _end(work, upload, UploadState.REFUSED, str(error))
+        return {}
+    except TimeoutError:
+        if upload.attempts + 1 < ATTEMPTS:
+            _wait_again(work, upload)
+        else:
+            _end(work, upload, UploadState.REFUSED, SLOW_BUCKET)
         return {}
     if built := _find_built(path):
         _finish(work, upload, built)
@@ -206,15 +213,39 @@ def _end_run(work: _Work, run: _Running, future: Future[ReadyVideo]) -> None:
     with _refused_if_not_stored(work, run.upload):
         ready = future.result()
         if ready.fault and run.ran_out():
-            mine = VideoUpload.objects.filter(pk=run.upload.pk, job=work.job)
-            mine.filter(state=UploadState.PROCESSING).update(state=UploadState.WAITING)
+            _wait_again(work, run.upload)
             return
         _finish(work, run.upload, ready)
 
 
+def _wait_again(work: _Work, upload: VideoUpload) -> None:
+    """Leave a file for the next job."""
+    mine = VideoUpload.objects.filter(pk=upload.pk, job=work.job)
+    mine.filter(state=UploadState.PROCESSING).update(state=UploadState.WAITING)
+
+
+def _between_pieces(work: _Work) -> Callable[[], None]:
+    """Return what to call while a file arrives from a bucket.
+
+    It raises `Cancelled` if the job was cancelled, and `TimeoutError` if its time has run out.
+    """
+    reported = time.monotonic()
+
+    def call() -> None:
+        nonlocal reported
+        if time.monotonic() - reported < TICK_SECONDS:
+            return
+        reported = time.monotonic()
+        _report(work)
+        if work.seconds_left <= 0:
+            raise TimeoutError
+
+    return call
+
+
 @contextmanager
 def _refused_if_not_stored(work: _Work, upload: VideoUpload) -> Iterator[None]:
-    """Refuse the file if the disk or the bucket does not take it, and go on to the other files."""
+    """Refuse the file if the disk or the bucket cannot store it. The other files are prepared."""
     try:
         yield
     except BucketUnavailable:

@@ -31,10 +31,12 @@ from config.accounts.roles import Role
 from config.operations import housekeeping
 from config.operations.backup.services import make_backup
 from config.operations.health import check_bucket
+from config.shared import buckets
 from config.shared.buckets import BucketStorage
 from config.shared.outages import BucketUnavailable
 from pooling.models import Video
 from pooling.services import preparing
+from pooling.services.queueing import queue_uploads
 from tests import factories
 from tests.conftest import ROOT
 from tests.operations.sites import Site, empty_site
@@ -45,6 +47,7 @@ from tests.pooling.uploading import TusClient
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "secret-of-tests"}
 SECONDS = 3600
+INSECURE = {"MEDIA_BUCKET_ENDPOINT": "http://s3.example", "HTTPS": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +235,7 @@ def test_the_policy_allows_the_signed_addresses(s3: Any, variables: dict[str, st
         ({"MEDIA_BUCKET": "my.bucket"}, "without dots"),
         ({"VIDEO_BUCKETS": "clips,b/c"}, "without dots"),
         ({"MEDIA_BUCKET_ENDPOINT": "s3.example"}, "an address without a path"),
-        ({"MEDIA_BUCKET_ENDPOINT": "http://s3.example", "HTTPS": "1"}, "must begin with https://"),
+        ({**INSECURE, "MEDIA_BUCKET": "hearth"}, "must begin with https://"),
         ({"MEDIA_BUCKET_PREFIX": "/"}, "MEDIA_BUCKET_PREFIX must be a name"),
         ({"MEDIA_ADDRESS_SECONDS": "5"}, "from 60 to 604800"),
     ],
@@ -240,6 +243,10 @@ def test_the_policy_allows_the_signed_addresses(s3: Any, variables: dict[str, st
 def test_wrong_settings_are_refused(variables: dict[str, str], reason: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=reason):
         read_settings(**variables)
+
+
+def test_buckets_that_no_browser_reads_need_no_https() -> None:
+    assert read_settings(**INSECURE, VIDEO_BUCKETS="clips")["MEDIA_ORIGINS"] == []
 
 
 def test_sites_without_a_bucket_do_not_load_its_library() -> None:
@@ -411,7 +418,8 @@ def test_the_videos_of_a_bucket_are_added(
 ) -> None:
     good = make_video(tmp_path / "good.mp4").read_bytes()
     objects = {"v0.mp4": good, "deep/v1.mp4": b"no video", "v2.mp4": good * 2, "new.mp4": good}
-    for name, content in {**objects, "deep/": b"", "deep/.v2.mp4": good}.items():
+    hidden = {"deep/": b"", "deep/.v2.mp4": good, ".trash/v0.mp4": good}
+    for name, content in {**objects, **hidden}.items():
         s3.put_object(Bucket="clips", Key=f"raw/{name}", Body=content)
     s3.put_object(Bucket="clips", Key="elsewhere/v2.mp4", Body=good)
     assert "s3://clips/" in tus.client.get("/benchmarks/tiny/videos/new/").content.decode()
@@ -455,14 +463,33 @@ def test_the_videos_of_a_bucket_are_added(
 def test_a_long_bucket_is_read_page_by_page(
     tus: TusClient, bucket: Any, s3: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(1001):
+    monkeypatch.setattr(buckets, "OBJECTS_PER_PAGE", 2)
+    for number in range(5):
         s3.put_object(Bucket="clips", Key=f"{number:04}.mp4", Body=b"")
     s3.put_object(Bucket="clips", Key="v0.mp4", Body=b"x")
     tus.client.post(FOLDER, {"folder": "s3://clips"})
     page = tus.client.get("/benchmarks/tiny/videos/new/").content.decode()
-    assert "The folder has 1 file for videos, 1,001 without a video." in page
-    monkeypatch.setattr("pooling.services.folders.FILES_MAX", 1001)
+    assert "The folder has 1 file for videos, 5 without a video." in page
+    monkeypatch.setattr("pooling.services.folders.FILES_MAX", 5)
     assert tus.client.post(FOLDER, {"folder": "s3://clips"}).status_code == 400
+
+
+def test_a_file_that_arrives_too_slowly_is_left_for_other_jobs(
+    tus: TusClient, bucket: Any, s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    s3.put_object(Bucket="clips", Key="v0.mp4", Body=b"x")
+    tus.client.post(FOLDER, {"folder": "s3://clips/"})
+    bucket.VIDEO_UPLOAD_ROOT = tmp_path / "fetched"
+    monkeypatch.setattr(preparing, "TICK_SECONDS", 0)
+    left = iter([60, 0, 0] * 3)
+    monkeypatch.setattr(preparing._Work, "seconds_left", property(lambda work: next(left)))
+    states = []
+    for _ in range(3):
+        queue_uploads()
+        run_jobs()
+        states.append(ended()["v0.mp4"])
+    assert states == [("waiting", ""), ("waiting", ""), ("refused", preparing.SLOW_BUCKET)]
+    assert list((tmp_path / "fetched").iterdir()) == []
 
 
 def test_a_full_disk_refuses_the_files_of_a_bucket(tus: TusClient, bucket: Any, s3: Any) -> None:
