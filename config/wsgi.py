@@ -12,5 +12,5 @@ from config.requests.wsgi import answering_unreadable_requests
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = answering_unreadable_requests(get_wsgi_application())
-# So the first request that starts or shows a job need not wait until they are loaded.
+# The tasks are loaded now, so that the first request that starts or shows a job need not load them.
 load_tasks()

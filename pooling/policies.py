@@ -78,8 +78,8 @@ def public_benchmarks() -> QuerySet[Benchmark]:
 def _without_judged(user: Person, rows: QuerySet[Rows], path: str) -> QuerySet[Rows]:
     """Leave out the benchmarks that the person judges and may not research.
 
-    The person must not see their scores and names of runs. `path` is the lookup from a row to
-    the key of its benchmark.
+    The person must not see the scores and the names of runs of these benchmarks. `path` is the
+    lookup from a row to the key of its benchmark.
     """
     judged, researched = scopes_of(user, Role.ANNOTATOR), scopes_of(user, Role.RESEARCHER)
     if researched.everywhere:
@@ -90,7 +90,7 @@ def _without_judged(user: Person, rows: QuerySet[Rows], path: str) -> QuerySet[R
 
 
 def can_upload_for_scoring(user: Person) -> bool:
-    """Return whether the person has an account, which is enough. No role is needed."""
+    """Return whether the person has an active account. No role is needed."""
     return user.pk is not None and user.is_active
 
 
@@ -130,7 +130,7 @@ def check_can_confirm_uploader(by: Person, benchmark: Benchmark) -> None:
 
 
 def own_run_uploads(user: Person) -> QuerySet[RunUpload]:
-    """Return the person's uploads, except to benchmarks that they judge now."""
+    """Return the person's uploads, except to benchmarks that they judge and may not research."""
     return _without_judged(user, RunUpload.objects.filter(created_by=user.pk), "benchmark__key")
 
 
@@ -167,7 +167,10 @@ def check_can_withdraw_run(by: Person, run: Run) -> None:
 
 
 def check_can_restore_run(by: Person, run: Run) -> None:
-    """Require the right to withdraw the run; if a lead has refused its upload, a lead's right."""
+    """Require the right to withdraw the run.
+
+    If a lead has refused the upload of the run, only leads may restore it.
+    """
     check_not_archived(run.benchmark)
     refused = RunUpload.objects.filter(run=run, state=RunUploadState.REFUSED)
     if refused.exists() and not is_lead(by, run.benchmark.key):
@@ -271,7 +274,8 @@ def check_can_build_pool(by: Person, benchmark: Benchmark) -> None:
 def check_can_pool(by: Person, benchmark: Benchmark, options: PoolOptions) -> None:
     """Require the right to build this pool.
 
-    Anyone who may import a run may also pool its top k (DECISIONS 38).
+    Anyone who may import runs may also pool the top `POOLED_DEPTH` of one run (DECISIONS 38). Only
+    leads may build any other pool.
     """
     check_not_archived(benchmark)
     is_small = len(options.runs) == 1 and options.depth <= POOLED_DEPTH and options.is_plain_top

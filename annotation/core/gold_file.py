@@ -26,8 +26,8 @@ _LABELS = {"1": True, "0": False, "relevant": True, "irrelevant": False}
 class GoldFile:
     """The items of a file, in its order.
 
-    queries, videos: int32 [n], numbers of the benchmark. relevant: bool [n]. lines: the line of
-    each item in the file.
+    queries, videos: int32 [n], the numbers of captions and videos in the benchmark. relevant: bool
+    [n]. lines: the line of each item in the file.
     """
 
     queries: Int32s

@@ -35,10 +35,10 @@ _WORDS = {"irrelevant": 0, "relevant": 1}
 class JudgmentsFile:
     """The judgments of a file, in its order.
 
-    queries, videos: int32 [n], numbers of the benchmark. annotators: int32 [n], indices into
-    `annotator_keys`, which ascend. labels: int8 [n]. times: int64 [n], when each was judged, in
-    seconds since 1970 (UTC), or `NO_TIME`. licences: the licences that the file states, unchanged.
-    has_annotators: False if the file does not name them.
+    queries, videos: int32 [n], the numbers of captions and videos in the benchmark. annotators:
+    int32 [n], indices into `annotator_keys`, which is sorted. labels: int8 [n]. times: int64 [n],
+    when each pair was judged, in seconds since 1970 (UTC), or `NO_TIME`. licences: the licences
+    that the file states, unchanged. has_annotators: False if the file names no annotators.
     """
 
     queries: Int32s

@@ -1,7 +1,9 @@
 """The keys of the judging room and the desk: their actions, and the keys that can be chosen.
 
-Keys have the names that browsers give them (`KeyboardEvent.key`). Exceptions are the space bar,
-`Space`, and letters, which are lower case: a key with and without Shift is the same key.
+Keys have the names that browsers give them (`KeyboardEvent.key`), with two exceptions. The name of
+the space bar is `Space`. Letters are lower case, so a key is the same with and without Shift.
+
+A longer scale is a scale with more than two labels.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any
 
 from annotation.core.orderings import CAPTIONS
 
-# Keys with a name, by the text that is shown for them.
+# The keys with a name, each with the text that is shown for it.
 NAMED = {
     "Space": "Space",
     "Backspace": "Backspace",
@@ -38,7 +40,11 @@ PLAIN_CATEGORIES = ("L", "P", "S")  # letters, punctuation, symbols
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action with its default keys. `step` is its place among the steps of a longer scale."""
+    """An action with its default keys.
+
+    `step` is the place of the step that the action chooses on a longer scale, from 1. It is 0 for
+    all other actions.
+    """
 
     name: str
     text: str
@@ -157,9 +163,10 @@ def key_problem(key: str) -> KeyProblem | None:
 
 
 def keys_problems(keys: Mapping[str, Iterable[str]]) -> dict[tuple[str, int], KeyProblem]:
-    """Return why actions cannot have these keys. Empty if all can.
+    """Return why actions cannot have these keys. Empty if all actions can.
 
-    A problem belongs to the action's name and the key's place among the action's keys, from 0.
+    Each problem is stored under the name of the action and the place of the key among the action's
+    keys, from 0.
     """
     uses = Counter(key for own in keys.values() for key in own)
     problems = {}

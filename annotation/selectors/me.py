@@ -39,7 +39,7 @@ from config.shared.caches import process_cache as cache
 SECONDS_EACH = 120.0
 DAYS_MAX = 14
 COMMENTS_MAX = 50
-# The numbers are cached, because approximate ones are enough.
+# The numbers of open pairs are cached, because approximate numbers are enough.
 OPEN_PAIRS = "open-pairs-{}"
 OPEN_PAIRS_FOR_SECONDS = 60
 

@@ -15,7 +15,8 @@ from pooling.models import Benchmark
 class CampaignAccess:
     """Whether one annotator can judge in one campaign, and if not, why.
 
-    answers: whether each training answer is correct, newest first. Empty if training is not needed.
+    answers: whether each training answer is correct, newest first. The answers are needed only if
+    the campaign has an entry requirement.
     has_all_orders: whether the campaign is an ordering study in which no video needs more orders.
     """
 

@@ -32,7 +32,7 @@ def judged_pairs(scopes: Scopes) -> Coalesce:
 
 
 def search_people(people: QuerySet[User], text: str) -> QuerySet[User]:
-    """Return the people for whom each word is in a name or is the pseudonym."""
+    """Return the people for whom each word of the text is part of a name or is the pseudonym."""
     for word in text.split():
         people = people.filter(
             Q(username__icontains=word)

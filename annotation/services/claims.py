@@ -74,7 +74,7 @@ def release_assignments(
 ) -> int:
     """Release the annotator's unjudged tasks. Return their number.
 
-    A single released pair is not assigned to this annotator again.
+    If only the task of `assignment_id` is released, it is not assigned to this annotator again.
     """
     held = Assignment.objects.filter(
         annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD

@@ -108,8 +108,9 @@ class Submitted:
 def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
     """Store one answer and update the task. The judgment is on disk when this returns.
 
-    An answer is stored as surplus, which does not count, if another annotator has filled its slot
-    or the annotator was deactivated. A second answer of the same annotator corrects the first.
+    An answer that comes too late is stored as surplus, which does not count. Examples are answers
+    after other annotators filled all slots, after the campaign was closed, and after the annotator
+    was deactivated. A second answer of the same annotator corrects the first.
 
     Raises `NotFound` if the assignment is not the annotator's. Raises `Conflict` if the client key
     was used for another label, if the pair was answered before and this is no correction, or if
@@ -204,7 +205,7 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
         count_answer(campaign, annotator, is_gold=False)
     update_task_state(task, slots)
     if slot is not None and not first and task.pair_id is not None:
-        # A confirmation may contain the corrected label as its carried label.
+        # A confirmation in another campaign may have counted the label that was corrected now.
         renew_carried([task.pair_id])
     return Submitted(judgment, created=True)
 
@@ -278,7 +279,10 @@ def _is_late(task: JudgmentTask, assignment: Assignment) -> bool:
 
 
 def _was_escalated(task: JudgmentTask, assignment: Assignment) -> bool:
-    """Return whether the annotator escalated the pair. A lead returns it to other annotators."""
+    """Return whether the annotator escalated the pair.
+
+    If a lead returns the pair to the queue, only other annotators can judge it.
+    """
     return (
         assignment.state == AssignmentState.RELEASED
         and Escalation.objects.filter(task=task, annotator=assignment.annotator_id).exists()
@@ -349,7 +353,10 @@ def _repeated(stored: Judgment, assignment_id: int, label: int) -> Submitted:
 
 
 def _slot_for(assignment: Assignment, task: JudgmentTask, slots: TaskSlots) -> int | None:
-    """Return the slot for the answer, or None if it is surplus. Corrected answers lose theirs."""
+    """Return the slot for the answer, or None if the answer is surplus.
+
+    If the answer corrects an earlier one, the earlier answer loses its slot to the new answer.
+    """
     if (
         task.campaign.state == CampaignState.CLOSED
         or task.state not in STATES_FROM_LABELS

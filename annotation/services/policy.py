@@ -55,8 +55,9 @@ class Policy:
     def check_changeable(self) -> None:
         """Check the fields that can change while the campaign runs.
 
-        Raises `PolicyFault` if one of them is invalid. The plan of a running campaign is not
-        checked, because the rules for new plans can differ.
+        Raises `PolicyFault` if one of them is invalid. The number of labels and the scale are not
+        checked. They cannot change, and today's rules may be stricter than those under which the
+        campaign was opened.
         """
         check_share("gold_share", "share of control pairs", self.gold_share)
         check_share("gold_bar", "minimum share of correct control pairs", self.gold_bar)

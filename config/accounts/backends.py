@@ -18,6 +18,7 @@ class SignInBackend(AuthenticationBackend):
     def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
         """Return False without a database query.
 
-        The rules decide all permissions, and admins have all permissions.
+        The backend of the package `rules` decides all permissions. Superusers have all permissions
+        without a backend.
         """
         return False

@@ -89,7 +89,10 @@ def active_admins() -> QuerySet[User]:
 
 
 def people_with(role: Role, scopes: Scopes) -> QuerySet[User]:
-    """Return people who hold exactly this role in a scope or everywhere, even if deactivated."""
+    """Return the people with exactly this role in one of the scopes or everywhere.
+
+    Deactivated people are included.
+    """
     if not scopes:
         return User.objects.none()
     grants = scopes.limit(Grant.objects.filter(role=role), "scope")
@@ -119,11 +122,11 @@ def all_roles(person: User) -> set[tuple[str, str]]:
 
 
 def user_of_ended_session(session: SessionBase) -> User | None:
-    """Return the owner of a session that ended because its owner was deactivated, or None.
+    """Return the owner of a session that ended because its owner was deactivated.
 
-    The password must not have changed since, and the session must belong to the generation just
-    before the current one. A session that had ended earlier, or whose owner is active again, has
-    no owner.
+    Return None if the session ended for another reason, if the owner is active again, or if the
+    password has changed since. Each time all sessions of a person end, `session_generation` rises
+    by 1. A session that the deactivation ended therefore belongs to the previous generation.
     """
     try:
         pk = User._meta.pk.to_python(session[SESSION_KEY])

@@ -51,7 +51,7 @@ CSV_COLUMNS = (
     "address",
     "request_id",
 )
-# A download contains the first rows of the order on the page.
+# The maximum number of rows in a download. It contains the first rows in the order of the page.
 CSV_ROWS_MAX = 100_000
 
 

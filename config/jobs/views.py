@@ -179,8 +179,8 @@ def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
     messages.success(request, outcome.text)
     for note in outcome.notes:
         messages.info(request, note)
-    # A page that shows the result itself is reloaded. If a redirect only changes the fragment, the
-    # browser only scrolls.
+    # If this page is the page of the result, it is reloaded. A redirect to the same address with
+    # another fragment would only scroll the page.
     if urldefrag(outcome.url).url == urldefrag(here).url or urlsplit(here).path in outcome.also_on:
         return HttpResponseClientRefresh()
     return HttpResponseClientRedirect(outcome.url)

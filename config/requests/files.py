@@ -40,9 +40,10 @@ ABANDONED_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True)
 class FileRule:
-    """Who may send files to a view, and the size of the whole request if it has its own limit.
+    """Who may send files to a view, and the maximum size of the request.
 
-    A view may read the body itself if its type is not that of a form with files.
+    own_bytes_max: the maximum of this view; None for `UPLOAD_BYTES_MAX`. content_type: a view with
+    another type than `FORM_WITH_FILES` reads the body of the request itself.
     """
 
     may_send: MaySend
@@ -59,8 +60,9 @@ def receives_files(
 ) -> Callable[[AnyView], AnyView]:
     """Mark a view function or API class that receives files.
 
-    Files from other people are not read. The view then receives an empty form. A view with another
-    `content_type` reads the body of the request itself, after checking who sends it.
+    Files from people for whom `may_send` returns False are not read. The view then receives an
+    empty form. A view with another `content_type` reads the body of the request itself, after
+    checking who sends it.
     """
 
     def mark(view: AnyView) -> AnyView:
@@ -164,7 +166,10 @@ def check_free_space(needed: int) -> None:
 
 
 def _incoming_folder() -> Path:
-    """Return the folder of arriving files. An empty disk may have been mounted since the start."""
+    """Return the folder of arriving files, which is created if it is missing.
+
+    It can be missing because an empty disk was mounted after the server started.
+    """
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
     folder.mkdir(parents=True, exist_ok=True)
     return folder

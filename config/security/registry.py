@@ -109,7 +109,10 @@ class Probe:
         return [name for name, answer in self.answers.items() if condition(answer)]
 
     def without(self, header: str, *words: str) -> str:
-        """Return a sentence about the answers whose header lacks a word; empty if there is none."""
+        """Return a sentence about the answers that lack the header or one of the words in it.
+
+        Return an empty text if there are none.
+        """
         missing = self.names(
             lambda answer: (
                 header not in answer.headers

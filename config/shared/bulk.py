@@ -101,7 +101,7 @@ def _deferred_on_sqlite() -> Iterator[None]:
 def by_index() -> Iterator[None]:
     """Read through indexes, even if PostgreSQL estimates that reading the whole table is faster.
 
-    It overestimates lookups of many keys in an index that is in memory.
+    PostgreSQL overestimates the cost of looking up many keys in an index that is in memory.
     """
     with _planned_without("enable_seqscan"):
         yield
@@ -111,8 +111,8 @@ def by_index() -> Iterator[None]:
 def in_key_order() -> Iterator[None]:
     """Join tables in the order of their keys, even if PostgreSQL prefers to hash one of them.
 
-    It overestimates reading a table in the order of an index. Hashed tables that exceed `work_mem`
-    are written to files.
+    PostgreSQL overestimates the cost of reading a table in the order of an index. Hashed tables
+    that exceed `work_mem` are written to files.
     """
     with _planned_without("enable_hashjoin"):
         yield
@@ -139,8 +139,9 @@ def reserve_ids(model: type[models.Model], count: int) -> IntArray:
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # The inner query looks the sequence up once, and not for each number. All numbers are
-            # returned only if they have gaps, because another transaction drew some of them.
+            # The inner query looks the sequence up once, and not for each number. The smallest
+            # number is enough unless the numbers have gaps. They have gaps if another transaction
+            # drew numbers at the same time. Then all numbers are returned.
             cursor.execute(
                 "SELECT min(id), CASE WHEN max(id) - min(id) >= count(*) THEN array_agg(id) END "
                 "FROM (SELECT nextval((SELECT pg_get_serial_sequence(%s, %s)::regclass)) AS id "
@@ -213,8 +214,7 @@ def _cells_of_columns(
 ) -> dict[Field, Cells]:
     """Return the values of some rows.
 
-    Columns that were given the same array have the same cells, which are written only once on
-    SQLite.
+    Columns that were given the same array have the same cells, which are sent to SQLite only once.
     """
     of_array: dict[int, Cells] = {}
     cells: dict[Field, Cells] = {}
@@ -230,8 +230,8 @@ def _cells_of_columns(
 class Among(models.Func):
     """A condition that a column has one of many integers: `rows.filter(Among("task_id", ids))`.
 
-    All integers are one parameter. With `__in` each would be one, which is slow for thousands and
-    which databases limit.
+    All integers are passed as one parameter. With `__in`, each integer would be a parameter.
+    Thousands of parameters are slow, and databases limit their number.
     """
 
     output_field = models.BooleanField()

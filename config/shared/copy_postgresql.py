@@ -1,5 +1,7 @@
-"""COPY on PostgreSQL: writing rows with one check of each foreign key for all of them, and reading
-whole columns."""
+"""Write many rows and read whole columns with COPY on PostgreSQL.
+
+The foreign keys of the written rows can be checked together instead of row by row.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ ForeignKey: TypeAlias = "models.ForeignKey[Any, Any]"
 ROWS_WORTH_CHECKING_TOGETHER = 1_000
 # The number of keys in one check, which limits its text to some megabytes.
 KEYS_PER_CHECK = 500_000
-# The version of PostgreSQL that can give a role the right to set one parameter.
+# The first version of PostgreSQL that can give a role the right to set one parameter.
 FIRST_WITH_RIGHTS_OF_PARAMETERS = 15_00_00
 # Bit 2 of the type of a trigger stands for INSERT. The triggers of foreign keys are internal.
 MAY_CHECK_TOGETHER = """
@@ -67,12 +69,12 @@ def _column(cursor: Any, field: Field, values: Any) -> Column:
 def references_checked_together(
     model: type[models.Model], n_rows: int, keys_of: Callable[[ForeignKey], npt.NDArray[Any]]
 ) -> Iterator[None]:
-    """Check each foreign key of the rows that the block writes with one query.
+    """Check the foreign keys of all rows that the block writes together, after the block.
 
-    PostgreSQL would check it with one query for each row. Like that check, this one locks the rows
-    that are referred to. It needs the right to set `session_replication_role`, which turns triggers
-    off. Without it, PostgreSQL checks each row. keys_of: returns the distinct keys of a field,
-    ascending, without None.
+    PostgreSQL itself checks each foreign key with one query for each row. Like PostgreSQL, this
+    function locks the rows that are referred to. It needs the right to set
+    `session_replication_role`, which turns triggers off. If this right is missing, PostgreSQL
+    checks each row. keys_of: returns the distinct keys of a field, ascending, without None.
     """
     with connection.cursor() as cursor:
         if not _may_check_together(cursor, model, n_rows):
@@ -109,7 +111,8 @@ def _check_references(cursor: Any, field: ForeignKey, keys: list[Any]) -> None:
         cursor.execute(sql, params)
         return int(cursor.fetchone()[0])
 
-    # No other transaction can see the rows of this one, or delete them, so they need no lock.
+    # Rows that this transaction has written need no lock, because no other transaction can see or
+    # delete them.
     of_this = "xmin = pg_current_xact_id()::xid"
     is_of_this = count(f"{column} = %s AND {of_this}", [keys[0]]) == 1
     if is_of_this and count(f"{wanted} AND {of_this}", params) == len(keys):
@@ -128,7 +131,7 @@ def _condition(column: str, type_of_keys: str | None, keys: list[Any]) -> tuple[
 
 
 def _ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the pieces, while a thread renders the next one and the server reads the last one."""
+    """Yield the pieces. While the server reads a piece, a thread renders the next piece."""
     with ThreadPoolExecutor(max_workers=1) as thread:
         coming = thread.submit(next, pieces, b"")
         while piece := coming.result():
@@ -137,7 +140,10 @@ def _ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class Pieces:
-    """Pieces of bytes as a file that psycopg2 reads. It takes more bytes than it asks for."""
+    """Pieces of bytes as a file that psycopg2 reads.
+
+    A piece can be larger than the size that psycopg2 asks for, because psycopg2 accepts this.
+    """
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)

@@ -129,8 +129,8 @@ def plan_deletion(instance: models.Model) -> Plan:
 def deletion(instance: models.Model, *, lock: models.Model) -> Iterator[Plan]:
     """Yield the plan of a deletion in its transaction, in which the caller carries it out.
 
-    lock: the row that every import and build locks first. Raises `Conflict` if something prevents
-    the deletion, even if another transaction has just stored it.
+    lock: the row that every import and build locks first. Raises `Conflict` if other data prevents
+    the deletion, even if another transaction has just stored these data.
     """
     try:
         with long_transaction():

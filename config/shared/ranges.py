@@ -71,8 +71,9 @@ def stored_file_response(
     """Return a stored file for GET and HEAD. The caller has checked the permission.
 
     `version` must change with the content. Clients get an HMAC of it, because the hash of a file
-    identifies a video of a public data set. If MEDIA_ACCEL_PREFIX is set, nginx sends the bytes. A
-    file in a bucket is sent by the bucket. Otherwise, raises `Http404` if it does not exist.
+    identifies a video of a public data set. For a file in a bucket, the response redirects to the
+    bucket. For other files, nginx sends the bytes if MEDIA_ACCEL_PREFIX is set. If it is not set,
+    this process sends them, and raises `Http404` if the file does not exist.
     """
     if hasattr(storage, "signed_address"):
         return _redirect_to_bucket(request, storage, name, content_type)

@@ -57,9 +57,9 @@ def table(
     The heads are `titles`, or `heads` of an `Order`, or `columns`. anchor: the id that the page
     scrolls to after a click on a head. is_sortable: whether a script of the page sorts the rows.
 
-    On a phone, a table that consists mostly of numbers scrolls beside its first column, so that its
-    columns can be compared. Any other table shows each row as a list (`table-list`), and so does a
-    table whose first columns are texts that fill the screen.
+    On a phone, a table that consists mostly of numbers scrolls sideways, while its first column
+    stays in view, so that its columns can be compared. Any other table shows each row as a list
+    (`table-list`). So does a table whose first columns are texts that fill the screen.
     """
     every = [
         *(_head(title) for title in titles if title),

@@ -1,4 +1,8 @@
-"""One signed request to a webhook: no redirects, no proxies, limited time and answer length."""
+"""Send one signed request to a webhook.
+
+Redirects are not followed and HTTP proxies are not used. The time and the length of the answer are
+limited.
+"""
 
 from __future__ import annotations
 

@@ -37,9 +37,10 @@ PART_PREDICTIONS = 1 << 18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ranked:
-    """One ranked list: video numbers [n], and scores [n] or None if it has none.
+    """One ranked list: video numbers [n], and scores [n] or None if the list has no scores.
 
-    The position of a video is its rank, unless the list `has_ranks` is False.
+    If `has_ranks` is True, the position of a video in the list is its rank. Otherwise, the list has
+    no order, and only the scores rank the videos.
     """
 
     videos: Int32s
@@ -80,7 +81,12 @@ class JsonReader:
         original: Mapping[int, Collection[int]] | None,
         direction: Direction = Direction.TEXT_TO_VIDEO,
     ) -> None:
-        """query_numbers, video_numbers: the number of each row and of each item, by key."""
+        """Create a reader.
+
+        query_numbers: the number of each key that can have a list. video_numbers: the number of
+        each key that a list can rank. In the direction from video to text, the former are the
+        numbers of videos and the latter those of captions.
+        """
         self._direction = direction
         self._queries = query_numbers
         self._videos = video_numbers
@@ -217,7 +223,8 @@ class JsonReader:
     def _entry_lists(self, rows: Iterable[_Entry]) -> Iterator[_List]:
         """Match entries to captions by text, and among equal captions by gold and then by order.
 
-        If there are more entries than captions, no caption is left for one of them.
+        At most one entry more than there are captions is read. If there is one more, no caption is
+        left for one of the entries, so the file is refused.
         """
         entries = list(islice(rows, len(self._queries) + 1))
         times = Counter(entry.text for entry in entries)
@@ -298,7 +305,7 @@ def _is_entry(value: object) -> bool:
 
 
 def _joined(lists: Sequence[tuple[int, _Ranked]]) -> Predictions:
-    """Return the predictions of some lists. Their scores are minus the ranks if they have none."""
+    """Return the predictions of some lists. If a list has no scores, they are minus the ranks."""
     lengths = [len(ranked.videos) for _, ranked in lists]
     ranks = [np.arange(1, length + 1, dtype=np.int32) for length in lengths]
     held = [ranked for _, ranked in lists]

@@ -45,7 +45,9 @@ def new_codes(codes: Int64s, existing: Int64s) -> Int64s:
 def ranks_of_pairs(
     ranked: Int32s, codes: Int64s, space: PairSpace, queries: Int64s | None = None
 ) -> Int32s:
-    """Return the rank of each pair in a run, int32 [n], from 0; NOT_RANKED for other pairs.
+    """Return the rank of each pair in a run, int32 [n], from 0.
+
+    The rank of a pair that the run does not contain is NOT_RANKED.
 
     `ranked` is int32 [n, depth], and `queries` the query of each row, as in `pair_codes`. `codes`
     can be in any order.

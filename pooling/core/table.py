@@ -29,8 +29,8 @@ class CsvTable:
     skipped. `header` is set when the first record is read.
 
     Raises `InvalidInput` if a column is missing or repeated, if a quote is not closed, or if
-    `TextBlocks` refuses the file. A record with another length than the header is added to
-    `problems`. If `problems` is None, it is raised, too.
+    `TextBlocks` refuses the file. A record that has another number of columns than the header is
+    added to `problems` and skipped. If `problems` is None, it raises `InvalidInput`, too.
     """
 
     def __init__(
@@ -58,7 +58,8 @@ class CsvTable:
     def parts(self) -> Iterator[Part]:
         """Yield the records in parts, which takes a fraction of the time of single records.
 
-        Blocks are split without the CSV reader up to the first that needs it.
+        Blocks are split without the CSV reader, which is slow. From the first block that needs the
+        CSV reader, for example because of quotes, it reads the rest of the file.
         """
         texts = map(bytes.decode, self.blocks)
         for text in texts:
@@ -72,10 +73,11 @@ class CsvTable:
             yield part
 
     def _split(self, text: str) -> Part | None:
-        """Return the records of a block, or None if it has quotes or lines of another length.
+        """Return the records of a block, or None if the block needs the CSV reader.
 
-        The whole block is split at once, with NUL, which no block contains, as a further cell at
-        the end of each line.
+        It does if it contains a quote, has a single column, or has a line with another number of
+        cells. The whole block is split at once. A further cell with NUL, which no block contains,
+        marks the end of each line.
         """
         delimiter = self._delimiter
         width = len(self.header) or 1 + text.partition("\n")[0].count(delimiter)

@@ -130,7 +130,10 @@ class PoolForm(forms.Form):
         return [self[name] for name in PROXY_FIELDS]
 
     def shows_others(self) -> bool:
-        """Return whether a folded field has an error or a value that is not its default."""
+        """Return whether one of `OTHER_FIELDS` has an error or a value that is not its default.
+
+        The page then opens the section with these fields, which is otherwise closed.
+        """
         return not self._changed().isdisjoint(OTHER_FIELDS)
 
     def shows_proxy(self) -> bool:

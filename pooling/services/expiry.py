@@ -17,14 +17,15 @@ from pooling.services.videos import PREPARING
 
 
 def expired_files() -> Iterator[Path]:
-    """Yield the stored files that have expired, and those that have no row."""
+    """Yield the stored files that have expired or have no row, and old prepared files."""
     oldest = timezone.now() - KEPT_FOR
-    # A refused file of a bucket is fetched again if someone retries.
+    # A file of a bucket is kept only until it is prepared or refused. A retry fetches it again.
     is_fetched = Q(folder_path__startswith=BUCKET, state__in=UNPREPARED)
     kept = VideoUpload.objects.filter(Q(folder_path="") | is_fetched, is_kept=True)
     fresh = {str(pk) for pk in kept.filter(changed_at__gte=oldest).values_list("pk", flat=True)}
     root = Path(settings.VIDEO_UPLOAD_ROOT)
-    # A killed worker leaves its folder. An import that runs for days needs its folder to its end.
+    # A killed worker leaves its folder of prepared files behind. A newer file may belong to a
+    # running import, which can take days.
     yield from (path for path in sorted(root.glob(f"{PREPARING}*/*")) if _is_older(path, KEPT_FOR))
     for path in sorted(path for path in root.glob("*") if path.is_file()):
         # A file may be written some time before its row.
@@ -40,7 +41,10 @@ def _is_older(path: Path, age: timedelta) -> bool:
 
 
 def delete_expired_uploads() -> None:
-    """Delete the rows of incomplete files that have expired. Others keep their reason."""
+    """Delete the rows of incomplete uploads that have expired.
+
+    The rows of refused uploads stay, so that the reason can be read. They are marked as not kept.
+    """
     old = VideoUpload.objects.filter(changed_at__lt=timezone.now() - KEPT_FOR, folder_path="")
     old.filter(state=UploadState.ARRIVING).delete()
     old.filter(state=UploadState.REFUSED).update(is_kept=False)

@@ -64,7 +64,10 @@ def _check_space(size: int) -> None:
 
 
 def _set_result(row: VideoUpload, fault: str) -> None:
-    """Set what was extracted. The sizes in an archive can be wrong."""
+    """Set the size of the extracted file, or refuse it with the reason.
+
+    The size is that of the file on disk, because the sizes in an archive can be wrong.
+    """
     path = upload_path(row)
     row.size = row.offset = path.stat().st_size if path.is_file() else 0
     if fault or not path.is_file():

@@ -1,4 +1,4 @@
-"""The page that counts captions with equal texts."""
+"""The page of the rule for captions with equal texts, with the effect of each rule."""
 
 from __future__ import annotations
 

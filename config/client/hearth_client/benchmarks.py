@@ -124,9 +124,9 @@ class Benchmark:
     ) -> Json:
         """Send a .npy file, and return the result of the job that stores the proxy.
 
-        kind: `matrix` with a row for each caption and a column for each video, or embeddings with
-        a row for each: `caption_embeddings` or `video_embeddings`. Raises `JobFailed` with the
-        reason if the file has an error.
+        kind: the content of the file. A `matrix` has a row for each caption and a column for each
+        video, `caption_embeddings` have a row for each caption, and `video_embeddings` have a row
+        for each video. Raises `JobFailed` with the reason if the file has an error.
         """
         field = "file" if kind == "matrix" else kind
         path = f"{self._path}proxies/uploads/"
