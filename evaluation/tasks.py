@@ -93,7 +93,7 @@ def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
 # The published label set stays if a later step fails.
 @job_kind("publish_labels", outcome=labels_published, keeps_parts=True)
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Publish, score all runs by the new label set, and compute the analysis of the overview.
+    """Publish the labels, score all runs by them, and compute the analysis of the overview.
 
     params: benchmark (key), job, allow_pending, change (empty: the part of the version number
     follows from a rule), notes.
@@ -186,7 +186,7 @@ def renew_drafts_task() -> None:
 
 @housekeeping_step("drafts", "Drafts that newer labels have replaced")
 def remove_drafts(dry_run: bool) -> Done:
-    """Remove old drafts of a benchmark, except the newest. No job reads them any longer."""
+    """Remove old drafts, except the newest of each benchmark. No job reads them any longer."""
     newer = Draft.objects.filter(benchmark=OuterRef("benchmark"), pk__gt=OuterRef("pk"))
     old = timezone.now() - DRAFT_AGE
     return remove_rows(Draft.objects.filter(Exists(newer), created_at__lt=old), dry_run)

@@ -98,7 +98,8 @@ def make_annotators(
     """Return one annotator per name, from careful to hasty. The default seed is the benchmark's."""
     hardness = _hardness(demo)
     rates = np.geomspace(_CAREFUL, _HASTY, len(names))
-    # The step shares no factor with 8, so that speed and error rate are not in the same order.
+    # Steps of 5 put the medians in another order than the error rates. 5 shares no factor with the
+    # 8 default names, so each median is used once.
     medians = np.linspace(_QUICK, _SLOW, len(names))[np.arange(len(names)) * 5 % len(names)]
     return tuple(
         SimulatedAnnotator(

@@ -77,7 +77,10 @@ class UploadRow:
 
 
 def upload_rows(uploads: Iterable[RunUpload]) -> list[UploadRow]:
-    """Return the uploads with their scores, with the same database queries for each benchmark."""
+    """Return the uploads with their scores.
+
+    The number of database queries depends on the number of benchmarks, not on that of uploads.
+    """
     found = list(uploads)
     benchmarks = {upload.benchmark_id: upload.benchmark for upload in found}
     scores = {pk: _Scores(benchmark) for pk, benchmark in benchmarks.items()}

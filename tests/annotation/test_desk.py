@@ -84,7 +84,7 @@ def state_of(task: JudgmentTask) -> tuple[str, int | None, int, int, int]:
 
 
 def conflict(campaign: Campaign, video: str, *labels: int) -> JudgmentTask:
-    """Create a conflict with two planned labels. Each label comes from another annotator."""
+    """Create a conflict from these labels. Each label comes from another annotator."""
     for value in labels:
         label(campaign, make_annotator(f"rater-{video}-{value}"), video, value)
     return task_of(campaign, video)
@@ -502,5 +502,5 @@ def test_database_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) 
             assert desk.get(address(campaign, f"?task={task.pk}")).status_code == 200
         counts.append(len(queries))
     # Three of these database queries read the session, the person and the groups; one reads the
-    # keys of the person.
+    # keyboard keys of the person.
     assert counts == [9, 9]

@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.scoring [--data DIR | --tiny] [--json]
 
-Without --data a seeded generator draws input of the same shape as the MSVD test split. With --data
-(captions.csv.gz, tfidf-5cap.run.gz, judgments_sim.csv.gz) it is the real one, and results are
-compared with the known values. They are also compared with those of the alternatives. The exit code
-is 1 if a value differs. An alternative that is not installed is skipped with a note. If a time has
+Without --data, a seeded generator draws input of the same shape as the MSVD test split. With
+--data, the input is the real split from the files captions.csv.gz, tfidf-5cap.run.gz and
+judgments_sim.csv.gz in DIR, and the results are compared with the known values. With and without
+--data, they are compared with the results of the alternatives. The exit code is 1 if a value
+differs. An alternative that is not installed is skipped with a note. If a time has
 a limit, the table shows it and marks a missed one, but a slow machine does not change the exit
 code. The program uses no Django, no database and one thread.
 """
@@ -87,7 +88,10 @@ def draw_scored_run(rng: np.random.Generator, n_queries: int) -> tuple[Ranked, J
 
 
 def draw_labels(rng: np.random.Generator, n_pairs: int) -> Labels:
-    """Draw labels with 3 % errors. A tenth of the pairs has two, and a third if they differ."""
+    """Draw labels with 3 % errors.
+
+    A tenth of the pairs has a second label, and also a third label if the first two differ.
+    """
     truth = rng.random(n_pairs) < 0.1
     answers = truth[:, None] ^ (rng.random((n_pairs, 3)) < 0.03)
     doubled = rng.random(n_pairs) < 0.1

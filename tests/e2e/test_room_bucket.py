@@ -1,4 +1,4 @@
-"""The judging room with videos in a bucket, which has another host than the site."""
+"""The judging room with videos in a bucket, which is on another host than the site."""
 
 from __future__ import annotations
 

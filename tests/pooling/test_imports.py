@@ -36,7 +36,7 @@ def upload(content: str, name: str = "captions.csv") -> SimpleUploadedFile:
 
 
 def finished(kind: str) -> Job:
-    """Do the newest job of a kind."""
+    """Run the newest job of a kind, and return it."""
     job = Job.objects.filter(kind=kind).latest("created_at")
     with TestCase.captureOnCommitCallbacks(execute=True):
         run_job(job.pk)
@@ -97,7 +97,7 @@ def test_a_lead_imports_a_benchmark_on_the_pages(lead: Client) -> None:
 
 @pytest.mark.parametrize(("last", "is_open"), [("c1,ein Hund,v1\n", False), ("c0,x,v1\n", True)])
 def test_the_columns_are_open_above_the_errors(lead: Client, last: str, is_open: bool) -> None:
-    """Without errors, they are closed at the end of the page, and a sentence says where."""
+    """Without errors, the column fields are folded at the end, and a text refers to them."""
     table = f"caption_id,caption,video_id\nc0,eine Katze,v0\n{last}"
     lead.post("/imports/new/", {"name": "Formen", "key": "formen", "captions": upload(table)})
     finished("plan_import")

@@ -317,7 +317,7 @@ def _proxies_of_leads(tiny: str) -> list[Write]:
     ]
 
 
-# The writes that no table above has, with the reason. A new address must be in a table or here.
+# The writes that no list above contains, by the reason. A new address must be in a list or here.
 NOT_COMPARED: dict[str, set[str]] = {
     "no field beside the object in the address": {
         "agreement-compute", "api-agreement", "api-delivery-repeat", "api-draft", "api-job-cancel",

@@ -20,12 +20,12 @@ PARTS = {
 }
 PLACEHOLDER = re.compile(r"<(?:(\w+):)?\w+>")
 
-# Rows of these tables change with each request, or are derived from other rows.
+# The rows of these tables change with each request.
 UNSTABLE = {"sessions.session"}
 
 
 def addresses() -> dict[str, str]:
-    """Return an address for each pattern of the site, by the pattern. Its object does not exist."""
+    """Return an address for each URL pattern, by the pattern. Objects in it do not exist."""
     return {route: _address(route) for route in _routes(get_resolver().url_patterns)}
 
 
@@ -51,7 +51,7 @@ Snapshot = dict[tuple[str, Any], Row]
 
 
 def snapshot() -> Snapshot:
-    """Return all rows of all tables, by table and primary key."""
+    """Return all rows of all tables except `UNSTABLE`, by table and primary key."""
     rows: Snapshot = {}
     for model in apps.get_models():
         label = model._meta.label_lower
@@ -65,7 +65,10 @@ def snapshot() -> Snapshot:
 
 
 def changes(before: Snapshot, after: Snapshot) -> list[tuple[str, Row]]:
-    """Return the rows that were added or changed, with their table, in a fixed order."""
+    """Return the rows that were added or changed, with their tables, sorted by table.
+
+    For each removed row, the result contains the table with “removed”, and an empty row.
+    """
     changed = [(key[0], row) for key, row in after.items() if before.get(key) != row]
     removed = [(f"{key[0]} removed", {}) for key in before if key not in after]
     return sorted(changed + removed, key=lambda entry: entry[0])

@@ -50,14 +50,14 @@ have in common."""
 # float32 is exact for counts of pairs and twice as fast.
 _Points: TypeAlias = npt.NDArray[np.float32]
 
-# A function from hits and misses to points, [S, B] each. Hits and misses are the numbers of
-# relevant and of other pairs that were taken from each run.
+# A function from hits and misses to points, [S, B] each, for S runs and a block of B queries. Hits
+# and misses are the numbers of relevant and of other pairs that were taken from each run.
 _Preference: TypeAlias = Callable[[_Points, _Points], _Points]
 
 # Queries are processed in blocks whose data fits into the cache of a processor core.
 _BLOCK_CELLS: Final = 1 << 17
 
-# Completed queries are removed from a block when the share of other queries is below this.
+# Completed queries are removed from a block when the share of incomplete queries is below this.
 _CROWDED: Final = 0.9
 
 
@@ -165,9 +165,10 @@ def _by_steps(pool: PooledLabels, steps: IntArray) -> DrawOrder:
 
 
 def _first_cells(pool: PooledLabels) -> IntArray:
-    """Return the first cell with each label's pair: best rank * runs + number of the run, [J].
+    """Return the number of the first list cell with the pair of each label, int64 [J].
 
-    Ranks are counted from 0, and runs are numbered in the query's own order.
+    The cell at a rank of a run has the number rank * number of runs + number of the run. Ranks are
+    counted from 0, and runs are numbered in the query's own order.
     """
     first = np.zeros(len(pool.labels.codes) + 2, dtype=np.int64)
     for cells in _cells_by_block(pool):

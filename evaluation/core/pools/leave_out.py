@@ -135,8 +135,8 @@ def gather_pool(
     runs: ranked lists as for `score_run`, by name. Their top `depth` was pooled. Scores use the
     whole lists, so pass lists that end at `depth` if deeper ranks were not judged.
 
-    Raises ValueError if the depth is below 1, a run is malformed, or the judged pairs belong to
-    benchmarks of different size.
+    Raises ValueError if the depth is below 1, a run is malformed, or `judged` and `original`
+    belong to benchmarks of different size.
     """
     if depth < 1:
         raise ValueError("the depth of a pool must be at least 1")
@@ -155,7 +155,7 @@ def leave_one_out(
 ) -> tuple[LeftOut, ...]:
     """Score each pooled system with all labels, and as if only this system had not been pooled.
 
-    rel: the lowest gain of a positive, as in `score_run`. The cost is twice S scorings.
+    rel: the lowest gain of a positive, as in `score_run`. Each system is scored twice.
     """
     measures = tuple(measures)
     rows = []
@@ -189,8 +189,8 @@ def grow_pool(
     random. For m = S - 1 it equals the bias of `leave_one_out`. The bias is undefined if one of the
     scores is.
 
-    The cost is at most S * (S - 1) * max_pools scorings. Raises ValueError if `max_pools` is below
-    1.
+    For S systems, the cost is at most S * ((S - 1) * max_pools + 1) scorings. Raises ValueError if
+    `max_pools` is below 1.
     """
     if max_pools < 1:
         raise ValueError("max_pools must be at least 1")

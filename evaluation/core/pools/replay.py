@@ -232,7 +232,10 @@ class _States:
             values[scored] = score_run(ranked, known, (measure,), self._rel).per_query(measure)
 
     def _known_labels(self, sequence: IntArray, scored: IntArray) -> Judged:
-        """Return the known labels in each of these states. Each state is a query of the result."""
+        """Return the labels that are known in each of these states.
+
+        In the result, the place of a state in `scored` is the number of its query.
+        """
         labels = self._pool.labels
         revealed, query = self._rows[sequence], self._query[sequence]
         of_fixed = labels.space.queries(labels.codes[self._fixed])

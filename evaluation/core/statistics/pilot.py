@@ -1,10 +1,11 @@
 """Variances for planning a comparison of two systems, estimated from a pilot.
 
-A test compares the observed difference with its standard deviation if the systems were equal; the
-square of this is the null variance. The probability of finding a true difference d depends on the
-standard deviation if the difference is d; the square of this is the alternative variance. The
-difference in the pilot is neither 0 nor d, so both variances are computed from quantities that stay
-the same in the plan.
+A test compares the observed difference with the standard deviation that it would have if the
+systems were equal. The null variance is the square of this standard deviation. The probability of
+finding a true difference d depends on the standard deviation that the observed difference has if
+the true one is d. The alternative variance is the square of that standard deviation. The difference
+in the pilot is neither 0 nor d, so both variances are computed from quantities that stay the same
+in the plan.
 
 Paired design: both systems on the same captions. The plan has the mean square q of the pilot's
 differences. For zeros and ones, q is the discordant share psi, the share of captions on which

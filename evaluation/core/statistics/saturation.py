@@ -68,9 +68,12 @@ def check_saturation(
 
 
 def judge_saturation(mean: float, interval: Interval, noise: float | None = None) -> Saturation:
-    """Check the saturation of a mean with a known interval. No gap is within an undefined one."""
-    # The gap is compared with the width of the interval, not with its upper end: as long as a query
-    # is below 1, percentiles never reach 1.
+    """Check the saturation of a mean with a known interval.
+
+    If the interval is undefined, `within_interval` is false.
+    """
+    # The gap is compared with the width of the interval, not with its upper end: if more than a few
+    # queries are below 1, percentiles do not reach 1.
     half = ((interval.high or 0.0) - (interval.low or 0.0)) / 2
     return Saturation(
         mean=mean,

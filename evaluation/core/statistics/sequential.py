@@ -16,13 +16,13 @@ The sequence is the empirical-Bernstein sequence of Waudby-Smith and Ramdas, Est
 bounded random variables by betting (JRSS B 2024), Theorem 2. The correction for sampling without
 replacement is from their Confidence sequences for sampling without replacement (NeurIPS 2020). Let
 there be N units with sums s_i of their values (each value in [0, 1]) and sizes n_i, in the order of
-judging:
+judging. Let n_max be the largest size:
 
 T        unknown sum of all values; T / sum of n_i is the mean
 S, R     sum of the values before unit i, and number of queries not yet judged before unit i
 p_i      predicted mean of the values, from the units before i
 z_i      (s_i + p_i (n_max - n_i)) / n_max: a smaller unit is filled with the prediction, so that
-         differences in size add no variance. Given the units before i, the mean of z_i is
+         differences in size add no variance. Given the units before i, its mean is mean_i =
          ((T - S) / (N - i + 1) + p_i (n_max - R / (N - i + 1))) / n_max
 v_i      (z_i - p_i)^2
 l_i      the bet, computed from the units before i, at most 3/4
@@ -57,7 +57,7 @@ class ConfidenceSequence:
     """Bounds of the final mean after each of t units.
 
     low, high: float64 [..., t]. With probability 1 - alpha, all intervals contain the final mean.
-    estimate: float64 [..., t], the mean over the units so far.
+    estimate: float64 [..., t], the mean over the queries of the units so far.
     """
 
     low: FloatArray

@@ -48,7 +48,8 @@ _FILLER: Final = "\0"
 _HIGHEST_KEY: Final = 1 << 62
 # A block of similarities has 48 MB. scipy needs about twice as much to compute it.
 _BLOCK_CELLS: Final = 6 << 20
-# Number of stripes for each neighbour. With this number, two neighbours rarely share a stripe.
+# The columns of similarities are divided into n stripes: column c is in stripe c modulo n. n is
+# this number times the number of nearest texts, so that two of these rarely share a stripe.
 _STRIPES: Final = 32
 
 
@@ -136,7 +137,7 @@ def _overlap(
         raise ValueError("nearest must be at least 1")
     n_rows, n_others = rows.shape[0], others.shape[0]
     available = n_others if group is None else n_others - np.bincount(group)[group]
-    # Empty texts fill the columns up to a whole number of stripes. They are similar to no text.
+    # Columns of empty texts, which are similar to no text, make the width a multiple of `stripes`.
     stripes = nearest * _STRIPES
     width = -(-n_others // stripes) * stripes
     columns = others.T.tocsr()
@@ -211,7 +212,7 @@ class MatchQuality:
         """Index of the threshold with the highest F1; the first if there are several.
 
         The scores of this threshold are too high on the pairs on which it was chosen. Report them
-        on other pairs (`halves`).
+        on other pairs.
         """
         return int(self.f1.argmax())
 
@@ -339,7 +340,7 @@ def _count_grams(texts: Sequence[str]) -> Vectors:
 
 
 def _number_grams(text: str) -> IntArray:
-    """Return a number for the gram at each character except the last four.
+    """Return a number for the gram that begins at each character except the last four.
 
     Two numbers are equal if and only if the grams are equal.
     """
@@ -348,7 +349,7 @@ def _number_grams(text: str) -> IntArray:
     count = max(0, len(character) + 1 - _GRAM)
     number = character[:count]
     for place in range(1, _GRAM):
-        # With a large alphabet, such as the Chinese, five characters do not fit into 63 bits.
+        # With a large alphabet, such as that of Chinese, five characters do not fit into 63 bits.
         if number.max(initial=0) >= _HIGHEST_KEY // max(1, len(alphabet)):
             number = np.unique(number, return_inverse=True)[1]
         number = number * len(alphabet) + character[place : place + count]

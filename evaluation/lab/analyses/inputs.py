@@ -65,10 +65,11 @@ class Inputs:
 
     Each is loaded at its first use. `proxy_inputs` loads the values of proxies.
 
-    The runs have one direction. From text to video, the queries of an analysis are captions, and
-    the videos videos. From video to text, the queries are videos and the videos captions: lists and
-    labels are those of the transposed `space`. If an analysis mixes directions, each run is scored
-    in its own direction, and everything else is from text to video.
+    The runs have one direction. From text to video, each query of an analysis is a caption, and its
+    list contains videos. From video to text, lists and labels are those of the transposed `space`:
+    each query is a video, and its list contains captions, which names such as `n_videos` then
+    count. If an analysis mixes directions, each run is scored in its own direction, and everything
+    else is from text to video.
     """
 
     benchmark: Benchmark
@@ -113,7 +114,7 @@ class Inputs:
     def fingerprint(self) -> list[int]:
         """Fingerprint of the labels at the time the judgments were read.
 
-        If they have not been read yet, it is the fingerprint at the time of its first use.
+        Before the judgments are read, it is the fingerprint at the time of the first access.
         """
         return labels_fingerprint(self.benchmark).as_list()
 
@@ -161,7 +162,10 @@ class Inputs:
 
     @cached_property
     def judged(self) -> Judged:
-        """The selected labels, with the original positives if they count."""
+        """The selected labels, with the original positives if they count.
+
+        Without a label set, it is the original positives alone.
+        """
         return self.original if self.label_set is None else self.judged_by(self.label_set)
 
     def judged_by(self, source: LabelSource) -> Judged:
@@ -208,8 +212,9 @@ class Inputs:
         """Return the resampling unit for a choice.
 
         `AUTO` becomes `VIDEOS` if one video is the first positive of several queries, else
-        `CAPTIONS`. From video to text, each video has one value, so the unit is the video. Raises
-        `InvalidInput` for `CAPTIONS` then.
+        `CAPTIONS`. From video to text, each video has one value, so the unit is the video.
+
+        Raises `InvalidInput` if the choice is `CAPTIONS` and the direction is from video to text.
         """
         if self.direction is Direction.VIDEO_TO_TEXT:
             if choice == CAPTIONS:

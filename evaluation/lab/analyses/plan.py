@@ -50,8 +50,8 @@ from evaluation.lab.analyses.layouts.plan import (
 )
 from evaluation.lab.selectors import measured_rates
 
-# Usual rates, for benchmarks without measured rates. The seconds are those of the study: at least
-# 1.2, plus time to think.
+# Usual rates, for benchmarks without measured rates. The seconds are those of the FIRE
+# study: at least 1.2, plus time to think.
 USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
 # Multiples of the entered difference that the plan includes.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
@@ -187,7 +187,7 @@ def _compute(inputs: Inputs, options: PlanOptions, progress: Progress) -> PlanRe
 def _pilots(
     values: dict[str, FloatArray], clusters: IntArray | None
 ) -> Iterator[tuple[RunPair, Pilot]]:
-    """Return every two runs in both designs, if their scores allow a plan."""
+    """Yield the pilot of each two runs in each design, if their scores allow a plan."""
     for first, second in combinations(values, 2):
         for design in DESIGNS:
             pilot = measure_pilot(values[first], values[second], design, clusters=clusters)
@@ -212,7 +212,10 @@ def _measured(pilot: Pilot) -> PilotFigures:
 
 
 def _step(pilot: Pilot, difference: float, rates: Rates, options: PlanOptions) -> PlanFigures:
-    """Return two plans: one with all captions of each video, one with one caption of each."""
+    """Return the plan with all captions of each video.
+
+    `single_captions` is the number of captions in a plan with one caption of each video.
+    """
     alone = _effort(one_per_cluster(pilot), difference, rates, options)
     return {
         **_effort(pilot, difference, rates, options),

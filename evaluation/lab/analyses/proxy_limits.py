@@ -1,4 +1,4 @@
-"""Recall of the own pairs, and its limits if captions with a high relevance are equivalent."""
+"""Recall of the original positives, and its limits if a proxy shows which items are equivalent."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def _reached(
 ) -> tuple[list[int], list[str]]:
     """Return the cutoffs that the lists of all runs reach, and the runs that do not reach all.
 
-    All runs have the same cutoffs, because a mean over other cutoffs cannot be compared. Raises
-    `InvalidInput` if there are none.
+    All runs have the same cutoffs, because means over different cutoffs cannot be compared. Raises
+    `InvalidInput` if there is no cutoff that all lists reach.
     """
     depths = {
         run.name: rankings[run.pk].depth

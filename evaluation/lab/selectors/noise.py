@@ -33,10 +33,13 @@ def noisy_labels(
 
     known: the original positives that count. confirming: primary keys of campaigns whose pairs were
     selected because of their earlier labels, such as positives to be confirmed. Their labels are
-    left out: the correction needs pairs whose further labels do not depend on the first one. Single
-    labels are those of `judgments`, for pairs that have the same number of labels as in the label
-    set. everywhere: the judgments, repeated for each caption to which they apply; error rates are
-    estimated from each judgment once.
+    left out: the correction needs pairs whose further labels do not depend on the first one.
+    everywhere: the judgments, repeated for each caption with an equal text to which they apply;
+    None if they are not repeated.
+
+    A judgment is used only if its pair has as many judgments as labels in the label set. Used
+    judgments are counted as in `everywhere`. The field `each` contains those of `judgments`, so
+    that each judgment occurs in it once.
     """
     positives, _ = known.positives()
     codes = union_codes([labels.codes, positives])

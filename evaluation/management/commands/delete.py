@@ -56,7 +56,7 @@ class Command(HearthCommand):
 
 
 def _selected(benchmark: Benchmark, options: dict[str, Any]) -> tuple[Model, Callable[[], Any]]:
-    """Return the object of the options, and the service that deletes it."""
+    """Return the object that the options select, and a function that deletes it."""
     if name := options["run"]:
         run = get_run(benchmark, name)
         return run, lambda: pooling.delete_run(run=run, by=OPERATOR)

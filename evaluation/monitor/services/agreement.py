@@ -43,8 +43,8 @@ def compute_agreement(
 
     `alpha` and its intervals are of the first labels of each pair. `agreement` and
     `pairwise_agreement` are of all labels, and `first_two_agreement` is the pairwise agreement of
-    the first labels. `first_labels` and `all_labels` contain all figures of either. Undefined
-    figures are null, and `undefined` contains their reasons.
+    the first labels. `first_labels` contains all figures of the first labels, and `all_labels`
+    those of all labels. Undefined figures are null, and `undefined` contains their reasons.
 
     Raises `NotPermitted` if `by` may not compute agreement.
     """

@@ -90,7 +90,8 @@ class KeyFigures(TypedDict):
     """The numbers at the top of the overview.
 
     most_unjudged: largest unjudged share of the top ten of a run, in %, or empty if everything is
-    judged. not_settled: number of pairs that are not settled, or None while they are counted.
+    judged or no share is stored. not_settled: number of pairs that are not settled, or None while
+    they are counted.
     """
 
     runs: int

@@ -107,7 +107,7 @@ def test_judgments_of_a_benchmark_are_read_across_campaigns(
     assert last is not None
 
     arrays = judgment_arrays(benchmark)
-    # Pair codes with three videos for each caption: c0 v0, c0 v1, c1 v0.
+    # A pair code is 3 * caption + video, because there are three videos: c0 v0, c0 v1, c1 v0.
     assert arrays.codes.tolist() == [0, 1, 3]
     assert arrays.pair_of.tolist() == [0, 1, 1, 1, 2]
     rows = zip(

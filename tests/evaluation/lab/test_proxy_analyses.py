@@ -50,8 +50,9 @@ def result_of(benchmark: Benchmark, analysis: str, **options: Any) -> dict[str, 
 
 def test_calibration_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "proxy-calibration", measures="C@1", step="0.25")
-    # Nine judged pairs are no original positives. Four are relevant, with the values 0.5 (c0 v1),
-    # 0.5 (c1 v0), 0.25 (c1 v2) and 0.75 (c2 v3). The others have 0, 0, 0, 0 and 0.25.
+    # Nine judged pairs are not original positives. Four of them are relevant. By the proxy “near”,
+    # these have the values 0.5 (c0 v1), 0.5 (c1 v0), 0.25 (c1 v2) and 0.75 (c2 v3). The other five
+    # have 0, 0, 0, 0 and 0.25.
     assert (result["pairs"], result["relevant"], result["known"]) == (9, 4, 3)
     near, words = result["rows"]
     assert near["proxy"] == "near"
@@ -63,16 +64,17 @@ def test_calibration_by_hand(benchmark: Benchmark) -> None:
     # All pairs are judged, so none that is called relevant is unjudged.
     assert [row["pairs"] for row in curve.values()] == [5, 3, 1, 0]
     assert [row["unjudged"] for row in curve.values()] == [0, 0, 0, None]
-    # Near and people differ on 1, 1, 3 and 4 pairs, and call 9, 7, 5 and 4 of 18 relevant.
+    # “near” and people differ on 1, 1, 3 and 4 of the 9 pairs. Of their 18 outcomes together, 9, 7,
+    # 5 and 4 are relevant.
     assert [row["alpha"] for row in curve.values()] == [
         pytest.approx(1 - 17 * differ / (both * (18 - both)))
         for differ, both in ((1, 9), (1, 7), (3, 5), (4, 4))
     ]
     chosen = [near[key] for key in ("threshold", "f1", "precision", "recall")]
     assert chosen == [0.25, pytest.approx(8 / 9), 4 / 5, 1]
-    # Of three videos, no figure of resamples has an interval.
+    # With only three videos, no figure that is resampled has an interval.
     assert (near["auc_interval"], near["threshold_interval"]) == (None, None)
-    # Words has 0.5 for c1 with v0 and v2, and 0 for all others.
+    # The proxy “words” has 0.5 for c1 with v0 and v2, and 0 for all others.
     assert [words[key] for key in ("threshold", "precision", "recall")] == [0.25, 1, 1 / 2]
     grades = [row for row in result["grades"] if row["proxy"] == "near"]
     assert [(row["label"], row["pairs"], row["mean"]) for row in grades] == [
@@ -84,8 +86,9 @@ def test_calibration_by_hand(benchmark: Benchmark) -> None:
 def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     options = {"measures": "C@1", "threshold": "0.75", "proxies": ["near"]}
     result = result_of(benchmark, "proxy-calibration", **options)
-    # At rank 1, A has v0 for c0 and c1, and v3 for c2; B has v1 for c0 and c1, and v3 for c2. Near
-    # calls only c2 v3 relevant, in addition to the original positives. People judged all relevant.
+    # At rank 1, A has v0 for c0 and c1, and v3 for c2; B has v1 for c0 and c1, and v3 for c2. The
+    # proxy “near” calls only c2 v3 relevant, in addition to the original positives. People judged
+    # all of these pairs at rank 1 relevant.
     keys = ("run", "original", "by_proxy", "by_people", "difference")
     third = pytest.approx(1 / 3)
     assert [[row[key] for key in keys] for row in result["scores"]] == [
@@ -93,10 +96,12 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
         ["B", third, pytest.approx(2 / 3), 1, pytest.approx(-1 / 3)],
     ]
     assert result["orders"][0]["tau"] is None
-    # Near and people differ on 3 of 9 pairs, and call 5 of 18 relevant, with any cross-fitting.
+    # “near” and people differ on 3 of the 9 pairs. Of their 18 outcomes together, 5 are relevant.
+    # Cross-fitting changes nothing, because the threshold is entered.
     assert result["rows"][0]["fitted_alpha"] == pytest.approx(1 - 17 * 3 / (5 * 13))
     labels_only = result_of(benchmark, "proxy-calibration", **options, only="on")
-    # All twelve judged pairs are compared. Near has 1 for the own video of c1, and people say no.
+    # All twelve judged pairs are compared. “near” has 1 for c1 and its own
+    # video, but people judged this pair not relevant.
     assert (labels_only["pairs"], labels_only["relevant"], labels_only["known"]) == (12, 6, 0)
     assert [row["called"] for row in labels_only["curve"]][-1] == 3
     text = get_analysis("proxy-calibration").findings(result)
@@ -129,14 +134,15 @@ def test_equal_captions_count_once(tmp_path: Path) -> None:
     videos = write_videos(tmp_path, [(f"v{i}", "", "") for i in range(4)])
     captions = write_captions(tmp_path, rows)
     benchmark = import_benchmark(key="twins", captions=captions, videos=videos).benchmark
-    # Each dog caption matches v0 and v1, so only c2 with these, and all with v2 and v3, are left.
+    # Each dog caption matches v0 and v1, and c2 matches v2. These pairs are not compared.
     add_proxy(tmp_path, benchmark, [[1, 1, 0, 0.5], [1, 1, 0, 0.5], [0, 0, 1, 0.25]], "near")
     judged = [("c0", "v1", 1), ("c1", "v3", 1), ("c0", "v3", 1), ("c0", "v2", 0), ("c2", "v3", 0)]
     add_judgments(tmp_path, benchmark, [(c, v, "anna", label) for c, v, label in judged])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, "proxy-calibration", step="0.5")
     assert (result["pairs"], result["relevant"], result["known"]) == (3, 1, 3)
-    # Of the two texts and four videos, three pairs are original positives.
+    # Equal captions are one text. Of its pairs with the four videos and those of the other text,
+    # three are original positives.
     assert [(row["pairs"], row["called"]) for row in result["curve"]] == [(1, 1), (0, 0)]
 
 
@@ -160,7 +166,7 @@ def test_thresholds_by_hand(benchmark: Benchmark) -> None:
 
 def test_correlation_by_hand(benchmark: Benchmark) -> None:
     by_video, by_caption = result_of(benchmark, "proxy-correlation")["rows"]
-    # By words, no caption is similar to v3, so this video is left out.
+    # By the proxy “words”, no caption is similar to v3, so this video is left out.
     assert (by_video["queries"], by_video["left_out"]) == (3, 1)
     matrices = np.array([PROXIES["near"], PROXIES["words"]])
     expected = [np.corrcoef(*matrices[:, :, video])[0, 1] for video in range(3)]
@@ -177,7 +183,7 @@ def test_examples_by_hand(benchmark: Benchmark) -> None:
     }
     last = ("c2", "v3", {"near": 0.75, "words": 0}, 1)
     assert found == {
-        # Near has 0.75 and words 0. No pair is unjudged.
+        # “near” has 0.75, and “words” has 0. No pair is unjudged.
         "differ-judged": last,
         "low-relevant": ("c0", "v1", {"near": 0.5, "words": 0}, 1),
         "high-rejected": ("c2", "v1", {"near": 0.25, "words": 0}, 0),

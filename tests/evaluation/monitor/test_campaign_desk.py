@@ -103,7 +103,7 @@ def person(name: str) -> Annotator:
 
 
 def text_of(page: bytes | str) -> str:
-    """Return the text of a page, without its markup. Some seconds ago is returned as "now"."""
+    """Return the text of a page, without its markup. "5 seconds ago" is returned as "now"."""
     text = page.decode() if isinstance(page, bytes) else page
     words = " ".join(unescape(re.sub("<[^>]*>", " ", text)).split())
     return re.sub(r"\b(a|\d+) (second|minute)s? ago\b", "now", words)
@@ -182,7 +182,7 @@ def test_figures_of_a_campaign(campaign: Campaign) -> None:
     agreement = figures["agreement"]
     first, every = agreement["first_labels"], agreement["all_labels"]
     assert (every["agreement"], every["multiply_labelled"], every["labels"]) == (0.5, 2, 6)
-    # The only pair of labels of one task agrees, and one of three of the other.
+    # In one task, the only two labels agree. In the other, one of three pairs of labels agrees.
     assert every["pairwise_agreement"] == pytest.approx((1 + 1 / 3) / 2)
     assert [(row["labels"], row["pairs"], row["value"]) for row in agreement["by_label_count"]] == [
         (1, 1, None),
@@ -192,7 +192,8 @@ def test_figures_of_a_campaign(campaign: Campaign) -> None:
     # The third label, for which cara was assigned because two differed, is not a first label.
     assert (first["pairwise_agreement"], first["multiply_labelled"], first["labels"]) == (0.5, 2, 5)
     assert (agreement["asked_later"], first["most"]) == (1, 2)
-    # Labels 1 1 and 1 0: observed 2 of expected 2 * 3 * 1 / 3.
+    # The labels are 1 1 and 1 0. Alpha is 1 - 2 / 2: the observed disagreement is 2, and the
+    # expected one is 2 * 3 * 1 / 3.
     assert first["alpha"] == 0.0
     assert first["undefined"] == {
         "alpha_annotator_interval": "fewer than three annotators share pairs"
@@ -200,7 +201,7 @@ def test_figures_of_a_campaign(campaign: Campaign) -> None:
     anna = next(row for row in people if row["annotator"] == person("anna").pk)
     counted = {key: anna[key] for key in ("counted", "relevant", "compared", "equal", "too_fast")}
     assert counted == {"counted": 3, "relevant": 2, "compared": 2, "equal": 1, "too_fast": 0}
-    # Two seconds, ten, and a break.
+    # The first answer counts two seconds, the second ten, and the third, after a break, 120.
     assert anna["hours"] == pytest.approx((2 + 10 + 120) / 3600)
     assert anna["last_at"] == start + 3610
     cara = next(row for row in people if row["annotator"] == person("cara").pk)
@@ -217,7 +218,7 @@ def test_figures_without_answers(tmp_path: Path) -> None:
 
 
 def test_corrected_and_withdrawn_answers_are_not_counted(campaign: Campaign, lead: User) -> None:
-    """A surplus answer is current, but it is no label."""
+    """A corrected answer counts once, and withdrawn answers do not count."""
     before = measure_campaign(campaign)
     dora = make_annotator("dora")
     (held,) = [
@@ -840,9 +841,9 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
     figures = measure_campaign(campaign)
     assert figures["outcomes"] == asdict(OutcomeCounts(resolved=3, adjudicated=1))
     assert figures["relevant"] == 3
-    # The steps 3, 2, 3, 2, 3 of eight labels.
+    # Five of the eight labels are relevant: the steps 3, 2, 3, 2 and 3.
     assert (figures["labels"], figures["relevant_labels"]) == (8, 5)
-    # In grades from the threshold on: 2 2, 0 0, 1 1, and 0 2.
+    # Counted from the threshold, as in label sets, the labels are 2 2, 0 0, 1 1, and 0 2.
     first, every = (figures["agreement"][name] for name in ("first_labels", "all_labels"))
     assert (first["alpha_level"], first["pairwise_agreement"]) == ("ordinal", 0.75)
     labels = [[2, 2], [0, 0], [1, 1], [0, 2]]

@@ -1,4 +1,4 @@
-"""The facts of a release as values of YAML files: for Hugging Face, and by ir_metadata."""
+"""The facts of a release as values of YAML files, for Hugging Face and for ir_metadata."""
 
 from __future__ import annotations
 

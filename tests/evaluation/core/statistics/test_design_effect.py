@@ -19,8 +19,8 @@ def test_a_design_effect_by_hand() -> None:
     assert (found.clusters, found.mean_size, found.weighted_size) == (3, 5 / 3, 9 / 5)
     assert found.effect == pytest.approx(1.04, abs=1e-12)
     assert found.icc == pytest.approx(0.04 / 0.8, abs=1e-12)
-    # The variances of two samples are added. By captions, that of the other sample is 0.3, too. Its
-    # sums by video are -0.2, -0.2 and 0.4, so its variance by videos is 0.24 * 3/2 / 5 = 0.072.
+    # The variances of two samples are added. The other sample's variance by captions is 0.3, too.
+    # Its sums by video are -0.2, -0.2 and 0.4, so its variance by videos is 0.24 * 3/2 / 5 = 0.072.
     other = np.array([1.0, 0.0, 1.0, 0.0, 1.0])
     both = measure_clustering([values, other], [7, 7, 2, 2, 5])
     assert both is not None
@@ -54,6 +54,7 @@ def test_the_correlation_within_simulated_videos_is_found() -> None:
     found = measure_clustering([values], videos)
     assert found is not None
     assert found.icc == pytest.approx(0.2, abs=0.01)
-    # The variance of the sum of all values, divided by the same if the values were independent.
+    # The variance of the sum of all values, divided by the variance that the sum would have if the
+    # values were independent.
     expected = (np.square(sizes).sum() * 0.2 + sizes.sum() * 0.8) / sizes.sum()
     assert found.effect == pytest.approx(expected, rel=0.05)

@@ -38,7 +38,7 @@ def test_triplets_have_a_positive_and_a_negative_of_their_anchor() -> None:
     is_positive = values >= np.float16(0.3)
     assert is_positive[anchors, positives].all()
     assert not is_positive[anchors, negatives].any()
-    # Each positive of each row, thrice, except for rows without a negative.
+    # Each positive of each row is in three triplets, except in rows without a negative.
     rows, columns = np.nonzero(is_positive)
     kept = rows != 7
     assert anchors.tolist() == np.repeat(rows[kept], 3).tolist()
