@@ -230,15 +230,15 @@ class Run(models.Model):
     """The ranked lists of one system for one benchmark. The lists never change.
 
     The name and the metadata can change. A withdrawn run is kept, because published labels and
-    scores may depend on it. Lists of runs and of scores leave it out (`listed`). Statements of the
-    origin of labels, such as a pool, keep it and mark it as withdrawn.
+    scores may depend on it. Lists of runs and of scores leave it out (`listed`). Records
+    of where labels come from, such as the runs of a pool, still list it and mark it as withdrawn.
 
     A private run belongs to a `RunUpload`. The default manager leaves it out, so that no list,
     export, pool or analysis contains it. Names and contents are unique among the other runs, so
     that no error reveals a private run.
 
-    A run in the direction from video to text has ranked lists of captions, one for each video. A
-    matrix has a run of each direction, so both have the hash of its file.
+    A run in the direction from video to text has ranked lists of captions, one for each video. One
+    matrix can give a run of each direction. Both runs then have the hash of its file.
 
     A run that was read from a matrix keeps all of it in two files: see `core.whole_matrix`.
     """
@@ -395,7 +395,10 @@ class Proxy(models.Model):
 
 
 class Pool(models.Model):
-    """A frozen union of the top `depth` of some runs, limited by the other options."""
+    """A frozen union of the top `depth` of some runs, which the other options extend or limit.
+
+    A pool of imported judgments has neither runs nor a depth.
+    """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="pools")
     strategy = models.CharField(max_length=10, choices=PoolStrategy)

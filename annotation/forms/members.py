@@ -14,7 +14,10 @@ FILE_BYTES = 200_000
 
 
 class MembersForm(forms.Form):
-    """The annotators that a lead adds to a campaign, by the primary keys of their accounts."""
+    """The annotators that a lead adds to a campaign.
+
+    people: the primary keys of accounts. names, file: user names, e-mail addresses or pseudonyms.
+    """
 
     people = forms.TypedMultipleChoiceField(
         label="Annotators of this benchmark",

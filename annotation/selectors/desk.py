@@ -75,7 +75,7 @@ def desk_entries(campaign: Campaign) -> list[DeskEntry]:
     """Return the tasks at the desk, the oldest first. The time is linear in their number.
 
     A pair in conflict arrived there with its last counted label, an escalated or reported pair with
-    its last escalation, and any other pair when the campaign was opened.
+    its last escalation, and any other pair when the campaign was created.
     """
     labelled = Judgment.objects.filter(task=OuterRef("pk"), state=JudgmentState.LIVE)
     escalated = Escalation.objects.filter(task=OuterRef("pk"))

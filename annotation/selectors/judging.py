@@ -13,10 +13,10 @@ def judged_by(campaign: Campaign, annotator: Annotator) -> int:
 
 
 def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
-    """Return the annotator's last answers, newest first.
+    """Return the assignments of the annotator's last answers, newest first.
 
-    Each has its label as `own_label` and the key of the answer as `own_key`. In an ordering study
-    the label is the number of the order.
+    Each has the label of the answer as `own_label` and its `client_key` as `own_key`. In an
+    ordering study, the label is the number of the order.
     """
     judgments = list(
         Judgment.objects.filter(

@@ -36,7 +36,8 @@ class JudgmentArrays:
     pair_of, annotators, labels, ids: [n_judgments]; `pair_of` indexes `codes`.
     annotators, ids, campaigns: primary keys of annotators, judgments and campaigns.
     is_first: bool [n_judgments], whether it is one of the planned labels of its task, not one that
-    was requested because others differed. In imported files, the first two labels of a pair.
+    was requested because others differed. In imported files, the first two labels of a pair count
+    as planned.
     waits: bool [n_judgments], whether the task needs a further label or a lead.
     units: the text pair of its task, as `pooling.core.equal_texts.text_pair_codes` returns it, or
     `OWN_CAPTION` if the label applies only to its own caption.
@@ -73,7 +74,8 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
         labels=_grades(live.labels, live.campaigns, thresholds_of(benchmark)),
         ids=live.ids,
         campaigns=live.campaigns,
-        # A second label that confirms a positive is requested because of the first label.
+        # A second label that confirms a positive is requested because of the first label, so no
+        # label of such a campaign counts as planned.
         is_first=are_first_labels(campaigns, live.ids, live.tasks, live.annotators, live.planned)
         & ~np.isin(live.campaigns, [campaign.pk for campaign in campaigns if campaign.confirms]),
         waits=np.isin(live.tasks, unsettled_tasks(campaigns)),
@@ -88,7 +90,7 @@ def judgments_of_log(
 
     ids, waiting: int64, primary keys, ascending; `waiting` are those whose task needed a further
     label or a lead. Keys that are not in the log are left out. thresholds: see `thresholds_of`.
-    `is_first` is not known.
+    `is_first` is not computed: it is True for all judgments.
     """
     campaigns = list(campaigns_of(benchmark))
     found = _columns(campaigns, Judgment.objects.filter(task__pair__isnull=False))
@@ -146,7 +148,7 @@ class _Columns:
 def _columns(campaigns: list[Campaign], judgments: QuerySet[Judgment]) -> _Columns:
     """Read the judgments of these campaigns.
 
-    To save time, columns with one value for all are not read.
+    To save time, a column that has the same value for all judgments is not read.
     """
     if not campaigns:
         return _Columns(*(np.empty(0, np.int64) for _ in range(9)))

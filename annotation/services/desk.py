@@ -1,4 +1,4 @@
-"""The desk, where leads decide pairs that their labels do not settle.
+"""The desk, where leads decide on pairs that the labels of annotators do not settle.
 
 Each function is one short transaction that first locks the task, as the services of the judging
 room do. If two leads rule at the same time, the second gets `Conflict`.
@@ -23,8 +23,8 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
     """Rule on a pair that is in conflict or escalated. Its labels stay.
 
     A closed campaign is allowed, because imported campaigns are closed and can have conflicts.
-    Raises `Conflict` if the pair is no longer at the desk or is to be ordered, and `InvalidInput`
-    if the label is not on the scale.
+    Raises `Conflict` if the pair is no longer at the desk or the campaign is an ordering study, and
+    `InvalidInput` if the label is not on the scale.
     """
     check_can_rule(by, task.campaign.benchmark)
     if task.campaign.is_ordering:
@@ -99,7 +99,7 @@ def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
 
 @transaction.atomic
 def exclude_task(*, task: JudgmentTask, by: User) -> Exclusion:
-    """Remove a pair whose video cannot play from the desk, without a label. Its state stays.
+    """Take an unplayable pair off the desk, without a label. It stays unplayable.
 
     Raises `Conflict` if the pair is not unplayable or is already excluded.
     """

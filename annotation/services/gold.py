@@ -320,7 +320,7 @@ def _add_gold_tasks_to_campaigns(benchmark: Benchmark) -> None:
 
 @transaction.atomic
 def explain_gold(*, item: GoldItem, explanation: str, by: User) -> GoldItem:
-    """Replace the explanation, which annotators see after later answers."""
+    """Replace the explanation, which annotators see after they answer a training item."""
     check_can_lead(by, item.benchmark)
     explanation = explanation.strip()
     if fault := explanation_fault(explanation):
@@ -336,7 +336,7 @@ def retire_gold(*, item: GoldItem, by: User) -> GoldItem:
     """Stop showing an item. Its answers stay in the log and no longer count.
 
     Annotators who were admitted or paused because of them stay admitted or paused. If the item is
-    retired already, the time stays the same.
+    retired already, its time of retirement stays the same.
     """
     check_can_lead(by, item.benchmark)
     GoldItem.objects.filter(pk=item.pk, retired_at=None).update(retired_at=timezone.now())

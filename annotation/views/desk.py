@@ -289,7 +289,7 @@ def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | N
 
 
 def _keys(request: HttpRequest, campaign: Campaign) -> KeysContext:
-    """Return the keys of the desk. They follow the person's keys in the judging room."""
+    """Return the keys of the desk. Actions of the judging room have the same keys as there."""
     labels = _labels_to_rule(campaign)
     annotator = Annotator.objects.filter(user=cast(User, request.user)).first()
     preferences = annotator.preferences if annotator else {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.contrib import admin
 from django.http import HttpRequest
 
-# It would delete many rows without an audit entry for each. The page of a row can delete it.
+# This action would delete many rows without an audit entry for each. Rows that can be deleted are
+# deleted one by one on their pages.
 admin.site.disable_action("delete_selected")
 
 

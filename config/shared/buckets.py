@@ -25,11 +25,11 @@ from storages.backends.s3 import S3Storage
 from config.shared.outages import BucketUnavailable
 
 PART_BYTES = 16 << 20
-# A file that is read is copied to the disk of uploads. Only smaller files stay in memory.
+# A larger object is copied to the disk of uploads when it is read. A smaller one stays in memory.
 MEMORY_BYTES = 1 << 20
 # The number of objects in each answer to a listing.
 OBJECTS_PER_PAGE = 1000
-# The code of an object that does not exist. An answer to HEAD has only a status.
+# The error codes for an object that does not exist. An answer to HEAD has only a status.
 NOT_FOUND = ("NoSuchKey", "404")
 
 # Checks use these limits, because monitors and load balancers wait for their result.
@@ -140,7 +140,7 @@ class FoundObject:
 
 
 def objects_below(bucket: str, prefix: str) -> Iterator[FoundObject]:
-    """Yield the objects whose keys begin with a prefix. Raises `OSError` if it cannot be read."""
+    """Yield the objects with this key prefix. Raises `OSError` if the bucket cannot be read."""
     with bucket_errors(bucket):
         lists = _source_client().get_paginator("list_objects_v2")
         size = {"PageSize": OBJECTS_PER_PAGE}

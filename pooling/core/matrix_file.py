@@ -205,8 +205,8 @@ def best_columns(
 ) -> tuple[Int64s, npt.NDArray[np.floating[Any]]]:
     """Return the columns and scores of the k largest values of each row, [n, k] each, best first.
 
-    `rows` is [n, m] with k <= m. Among equal values, the left one comes first. A partition would
-    select arbitrary columns among values equal to the k-th.
+    `rows` is [n, m] with k <= m. Among equal values, the left one comes first. `np.argpartition`
+    would select arbitrary columns among values equal to the k-th.
     """
     kth = np.partition(rows, rows.shape[1] - k, axis=1)[:, rows.shape[1] - k, None]
     take = rows >= kth

@@ -1,4 +1,4 @@
-"""The whole similarity matrix of a run, which measures of all ranks need.
+"""The whole similarity matrix of a run. Measures that use the ranks of all items need it.
 
 It has two `.npy` files with a row for each row of the run. `similarities` holds float16
 [n_rows, n_items]. Rounding to float16 makes different similarities equal, so `order` holds the

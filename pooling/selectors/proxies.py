@@ -65,7 +65,7 @@ def has_wordnet() -> bool:
 
 
 def distribution_of_proxy(proxy: Proxy) -> Distribution:
-    """Return the stored distribution. Rows of older versions have none, so it is counted."""
+    """Return the stored distribution, or compute it if an older version stored the proxy."""
     if proxy.distribution:
         return cast(Distribution, proxy.distribution)
     return distribution_of(values_of_proxy(proxy))

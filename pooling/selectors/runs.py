@@ -89,8 +89,8 @@ def withdrawn_runs(benchmark: Benchmark) -> list[Run]:
 def private_runs(benchmark: Benchmark) -> list[Run]:
     """Return the private runs, for their scores. Nothing else may show them.
 
-    Withdrawn ones are scored as well, because their uploader can restore them. Refused ones cannot
-    return.
+    Withdrawn runs are included, because their uploader can restore them. Refused runs are left out,
+    because they cannot be restored.
     """
     private = Run.everything.filter(benchmark=benchmark, is_private=True)
     return list(private.exclude(upload__state=RunUploadState.REFUSED))
@@ -139,10 +139,10 @@ def pooled_codes_of(run: Run, depth: int) -> Int64Array:
 def ranks_in_run(
     run: Run, codes: Int64Array, depth: int | None, *, all_rows: bool = False
 ) -> Int32Array:
-    """Return the rank of each pair in a run, int32 [n], from 0; NOT_RANKED for other pairs.
+    """Return the rank of each pair in a run, int32 [n], from 0, or NOT_RANKED if it has no rank.
 
-    codes: int64 [n], codes of the benchmark, in any order. all_rows: read all lists with one
-    statement, because the pairs belong to most rows.
+    codes: int64 [n], codes of the benchmark, in any order. all_rows: whether to read all lists with
+    one statement, which is faster if the pairs belong to most rows.
     """
     space, own = run.pair_space, run.facing.codes(codes, run.benchmark.pair_space)
     if all_rows:

@@ -163,7 +163,7 @@ def plan_benchmark(
 ) -> ImportPlan:
     """Read the files, and return what their import would change. Nothing is written.
 
-    If `update` is False, other captions under the key of a benchmark are an error of the plan.
+    If `update` is False and a benchmark with this key has other captions, the plan has an error.
     Raises `NotPermitted` if `by` may not import the benchmark, and `InvalidInput` if an option has
     an error. Errors of the files are in the plan.
     """

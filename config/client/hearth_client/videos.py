@@ -91,8 +91,8 @@ class VideoSender:
                     failures += 1
                     if refused.status not in (CONFLICT, DAMAGED) or failures > FAILURES_MAX:
                         raise
-                    # The offset may be behind this part, if the part arrived but its answer was
-                    # lost.
+                    # If the part arrived but its answer was lost, the offset is already at the
+                    # end of this part.
                     offset = self._offset(upload)
 
     def _send_part(self, upload: str, offset: int, part: bytes) -> int:

@@ -19,7 +19,7 @@ from config.jobs.registry import get_kind
 from config.shared.errors import Conflict
 from config.shared.uploads import delete_upload, upload_names, upload_sha256
 
-# The number of further attempts to store a job if an equal one ends in the meantime.
+# The maximum number of attempts to store a job. An attempt fails if an equal job ends meanwhile.
 TRIES = 5
 
 

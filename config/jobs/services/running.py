@@ -110,7 +110,10 @@ def _reason(error: Exception) -> str:
 
 
 class Attempt:
-    """One attempt at a job. It holds the lease and is the `Progress` that the function calls."""
+    """One attempt at a job. It holds the lease.
+
+    The function of the job's kind calls it as its `Progress`.
+    """
 
     def __init__(self, job_id: uuid.UUID) -> None:
         self._job_id = job_id
@@ -136,7 +139,11 @@ class Attempt:
         return Job.objects.filter(self._mine).first()
 
     def __call__(self, done: int, total: int | None, phase: str = "") -> None:
-        """Store the progress. Raises `Cancelled` if a person has cancelled the job."""
+        """Store the progress.
+
+        Raises `Cancelled` if a person has cancelled the job, and `TakenOver` if this attempt no
+        longer has the lease.
+        """
         now = time.monotonic()
         new_phase = phase not in ("", self._phase)
         if now - self._written_at < PROGRESS_EVERY_SECONDS and not new_phase:
@@ -182,7 +189,7 @@ class Attempt:
 
     @contextmanager
     def heartbeat(self) -> Iterator[None]:
-        """Renew the lease from a separate thread while the job reports no progress."""
+        """Renew the lease from a separate thread, even while the job reports no progress."""
         stopped = threading.Event()
         thread = threading.Thread(target=self._beat, args=[stopped], daemon=True)
         thread.start()
