@@ -183,7 +183,8 @@ def numbers_of(own: PersonFigures, escalations: int, withdrawn: int = 0) -> dict
     is_timed, too_fast = own["timed"] > 0, ratio(own["too_fast"], own["timed"])
     return {
         "judged": count_figure(judged, f"{withdrawn:,} withdrawn" if withdrawn else ""),
-        # Answers to control pairs are not labels. They remain if all other answers are withdrawn.
+        # If all labels are withdrawn, the answers to control pairs remain. They are not labels, so
+        # the rate is then undefined.
         "rate": _rate(own["answers"], own["hours"]) if judged else undefined(NO_LABELS),
         "seconds": Figure(own["seconds"], "seconds", reason=NOT_TIMED),
         "relevant": _share(own["relevant"], own["counted"], NO_LABELS),
@@ -213,7 +214,10 @@ def _share(part: int, whole: int, reason: str) -> Figure:
 
 
 def _agreement(own: PersonFigures) -> Figure:
-    """Return agreement on first labels, and as a note on all labels if there are more of them."""
+    """Return the agreement on first labels.
+
+    If more labels than the first ones can be compared, a note states the agreement on all labels.
+    """
     equal, compared = own["equal_all"], own["compared_all"]
     reason = NO_FIRST_SHARED if compared else NOTHING_SHARED
     first = _share(own["equal"], own["compared"], reason)

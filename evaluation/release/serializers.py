@@ -1,4 +1,4 @@
-"""The shape of requests for exports, of pages and of the API."""
+"""The shape of requests for exports. Pages and the API use it."""
 
 from __future__ import annotations
 

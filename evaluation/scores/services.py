@@ -56,9 +56,10 @@ class RunEvaluation:
     """Scores of one run. An undefined score is None, and `undefined` contains its reason.
 
     original: scores by the original positives. labelled: scores by the label set, or None if there
-    is no label set. judged: judged share of the top ranks, by depth, for all depths in `reads`.
-    reads: number of ranks of the run that each measure reads. unjudged: number of unjudged pairs in
-    the top ten. bounds: lowest and highest C@k that the unjudged pairs of the list allow.
+    is no label set. judged: judged share of the top ranks, by depth, for `JUDGED_DEPTHS` and all
+    depths in `reads`. reads: number of ranks of the run that each measure reads. unjudged: number
+    of unjudged pairs in the top ten. bounds: lowest and highest C@k that the unjudged pairs of the
+    list allow.
 
     `judged`, `unjudged` and `bounds` are by the label set, or by the original positives if there is
     no label set.
@@ -169,7 +170,7 @@ def begin_scoring(*, run: Run, by: Actor) -> Job:
 
 
 def begin_scoring_all(*, benchmark: Benchmark, by: Actor) -> Job:
-    """Queue the scoring of all runs, including private ones, by the same labels as one run."""
+    """Queue the scoring of all runs, including private ones, by the labels of `begin_scoring`."""
     return _enqueue(benchmark, f"Score the runs of {benchmark.name}", by)
 
 

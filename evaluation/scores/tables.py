@@ -231,8 +231,9 @@ def _mark_best(rows: Sequence[ResultRow]) -> None:
 def mark_ranks(rows: Sequence[ResultRow], measure: str) -> None:
     """Rank the scored runs by a measure. Rank 1 is the highest; equal scores share the better rank.
 
-    Both ranks compare the runs of one direction that are scored by these labels, so that only the
-    labels differ. A run without a score has no rank.
+    A row has a rank by the original positives and a rank by the selected labels. Both compare the
+    same runs of one direction: those with scores by the selected labels. A run without a score has
+    no rank.
     """
     for own in by_direction(rows):
         _mark_ranks(own, measure)

@@ -148,7 +148,8 @@ def find_captions(
 ) -> CaptionList:
     """Return the captions that pass all filters. An empty value does not limit them.
 
-    q: parts of words of the caption or its key. least, most: words. tag: the name of a tag.
+    q: parts of words of the caption or its key. least, most: limits of the number of words. tag:
+    the name of a tag.
     """
     catalogue = catalogue_of(benchmark)
     counts = pair_counts(benchmark, source).captions
@@ -176,8 +177,8 @@ def find_videos(
 ) -> VideoList:
     """Return the videos that pass all filters. An empty value does not limit them.
 
-    q: a part of the key. least, most: seconds. tag: the name of a tag of a caption that has the
-    video as an original positive.
+    q: a part of the key. least, most: limits of the duration in seconds. tag: the name of a tag of
+    a caption that has the video as an original positive.
     """
     catalogue = catalogue_of(benchmark)
     counts = pair_counts(benchmark, source).videos

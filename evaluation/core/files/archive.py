@@ -14,9 +14,10 @@ UNIX, READABLE = 3, 0o644 << 16
 
 
 class Archive:
-    """A zip archive in one folder. The files are stored, because the large ones are compressed.
+    """A zip archive in one folder, whose files are not compressed by the archive.
 
-    Compression would make the bytes depend on the version of zlib.
+    The large files are already compressed. Compression by the archive would make its bytes depend
+    on the version of zlib.
     """
 
     def __init__(self, out: IO[bytes], folder: str, date: datetime.date) -> None:

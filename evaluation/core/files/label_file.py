@@ -1,8 +1,8 @@
-"""The two files of a label set: writing their canonical text, and reading it.
+"""The files of a label set (labels, judgments and details): writing and reading canonical text.
 
 The canonical text is UTF-8 with LF line ends and quotes a CSV cell only if necessary. Rows are
-ordered by query number, video number and pseudonym. The bytes depend only on the labels, not on the
-database, the locale or the version of Python.
+ordered by query number and video number, and rows of judgments also by pseudonym and queue. The
+bytes depend only on the labels, not on the database, the locale or the version of Python.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TextColumn: TypeAlias = tuple[Sequence[str], IntArray]
 LABELS_HEADER = "caption_id,video_id,label,source,judgments,relevant\n"
 JUDGMENTS_HEADER = "caption_id,video_id,annotator,label,queue\n"
 DETAILS_HEADER = "judged_at,seconds,guideline,missing\n"
-# The line of an imported judgment.
+# The line of the details file for an imported judgment.
 NO_DETAILS = ",,,\n"
 # The source of a label in the file, by outcome.
 SOURCES = {

@@ -7,13 +7,15 @@ relevant or not.
 precision  share of the pairs called relevant that people also judged relevant
 recall     share of the pairs judged relevant that the proxy also calls relevant
 F1         2 * (pairs called relevant by both) / (called relevant + judged relevant)
-alpha      Krippendorff's alpha of two annotators, of which one is the proxy. With n pairs, d pairs
-           on which they differ, and N1 and N0 outcomes relevant and irrelevant of both together:
-           1 - d (2 n - 1) / (N1 N0). It is 0 for guessing.
+alpha      Krippendorff's alpha of two annotators, of which one is the proxy. For n pairs it is
+           1 - d (2 n - 1) / (N1 N0). d is the number of pairs on which the two differ. N1 and N0
+           are the numbers of relevant and irrelevant outcomes among the 2 n outcomes of both.
+           It is 0 for guessing.
 AUC        share of all (relevant, irrelevant) combinations in which the relevant pair has the
            higher value. Equal values count as one half (Mann and Whitney 1947).
-AP         mean over the relevant pairs of the precision at T = their value. Equal values are one
-           step, as in scikit-learn, so the order of equal values does not matter.
+AP         mean of the precisions of all relevant pairs. The precision of a pair is that at the
+           threshold that equals its value. Equal values are one step, as in scikit-learn, so the
+           order of equal values does not matter.
 =========  ====================================================================================
 
 All are computed from the numbers of relevant and irrelevant pairs with each distinct value, so that
@@ -222,7 +224,7 @@ def curve_of(
     thresholds: Sequence[float],
     confidence: float = 0.95,
 ) -> tuple[CurvePoint, ...]:
-    """Return precision, recall and F1 at each threshold. values: [n]."""
+    """Return the figures at each threshold. values: [n]."""
     at = count_by_value(values, labelled).at(thresholds)
     f1, alpha = at.f1()[:, 0].tolist(), at.alpha()[:, 0].tolist()
     limits = np.asarray(thresholds).astype(values.dtype)
@@ -284,7 +286,7 @@ def share_of(part: BoolArray, of: BoolArray, clusters: IntArray, confidence: flo
 def alpha_of(
     correct: FloatArray, called: FloatArray, relevant: FloatArray, n_pairs: FloatArray
 ) -> FloatArray:
-    """Return alpha of a proxy and people, 0 if both call all pairs alike.
+    """Return alpha of a proxy and people; 0 if all outcomes of both together are the same.
 
     correct: number of pairs that both call relevant. The shapes broadcast against each other.
     """

@@ -142,7 +142,10 @@ def _undefined_reason(pairs: LabelPairs) -> str | None:
 
 
 def _tables(pairs: LabelPairs) -> dict[tuple[int, int], Any]:
-    """Return the weights of every two annotators, [n_annotators, n_annotators], by two values."""
+    """Return a matrix of weights, [n_annotators, n_annotators], for every two values.
+
+    A cell is the weight of the pairs to which two annotators gave these values.
+    """
     from scipy import sparse  # type: ignore[import-untyped]  # slow to import
 
     tables = {}

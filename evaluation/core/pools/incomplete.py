@@ -66,8 +66,8 @@ def inferred_ap(
     It is 0 for a query without positives. The measure assumes that a random part of the pool was
     judged. It estimates the precision at the rank of a positive from the judged videos above it
     (Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM
-    2006, as in trec_eval). An unjudged video at rank `pool_depth` or above counts as pooled. Below
-    this rank it counts as not relevant.
+    2006, as in trec_eval). An unjudged video in the top `pool_depth` of a list counts as pooled. At
+    a later rank it counts as not relevant.
 
     Do not use the measure for a system that was not pooled. The unjudged videos of such a system
     are not a random part of the pool.

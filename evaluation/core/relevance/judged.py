@@ -98,8 +98,9 @@ class Judged:
     def facing(self, direction: Direction) -> Judged:
         """Return the judged pairs as seen in a direction.
 
-        In the direction from video to text, the queries are videos and the videos captions. self:
-        in the direction from text to video.
+        `self` must have the direction from text to video. In the result for the direction from
+        video to text, the rows are videos and the items are captions: `n_queries` is then the
+        number of videos, and `n_videos` the number of captions.
         """
         if direction is Direction.TEXT_TO_VIDEO:
             return self

@@ -16,7 +16,12 @@ Int64Array = npt.NDArray[np.int64]
 
 
 class Kind(IntEnum):
-    """How a pair differs. `SUPPORT`: the label is the same, its judgments or its source differ."""
+    """How a pair differs. A pair that is pending or in conflict has no label.
+
+    NEW, REMOVED: only the new or only the old label set contains the pair. CHANGED: the pair has
+    different labels. GAINED, LOST: it has a label only in the new or only in the old label set.
+    SUPPORT: the label is the same or missing in both, and the judgments or the source differ.
+    """
 
     SAME = 0
     NEW = 1

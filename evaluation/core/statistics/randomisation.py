@@ -23,7 +23,9 @@ from evaluation.core.statistics.ties import signs_of
 ALIKE: Final = 1 - 1e-12
 # Up to 20 differences, all 2^20 sums are computed, which takes about ten milliseconds.
 _ENUMERATED: Final = 20
-# Whole numbers up to this sum have their distribution computed, which takes a tenth of a second.
+# If the differences are whole numbers, and their absolute values add up to at most this number, the
+# distribution of their sum is computed, which takes a tenth of a second. There is no limit if all
+# absolute values are 1.
 _CONVOLVED: Final = 1 << 14
 # With more differences than this, neighbouring ones are drawn in groups.
 _SIGNED: Final = 1 << 13
@@ -55,9 +57,9 @@ def randomisation_test(
 
     differences: float64 [n_queries]. draws: number of random sign assignments if p is not exact.
     clusters: whole numbers [n_queries]; all queries of a cluster change their sign together. p is
-    exact if all differences (or sums of clusters) are small whole numbers, as with C@k, and if at
-    most 20 of them are not 0. Raises ValueError if a value is not finite, the clusters have another
-    length, or there is no draw.
+    exact in two cases: if all differences (or sums of clusters) are small whole numbers, as with
+    C@k, or if at most 20 of them are not 0. Raises ValueError if a value is not finite, the
+    clusters have another length, or there is no draw.
     """
     check_resampling(draws, 0.5)
     units = check_values(differences, 1)

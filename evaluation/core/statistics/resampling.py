@@ -21,13 +21,14 @@ Captions of one video are dependent. If `clusters` are passed, whole videos are 
 captions. The method of an interval of a mean is one of:
 
 wilson, paired  Closed forms for values of 0 and 1 and their differences, see `proportions`.
-percentile      Percentiles of resampled means (Efron and Tibshirani 1993, chapter 13). The tails
-                are widened for small samples to normal(-t sqrt(G / (G - 1))), where t is the
-                quantile with G - 1 degrees of freedom (Hesterberg 2015, "What teachers should know
-                about the bootstrap", section 5). Otherwise the coverage with 8 clusters is .87
-                instead of .95. G is the effective number of clusters, n^2 / sum of squared sizes
-                (after Carter, Schnepel and Steigerwald 2017), which is lower for clusters of
-                unequal size.
+percentile      Percentiles of resampled means (Efron and Tibshirani 1993, chapter 13). The interval
+                is widened for small samples: the share of resamples below it is
+                Phi(-t sqrt(G / (G - 1))), and so is the share above it. Phi is the distribution
+                function of a standard normal number, and t the quantile of Student's t with G - 1
+                degrees of freedom (Hesterberg 2015, "What teachers should know about the
+                bootstrap", section 5). Otherwise the coverage with 8 clusters is .87 instead of
+                .95. G is the effective number of clusters, n^2 / sum of squared sizes (after
+                Carter, Schnepel and Steigerwald 2017), which is lower for clusters of unequal size.
 t               Mean ± t times the jackknife standard error over clusters. It is used if the
                 percentiles cannot reach the confidence. The most extreme resamples repeat a single
                 cluster, and the interval between them covers 1 - 2^(1 - G). At 95 %, this is too

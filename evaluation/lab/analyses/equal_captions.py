@@ -50,7 +50,10 @@ def rule_field() -> forms.ChoiceField:
 
 
 def _fill_defaults(inputs: Inputs, options: EqualCaptionsOptions) -> EqualCaptionsOptions:
-    """Set the rule to that of the benchmark, so that a result names the rule that it used."""
+    """Fill in the rule if none is selected, so that a result names the rule that it used.
+
+    It is the rule of the benchmark, or `FOLDED` if the benchmark has none.
+    """
     own = inputs.benchmark.equal_texts
     default = EqualTexts.FOLDED.value if own == EqualTexts.OFF else own
     return {**options, "rule": options["rule"] or default}
@@ -168,7 +171,7 @@ def _rows(
 
 
 def _judged(inputs: Inputs, shared: Judged) -> AddedLabels:
-    """Return the labels of the added positives, which show whether they are relevant."""
+    """Count the added positives that have a label, by that label."""
     if inputs.label_set is None:
         return {"pairs": 0, "relevant": 0, "irrelevant": 0, "share": None}
     labels = gains_of(added_codes(inputs.original, shared), label_set_judged(inputs.label_set))

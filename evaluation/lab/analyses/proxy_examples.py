@@ -64,7 +64,7 @@ def _compute(inputs: Inputs, options: ProxiesOptions, progress: Progress) -> Pro
     found = _Examples(inputs, load_proxies(inputs), options)
     groups = found.groups()
     progress(1, 2, "reading captions of videos")
-    # Videos are from the first two groups in turn, so that there are some of judged pairs.
+    # Videos are taken from the first two groups in turn, so that some are from judged pairs.
     pairs = [pairs[1] for pairs in groups.values()][:2]
     shown = list(dict.fromkeys(video for both in zip_longest(*pairs) for video in both))
     videos = [int(video) for video in shown if video is not None][: options["videos"]]
@@ -128,7 +128,10 @@ class _Examples:
         return np.array([proxy.values[queries, videos] for proxy in self.proxies], np.float64)
 
     def captions_like(self, video: int) -> IntArray:
-        """Return the captions with the highest values for a video, without its own captions."""
+        """Return the pairs of a video with the captions that have the highest values for it.
+
+        Own captions of the video are left out.
+        """
         texts = self.texts
         own = texts.space.queries(texts.known[texts.space.videos(texts.known) == video])
         others = np.setdiff1d(texts.first_equal, own)

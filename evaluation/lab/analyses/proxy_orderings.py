@@ -84,8 +84,8 @@ def _rng(options: OrderingsOptions) -> np.random.Generator:
 def _joint(confidence: float, n_proxies: int) -> float:
     """Return the confidence of each interval of a difference, by Bonferroni's correction.
 
-    The intervals of all pairs of proxies are then valid together with `confidence`. This is needed
-    because the data decide which proxy is the best one.
+    The probability that the intervals of all pairs of proxies are correct at the same time is then
+    at least `confidence`. This is needed because the data decide which proxy is the best one.
     """
     n_pairs = max(1, n_proxies * (n_proxies - 1) // 2)
     return 1 - (1 - confidence) / n_pairs

@@ -30,7 +30,10 @@ OTHER_RANKS_MAX = 3
 
 
 class VideoRow(TypedDict):
-    """A ranked video as a JSON object. label: null if the pair is unjudged or in conflict."""
+    """A ranked video as a JSON object.
+
+    label: null if the pair is unjudged, pending or in conflict.
+    """
 
     rank: int
     video_id: str
@@ -66,15 +69,15 @@ class CaptionLists(TypedDict):
 class RankedVideo:
     """A video at a rank of a list.
 
-    kind: a key of DESCRIPTIONS. label: None if there is no label. counts: whether it is a positive,
-    which depends only on the labels if the original positives are left out. also: its rank in the
-    other lists, by the names of their runs.
+    kind: a key of DESCRIPTIONS. label: None if the pair is unjudged. counts: whether it is a
+    positive, which depends only on the labels if the original positives are left out. also: its
+    rank in the other lists, by the names of their runs.
     """
 
     rank: int
     video: Video
     kind: str
-    label: int | None  # NO_LABEL if the pair is in conflict
+    label: int | None  # NO_LABEL if the pair is pending or in conflict
     counts: bool
     also: Mapping[str, int]
 
@@ -84,7 +87,11 @@ class RankedVideo:
 
     @property
     def description(self) -> str:
-        """The kind of the video; for an original positive with its label, which scores ignore."""
+        """The kind of the video.
+
+        For an original positive, the text also states if it is judged not relevant, if it has no
+        label although it is judged, and if it does not count.
+        """
         parts = [DESCRIPTIONS[self.kind]]
         if self.kind == POSITIVE and self.label == 0:
             parts.append(DESCRIPTIONS[IRRELEVANT])
@@ -207,7 +214,7 @@ def _original(inputs: Inputs, query: int) -> set[int]:
 
 
 def _labels(inputs: Inputs, query: int) -> dict[int, int]:
-    """Return the labels of the videos of one query; NO_LABEL for those in conflict."""
+    """Return the labels of the videos of one query; NO_LABEL for pending and conflicted pairs."""
     if inputs.label_set is None:
         return {}
     known, space = label_set_labels(inputs.label_set), inputs.benchmark.pair_space

@@ -14,8 +14,8 @@ class ExportOptions:
     """The options of an export. Each format accepts some of them.
 
     licence: the licence of the labels. texts: whether rows contain the text of the caption.
-    hub_id: the name of the data set on the Hugging Face Hub. columns: further columns of the single
-    judgments, of `JUDGMENT_COLUMNS`.
+    hub_id: the name of the data set on the Hugging Face Hub. columns: further columns of the format
+    `judgments`, a selection from `JUDGMENT_COLUMNS`.
     """
 
     licence: str = ""
@@ -25,7 +25,7 @@ class ExportOptions:
 
 
 DEFAULT = ExportOptions()
-# The content that an option adds to a file, for errors.
+# The content that an option adds to a file, for error messages.
 CONTENTS = {
     "columns": "columns of judgments",
     "licence": "a licence",

@@ -27,9 +27,10 @@ from pooling.selectors.captions import first_equal_captions
 class CurrentLabels:
     """The counted judgments, the rulings in force, and the outcome of each pair.
 
-    first_equal: see `pooling.selectors.first_equal_captions`. fingerprint: see
-    `annotation.selectors.labels.labels_fingerprint`. query_keys, video_keys: the keys in the order
-    of the numbers.
+    first_equal: see `pooling.selectors.captions.first_equal_captions`. fingerprint: see
+    `annotation.selectors.labels.labels_fingerprint`. original_grade: see
+    `evaluation.release.selectors.labels.original_grade`. query_keys, video_keys: the keys in the
+    order of the numbers.
     """
 
     judgments: JudgmentArrays

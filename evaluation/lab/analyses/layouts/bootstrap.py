@@ -44,9 +44,10 @@ class SampleFigures(TypedDict):
 
 
 class SizeFields(TypedDict):
-    """The positives, a key of `BY`, and the captions and videos of each sample.
+    """The positives that count, and the size of each sample.
 
-    videos: null if single captions are drawn.
+    by: the source of the positives, a key of `BY`. size: number of captions in a sample. videos:
+    number of videos in a sample; null if single captions are drawn.
     """
 
     by: str

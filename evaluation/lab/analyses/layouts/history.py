@@ -35,7 +35,8 @@ DRAWN_INSTEAD = (
 )
 
 
-# With more bands, the lines are hidden. The table has their numbers.
+# More bands than this would cover the lines. With more runs, the chart of scores has no bands, and
+# the chart of the stopping rule is left out. The table of scores contains the intervals.
 BANDS_MAX = 8
 
 

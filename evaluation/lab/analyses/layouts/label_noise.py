@@ -71,7 +71,8 @@ class RatesRow(TypedDict):
 class StratumRow(TypedDict):
     """The pairs of one stratum: the share labelled relevant, and the share that is relevant.
 
-    if_relevant, if_not: the share that is relevant, by the label; null if there are no such labels.
+    if_relevant, if_not: the share that is relevant among the pairs labelled relevant, and among the
+    pairs labelled not relevant; null if there are no such pairs.
     """
 
     stratum: str

@@ -19,9 +19,10 @@ from evaluation.lab.analyses.tables import Column, Table
 
 NOTHING_LOST = "No score changes if a system is left out, so there is no chart."
 POINTS = {"axis": {"format": "+.1%"}}
-# Some pairs of a pooled run are in conflict or cannot be played.
+# With a lower judged share of its lists, a run gets a warning. The share is below 1, because some
+# pairs of a pooled run are in conflict or cannot be played.
 POOLED_FROM = 0.95
-# More warnings are one sentence.
+# If there are more warnings, one warning replaces them.
 WARNINGS_MAX = 3
 
 
@@ -158,7 +159,10 @@ def charts(result: LeaveOneOutResult) -> list[Chart]:
 
 
 def warnings(result: LeaveOneOutResult) -> list[str]:
-    """Return a warning for each run that is hardly judged, or one warning for many such runs."""
+    """Return a warning for each run with a judged share below `POOLED_FROM`.
+
+    One warning replaces more than `WARNINGS_MAX`.
+    """
     depth = result["depth"]
     shares = {name: 100 * row["judged"] for name, row in result["runs"].items()}
     low = {name: share for name, share in shares.items() if share < 100 * POOLED_FROM}

@@ -176,7 +176,7 @@ def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
         {"mark": CELLS, **width, **height, "encoding": in_map},
         {"mark": BARS, "width": edge, **height, "encoding": right},
     ]
-    # The labels at the ends of two axes do not touch.
+    # With this distance between charts, the labels at the ends of their axes do not touch.
     close = {"spacing": 16, "bounds": "flush"}
     return {
         "data": {"values": [dict(zip(keys, cell, strict=True)) for cell in cells]},

@@ -79,7 +79,10 @@ class RankRow(ScoreFigures):
 
 
 class Ranking(TypedDict):
-    """Kendall's tau of both rankings. same_order: share of the resamples with equal rankings."""
+    """The similarity of the rankings of runs by the original positives and by the labels.
+
+    tau: Kendall's tau of the two. same_order: share of the resamples in which the two are equal.
+    """
 
     resamples: int
     tau: float | None
