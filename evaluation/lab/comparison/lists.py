@@ -22,7 +22,7 @@ DESCRIPTIONS = {
     POSITIVE: "original positive",
     NEW: "relevant by the labels",
     IRRELEVANT: "judged not relevant",
-    CONFLICT: "labels in conflict",
+    CONFLICT: "pending or in conflict",
     UNJUDGED: "unjudged",
 }
 # Maximum number of other lists that are named for each video.
