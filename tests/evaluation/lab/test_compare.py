@@ -237,7 +237,9 @@ def test_a_conflict_differs_from_an_unjudged_pair(
         ("original", None, True),
         ("conflict", None, False),
     ]
-    assert "original positive, pending or in conflict" in rita.get(PAGE, {"at": "2"}).content.decode()
+    assert (
+        "original positive, pending or in conflict" in rita.get(PAGE, {"at": "2"}).content.decode()
+    )
 
 
 def test_a_caption_by_its_id(benchmark: Benchmark, rita: Client) -> None:
