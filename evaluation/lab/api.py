@@ -21,7 +21,7 @@ from evaluation.lab.analyses import ANALYSES, Analysis, get_analysis
 from evaluation.lab.analyses.question import build_question, is_list
 from evaluation.lab.comparison.captions import Comparison, compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
-from evaluation.lab.comparison.lists import DESCRIPTIONS, caption_as_json
+from evaluation.lab.comparison.lists import KINDS, caption_as_json
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import begin_analysis, begin_paper
 from evaluation.release.selectors import get_label_set
@@ -109,9 +109,9 @@ class FirstRankSerializer(serializers.Serializer[dict[str, Any]]):
 class RankedVideoSerializer(serializers.Serializer[dict[str, Any]]):
     rank = serializers.IntegerField()
     video_id = serializers.CharField()
-    kind = serializers.ChoiceField(choices=list(DESCRIPTIONS))
+    kind = serializers.ChoiceField(choices=[kind.key for kind in KINDS])
     label = serializers.IntegerField(  # type: ignore[assignment]
-        allow_null=True, help_text="null if the pair is unjudged or in conflict"
+        allow_null=True, help_text="null if the pair is unjudged, pending or in conflict"
     )
     counts = serializers.BooleanField(help_text="whether the video is a positive")
     also = serializers.DictField(

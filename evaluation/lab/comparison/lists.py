@@ -8,7 +8,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from annotation.core.consensus import NO_LABEL
+from annotation.core.consensus import NO_LABEL, State
 from evaluation.lab.analyses.inputs import Inputs, Provenance
 from evaluation.lab.comparison.captions import Comparison, FirstRanks
 from evaluation.release.selectors import label_set_labels
@@ -16,15 +16,23 @@ from pooling.models import OriginalPositive, Run, Video
 from pooling.selectors.media import playable_address
 from pooling.selectors.runs import top_items
 
-POSITIVE, NEW, IRRELEVANT = "original", "relevant", "irrelevant"
-CONFLICT, UNJUDGED = "conflict", "unjudged"
-DESCRIPTIONS = {
-    POSITIVE: "original positive",
-    NEW: "relevant by the labels",
-    IRRELEVANT: "judged not relevant",
-    CONFLICT: "pending or in conflict",
-    UNJUDGED: "unjudged",
-}
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is known of a pair. mark: the sign in front of its description on the page."""
+
+    key: str
+    mark: str
+    description: str
+
+
+POSITIVE = Kind("original", "★", "original positive")
+NEW = Kind("relevant", "✚", "relevant by the labels")
+IRRELEVANT = Kind("irrelevant", "✕", "judged not relevant")
+CONFLICT = Kind("conflict", "≠", "in conflict")
+PENDING = Kind("pending", "…", "pending")
+UNJUDGED = Kind("unjudged", "?", "unjudged")
+KINDS = (POSITIVE, NEW, IRRELEVANT, CONFLICT, PENDING, UNJUDGED)
 # Maximum number of other lists that are named for each video.
 OTHER_RANKS_MAX = 3
 
@@ -69,15 +77,16 @@ class CaptionLists(TypedDict):
 class RankedVideo:
     """A video at a rank of a list.
 
-    kind: a key of DESCRIPTIONS. label: None if the pair is unjudged. counts: whether it is a
-    positive, which depends only on the labels if the original positives are left out. also: its
-    rank in the other lists, by the names of their runs.
+    judged: the kind by the labels alone. label: None if the pair is unjudged, pending or in
+    conflict. counts: whether the video is a positive. If the original positives are left out, only
+    the labels decide this. also: its ranks in the other lists, by the names of their runs.
     """
 
     rank: int
     video: Video
-    kind: str
-    label: int | None  # NO_LABEL if the pair is pending or in conflict
+    is_original: bool
+    judged: Kind
+    label: int | None
     counts: bool
     also: Mapping[str, int]
 
@@ -86,18 +95,20 @@ class RankedVideo:
         return playable_address(self.video)
 
     @property
+    def kind(self) -> Kind:
+        return POSITIVE if self.is_original else self.judged
+
+    @property
     def description(self) -> str:
         """The kind of the video.
 
         For an original positive, the text also states if it is judged not relevant, if it has no
         label although it is judged, and if it does not count.
         """
-        parts = [DESCRIPTIONS[self.kind]]
-        if self.kind == POSITIVE and self.label == 0:
-            parts.append(DESCRIPTIONS[IRRELEVANT])
-        if self.kind == POSITIVE and self.label == NO_LABEL:
-            parts.append(DESCRIPTIONS[CONFLICT])
-        if self.kind == POSITIVE and not self.counts:
+        parts = [self.kind.description]
+        if self.is_original and self.judged in (IRRELEVANT, CONFLICT, PENDING):
+            parts.append(self.judged.description)
+        if self.is_original and not self.counts:
             parts.append("does not count")
         return ", ".join(parts)
 
@@ -114,8 +125,8 @@ class RankedVideo:
         return {
             "rank": self.rank,
             "video_id": self.video.key,
-            "kind": self.kind,
-            "label": None if self.label == NO_LABEL else self.label,
+            "kind": self.kind.key,
+            "label": self.label,
             "counts": self.counts,
             "also": dict(self.also),
         }
@@ -140,7 +151,7 @@ def lists_of(comparison: Comparison, query: int) -> list[RunList]:
     by_name = {run.name: tops.get(run.pk, []) for run in inputs.runs}
     videos = _videos(inputs, {number for top in tops.values() for number in top})
     ranks = _ranks(by_name)
-    known = _VideoLabels(_original(inputs, query), _labels(inputs, query), inputs.labels_only)
+    known = _VideoLabels(_original(inputs, query), _judged(inputs, query), inputs.labels_only)
     first_ranks = comparison.row(query)["runs"]
     return [
         RunList(
@@ -157,16 +168,21 @@ def lists_of(comparison: Comparison, query: int) -> list[RunList]:
 
 @dataclass(frozen=True, slots=True)
 class _VideoLabels:
-    """The labels of the videos of one query, by video number."""
+    """The original positives and the labels of one query, by video number.
+
+    judged: the state and the label of each judged pair.
+    """
 
     original: set[int]
-    labels: Mapping[int, int]
+    judged: Mapping[int, tuple[int, int]]
     labels_only: bool
 
     def ranked_video(self, rank: int, video: Video, also: Mapping[str, int]) -> RankedVideo:
-        is_original, label = video.number in self.original, self.labels.get(video.number)
+        is_original = video.number in self.original
+        state, found = self.judged.get(video.number, (None, NO_LABEL))
+        label = None if found == NO_LABEL else found
         counts = (is_original and not self.labels_only) or (label or 0) >= 1
-        return RankedVideo(rank, video, _kind(is_original, label), label, counts, also)
+        return RankedVideo(rank, video, is_original, _kind(state, label), label, counts, also)
 
 
 def caption_as_json(comparison: Comparison, query: int) -> CaptionLists:
@@ -213,22 +229,20 @@ def _original(inputs: Inputs, query: int) -> set[int]:
     return set(rows.values_list("video__number", flat=True))
 
 
-def _labels(inputs: Inputs, query: int) -> dict[int, int]:
-    """Return the labels of the videos of one query; NO_LABEL for pending and conflicted pairs."""
+def _judged(inputs: Inputs, query: int) -> dict[int, tuple[int, int]]:
+    """Return the state and the label of each judged video of one query."""
     if inputs.label_set is None:
         return {}
     known, space = label_set_labels(inputs.label_set), inputs.benchmark.pair_space
     edges = space.encode(np.array([query, query + 1]), 0)
-    start, stop = np.searchsorted(known.codes, edges)
-    videos = space.videos(known.codes[start:stop])
-    return dict(zip(videos.tolist(), known.labels[start:stop].tolist(), strict=True))
+    part = slice(*np.searchsorted(known.codes, edges))
+    outcomes = zip(known.states[part].tolist(), known.labels[part].tolist(), strict=True)
+    return dict(zip(space.videos(known.codes[part]).tolist(), outcomes, strict=True))
 
 
-def _kind(is_original: bool, label: int | None) -> str:
-    if is_original:
-        return POSITIVE
-    if label is None:
+def _kind(state: int | None, label: int | None) -> Kind:
+    if state is None:
         return UNJUDGED
-    if label == NO_LABEL:
-        return CONFLICT
+    if label is None:
+        return CONFLICT if state == State.CONFLICTED else PENDING
     return NEW if label >= 1 else IRRELEVANT

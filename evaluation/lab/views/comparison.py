@@ -25,7 +25,7 @@ from evaluation.lab.comparison.captions import (
     look_up_caption,
 )
 from evaluation.lab.comparison.form import CompareForm
-from evaluation.lab.comparison.lists import caption_as_json, lists_of
+from evaluation.lab.comparison.lists import KINDS, caption_as_json, lists_of
 from evaluation.release.policies import can_see_scores
 from pooling.core.direction import Direction
 from pooling.policies import benchmarks_seen_by
@@ -94,6 +94,7 @@ def _caption_context(
         "place": place,
         "row": row,
         "lists": lists_of(comparison, query),
+        "kinds": KINDS,
         "rows": list(enumerate(comparison.rows(start, start + ROWS_MAX), start=start + 1)),
         "shared": request.build_absolute_uri(f"{page}?{shared}"),
         "caption_query": shared,

@@ -18,6 +18,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from annotation.services import Policy, open_campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.caches import process_cache as cache
@@ -35,7 +36,10 @@ from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
     add_judgments,
     all_pairs,
+    build_pool,
     import_benchmark,
+    judge,
+    make_annotator,
     make_run,
     make_user,
     write_captions,
@@ -76,7 +80,8 @@ def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, 
     """Return the caption, the number of captions, and the lists as pairs of video and kind."""
     context = client.get(PAGE, query).context
     lists = [
-        [(video.video.key, video.kind) for video in listed.videos] for listed in context["lists"]
+        [(video.video.key, video.kind.key) for video in listed.videos]
+        for listed in context["lists"]
     ]
     return context["row"]["caption"], context["total"], lists
 
@@ -225,21 +230,30 @@ def test_lists_side_by_side(benchmark: Benchmark, rita: Client) -> None:
     assert [entry.run.name for entry in alone] == ["B"]
 
 
-def test_a_conflict_differs_from_an_unjudged_pair(
-    tmp_path: Path, benchmark: Benchmark, rita: Client
+def test_pairs_without_a_label_are_pending_in_conflict_or_unjudged(
+    tmp_path: Path, rita: Client
 ) -> None:
-    add_judgments(tmp_path, benchmark, [("c1", "v2", "ben", 0), ("c1", "v1", "ben", 1)])
+    captions = [("c0", "a dog", "v1"), ("c1", "a cat", "v2"), ("c2", "a pig", "v0")]
+    benchmark = import_benchmark(key="tiny", captions=write_captions(tmp_path, captions)).benchmark
+    make_run(tmp_path, benchmark, {"c0": ["v0", "v1", "v2"]})
+    build_pool(benchmark=benchmark, depth=3)
+    policy = Policy(double_share=1, labels_max=2)
+    campaign = open_campaign(benchmark=benchmark, by=OPERATOR, policy=policy)
+    judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 0})
+    judge(campaign, make_annotator("ben"), {"v0": 0})
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    (_, _, (_, b)) = shown(rita, at="2", depth="2")
-    assert b == [("v1", "original"), ("v2", "conflict")]
-    videos = rita.get(f"{PAGE}caption/", {"caption": "c1"}).json()["runs"]["B"]["videos"]
-    assert [(entry["kind"], entry["label"], entry["counts"]) for entry in videos[:2]] == [
-        ("original", None, True),
-        ("conflict", None, False),
+    (ranked,) = rita.get(PAGE, {"caption": "c0"}).context["lists"]
+    assert [video.description for video in ranked.videos] == [
+        "in conflict",
+        "original positive, pending",
+        "unjudged",
     ]
-    assert (
-        "original positive, pending or in conflict" in rita.get(PAGE, {"at": "2"}).content.decode()
-    )
+    (listed,) = rita.get(f"{PAGE}caption/", {"caption": "c0"}).json()["runs"].values()
+    assert [(entry["kind"], entry["label"], entry["counts"]) for entry in listed["videos"]] == [
+        ("conflict", None, False),
+        ("original", None, True),
+        ("unjudged", None, False),
+    ]
 
 
 def test_a_caption_by_its_id(benchmark: Benchmark, rita: Client) -> None:
