@@ -25,7 +25,9 @@ from config.accounts.services import join_by_single_sign_on, leave_only_single_s
 
 logger = logging.getLogger(__name__)
 
+# The maximum number of characters of a typed name in the log.
 LOGGED_LENGTH = 150
+# allauth's id of the way to confirm an identity with a passkey.
 PASSKEY_WAY = "mfa_reauthenticate:webauthn"
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from config.idempotency.models import KEY_LENGTH, KeyedRequest
 from config.shared.errors import Conflict, InvalidInput
 
+# The time for which answers are kept.
 KEPT = timedelta(days=1)
 # No request takes longer than this. After this time, the process of the request must have died.
 DONE_WITHIN = timedelta(minutes=15)
