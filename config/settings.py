@@ -588,12 +588,12 @@ LOG_FORMAT = env.str("LOG_FORMAT", "line")
 if LOG_FORMAT not in ("line", "json"):
     raise ImproperlyConfigured("LOG_FORMAT must be line or json.")
 LOGGING = logging_settings(LOG_FORMAT, env.str("LOG_LEVEL", "WARNING"))
-# Programs that read /metrics send it as `Authorization: Bearer …`. If it is empty, only programs on
-# this machine may read the metrics, and not through a proxy.
+# Programs that read /metrics send this token as `Authorization: Bearer …`. If it is empty, only
+# programs on this machine may read the metrics, and not through a proxy.
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 BACKUP_DIR = env.str("BACKUP_DIR", str(HEARTH_HOME / "backups"))
-# /readyz fails if the last backup is older. With 0, its age is not checked, for sites whose backups
-# are not made with `manage.py backup`.
+# /readyz fails if the last backup is older than this. With 0, its age is not checked, for sites
+# whose backups are not made with `manage.py backup`.
 BACKUP_MAX_AGE_HOURS = env.float("BACKUP_MAX_AGE_HOURS", 0)
 # A public key (age1…), and the file with the private key, which only a restore needs.
 BACKUP_RECIPIENT = env.str("BACKUP_RECIPIENT", "")

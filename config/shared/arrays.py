@@ -9,7 +9,7 @@ Int64s = npt.NDArray[np.int64]
 
 
 def combined(first: Int64s, second: npt.NDArray[np.integer]) -> Int64s:
-    """Return one number for each row. Sorting by it sorts by `first`, and then by `second`.
+    """Return one number per row. Sorting by these numbers sorts by `first` and then by `second`.
 
     second: numbers from 0. Sorting by one array that is almost in order takes a tenth of the time
     of sorting by two.

@@ -175,7 +175,7 @@ def copy_columns_out(sql: str, params: Any, n_columns: int) -> tuple[npt.NDArray
 
 
 def _type_of_row(rows: npt.NDArray[np.uint8], n_columns: int) -> np.dtype[Any]:
-    """Return the type of a row in the binary format, in which each value follows its size."""
+    """Return the type of a row in the binary format, in which a size comes before each value."""
     fields: list[Any] = [("n_columns", ">i2")]
     for place in range(n_columns):
         start = np.dtype(fields).itemsize

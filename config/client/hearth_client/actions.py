@@ -21,7 +21,7 @@ from hearth_client.site import Hearth
 
 MEASURES = ("C@1", "C@5", "C@10")
 UNDEFINED = "–"
-# The job that prepares videos is searched among this number of newest jobs.
+# The job that prepares videos is searched for among this number of newest jobs.
 JOBS_SEARCHED = 100
 FORBIDDEN = 403
 SCORE_HEADS = (*MEASURES, "bounds of C@5", "judged@10", "unjudged")
@@ -333,5 +333,5 @@ def _show(options: Namespace, heads: list[str], rows: list[list[Any]]) -> None:
 
 
 def _number(value: Any) -> str:
-    """Return a score with four decimal places. An undefined score is not a number."""
+    """Return a score with four decimal places, or a dash if it is undefined."""
     return f"{value:.4f}" if isinstance(value, int | float) else UNDEFINED

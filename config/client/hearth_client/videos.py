@@ -54,7 +54,7 @@ def files_of(folder: Path) -> list[VideoFile]:
 
 
 class VideoSender:
-    """Sends video files to a benchmark. on_bytes: called with the bytes sent, and of all files."""
+    """Sends video files to a benchmark. on_bytes: called with the bytes sent and their total."""
 
     def __init__(self, site: Hearth, path: str, files: Sequence[VideoFile], on_bytes: OnBytes):
         self._site, self._path, self._files = site, path, files

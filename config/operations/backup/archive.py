@@ -123,7 +123,8 @@ def write_archive(out: BinaryIO, recipient: str = "") -> Iterator[ArchiveWriter]
 def read_archive(path: Path, key_file: str = "") -> Iterator[tarfile.TarFile]:
     """Yield the archive as a tar stream. Its members can be read only once and in their order.
 
-    Raises `InvalidInput` if the archive is damaged, or if its private key is not in `key_file`.
+    Raises `InvalidInput` if the archive is damaged, or if it is encrypted and `key_file` does not
+    contain its private key.
     """
     with path.open("rb") as source:
         is_encrypted = source.read(len(AGE_MAGIC)) == AGE_MAGIC
