@@ -1,7 +1,7 @@
 """The Celery application, with its schedule.
 
-Its other settings are the CELERY_* names of `config.settings`, which does not load Celery, so that
-commands start faster.
+All other settings of Celery are the CELERY_* names of `config.settings`. They are not in one module
+with the application, so that commands can start without loading Celery.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def waiting_messages() -> int:
         try:
             channel: Any = link.default_channel
             declared = channel.queue_declare(app.conf.task_default_queue, passive=True)
-        except link.channel_errors:  # Redis has no queue without messages
+        except link.channel_errors:  # in Redis, a queue without messages does not exist
             return 0
         return int(declared.message_count)
 
 
 @signals.worker_process_init.connect
 def prepare_worker(**_: object) -> None:
-    """Limit the memory of a worker process, so that a bad file fails one job, not the machine."""
+    """Limit the memory of a worker process, so that a bad file stops one job, not the machine."""
     collect_garbage_rarely()
     if settings.WORKER_MEMORY_MB:
         limit_memory(settings.WORKER_MEMORY_MB)

@@ -24,8 +24,8 @@ try:
     HEARTH_HOME.mkdir(parents=True, exist_ok=True)
 except OSError as error:
     raise ImproperlyConfigured(
-        f"The folder {HEARTH_HOME} cannot be made ({error.strerror}). Set HEARTH_HOME to a folder "
-        "in which this account may write."
+        f"The folder {HEARTH_HOME} cannot be created ({error.strerror}). Set HEARTH_HOME to a "
+        "folder in which this account may write."
     ) from None
 
 DEBUG = env.bool("DEBUG", False)
@@ -37,7 +37,8 @@ REDIS_URL = env.str("REDIS_URL", "")
 # The commit of the code, for copies without a git checkout.
 HEARTH_COMMIT = env.str("HEARTH_COMMIT", "").strip()
 
-# A site that other machines can reach lists its host here, and needs its own secret key.
+# A site that other machines can reach lists its host in ALLOWED_HOSTS, and needs its own secret
+# key.
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
 ON_THIS_MACHINE_ONLY = set(ALLOWED_HOSTS) <= LOCAL_HOSTS
 if not ON_THIS_MACHINE_ONLY and not DEBUG and SECRET_KEY == DEVELOPMENT_KEY:
@@ -53,7 +54,7 @@ if not ON_THIS_MACHINE_ONLY and DEBUG:
 # The demo's accounts have a known password. They can sign in only to the server that `manage.py
 # demo` starts, which sets this variable.
 DEMO = env.bool("HEARTH_DEMO", False) and ON_THIS_MACHINE_ONLY
-# Visitors may read the API's documents and schema without an account.
+# Visitors may read the API's documentation and schema without an account.
 PUBLIC_SITE = env.bool("PUBLIC_SITE", False)
 # The address of an OpenID Connect provider, without /.well-known/openid-configuration.
 OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
@@ -81,7 +82,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
-    # It loads an HTTP client, which takes a twentieth of the start of a command.
+    # This app loads an HTTP client, which takes 5 % of the time to start a command.
     *(["allauth.socialaccount.providers.openid_connect"] if OIDC_ISSUER else []),
     "allauth.usersessions",
     "rest_framework",
@@ -159,7 +160,7 @@ def database(url: str) -> dict[str, Any]:
     settings["ATOMIC_REQUESTS"] = False
     if settings["ENGINE"].endswith("sqlite3"):
         settings["OPTIONS"] = {**SQLITE_OPTIONS, **settings.get("OPTIONS", {})}
-        # A file, so that the worker processes of tests see the same rows.
+        # The database of tests is a file, so that their worker processes see the same rows.
         settings["TEST"] = {"NAME": str(HEARTH_HOME / "test.sqlite3")}
     else:
         settings["OPTIONS"] = {**POSTGRESQL_OPTIONS, **settings.get("OPTIONS", {})}
@@ -167,7 +168,7 @@ def database(url: str) -> dict[str, Any]:
         settings["CONN_HEALTH_CHECKS"] = True
     if settings["ENGINE"].endswith("postgresql") and DATABASE_POOLED:
         # PgBouncer refuses these options, so the role has them (see docs/operations.md). A cursor
-        # of the server would outlive the transaction that PgBouncer reserves for it.
+        # of the server would outlive the transaction for which PgBouncer reserves a connection.
         del settings["OPTIONS"]["options"]
         settings["CONN_MAX_AGE"] = 0
         settings["DISABLE_SERVER_SIDE_CURSORS"] = True
@@ -182,7 +183,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # --- Caches -------------------------------------------------------------------------------
 
 CACHES = {
-    # Shared by all processes, for the counts of rate limits. Without Redis it is a table.
+    # Shared by all processes, for the counts of rate limits. Without Redis, it is a table.
     "default": {
         "BACKEND": "config.accounts.caches.SharedCache",
         "LOCATION": REDIS_URL,
@@ -248,9 +249,9 @@ ACCOUNT_ADAPTER = "config.accounts.adapter.InvitedOnlyAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
-# The two limits of failed sign-ins, for an address and for an account, and that of new accounts.
+# Failed sign-ins are limited for a network address and for an account, new accounts for an address.
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key", "signup": "20/h/ip"}
-# Whether anyone can create an account, which has no role and uploads runs to public benchmarks.
+# Whether anyone can create an account. It has no role, and can upload runs to public benchmarks.
 OPEN_REGISTRATION = env.bool("OPEN_REGISTRATION", False)
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = True
@@ -344,7 +345,7 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "hearth@localhost")
 # Videos and pictures are stored in this bucket, on S3 or on a server that speaks its protocol.
 # boto3 reads the credentials from its own variables (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, …).
 MEDIA_BUCKET = env.str("MEDIA_BUCKET", "")
-# Housekeeping removes all objects below the prefix that it does not know, but no others.
+# Housekeeping removes all objects below this prefix that the database does not name, but no others.
 MEDIA_BUCKET_PREFIX = env.str("MEDIA_BUCKET_PREFIX", "hearth").strip("/")
 # Without an endpoint, the bucket is on S3 and has its own host. Browsers use the same address.
 MEDIA_BUCKET_ENDPOINT = env.str("MEDIA_BUCKET_ENDPOINT", "").rstrip("/")
@@ -405,7 +406,8 @@ SESSION_ENGINE = "config.accounts.sessions"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_SECURE = HTTPS
 X_FRAME_OPTIONS = "DENY"
-# The hosts whose addresses can be videos, such as videos.example:8443. Without any, all hosts can.
+# The hosts to which addresses of videos may refer, such as videos.example:8443. If none is listed,
+# all hosts are allowed.
 VIDEO_HOSTS = [host.lower() for host in env.list("VIDEO_HOSTS", default=[])]
 if not all(re.fullmatch(r"[a-z0-9.-]+(:\d+)?", host) for host in VIDEO_HOSTS):
     raise ImproperlyConfigured("VIDEO_HOSTS must list names of hosts, separated by commas.")
@@ -417,9 +419,10 @@ CONTENT_SECURITY_POLICY = {
         "style-src": [SELF],
         "img-src": [SELF, "data:", *MEDIA_ORIGINS],
         "font-src": [SELF],
-        # The judging room fetches videos in advance, also from the bucket.
+        # The judging room loads videos in advance, even from the bucket.
         "connect-src": [SELF, *MEDIA_ORIGINS],
-        # blob: for clips loaded in advance, and the hosts of videos that a URL refers to.
+        # blob: is for clips that are loaded in advance. The hosts are those to which addresses of
+        # videos may refer.
         "media-src": [
             SELF,
             "blob:",
@@ -444,8 +447,8 @@ UPLOAD_ROOT = HEARTH_HOME / "uploads"
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT / "incoming")
 Path(FILE_UPLOAD_TEMP_DIR).mkdir(parents=True, exist_ok=True)
 FILE_UPLOAD_HANDLERS = ["config.requests.files.NoFiles"]
-# The maximum size of one video or archive, which arrives in parts, and of all unprepared files of
-# one person. Housekeeping deletes such files after a week without change.
+# The maximum size of one video or archive, and of all unprepared files of one person together.
+# These files arrive in parts. Housekeeping deletes those that have not changed for a week.
 VIDEO_BYTES_MAX = env.int("VIDEO_MAX_MB", 16_384) << 20
 VIDEO_BYTES_PER_PERSON = env.int("VIDEOS_PER_PERSON_MB", 262_144) << 20
 VIDEO_UPLOAD_ROOT = HEARTH_HOME / "video-uploads"
@@ -541,7 +544,7 @@ REST_FRAMEWORK = {
         "config.requests.parsers.MultiPartParser",
     ],
     "DEFAULT_THROTTLE_CLASSES": ["config.requests.throttles.PersonThrottle"],
-    # OPTIONS is refused. REST framework would look for a serializer in every view.
+    # OPTIONS is refused, because REST framework would look for a serializer in every view.
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
     "DEFAULT_SCHEMA_CLASS": "config.accounts.openapi.RightSchema",
@@ -585,19 +588,20 @@ LOG_FORMAT = env.str("LOG_FORMAT", "line")
 if LOG_FORMAT not in ("line", "json"):
     raise ImproperlyConfigured("LOG_FORMAT must be line or json.")
 LOGGING = logging_settings(LOG_FORMAT, env.str("LOG_LEVEL", "WARNING"))
-# Programs that read /metrics send it as `Authorization: Bearer …`. Without it, only programs on
-# this machine may read, and not through a proxy.
+# Programs that read /metrics send this token as `Authorization: Bearer …`. If it is empty, only
+# programs on this machine may read the metrics, and not through a proxy.
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 BACKUP_DIR = env.str("BACKUP_DIR", str(HEARTH_HOME / "backups"))
-# /readyz fails if the last backup is older. 0: backups are not made with `manage.py backup`.
+# /readyz fails if the last backup is older than this. With 0, its age is not checked, for sites
+# whose backups are not made with `manage.py backup`.
 BACKUP_MAX_AGE_HOURS = env.float("BACKUP_MAX_AGE_HOURS", 0)
 # A public key (age1…), and the file with the private key, which only a restore needs.
 BACKUP_RECIPIENT = env.str("BACKUP_RECIPIENT", "")
 BACKUP_KEY_FILE = env.str("BACKUP_KEY_FILE", "")
-# How long the rows of finished jobs stay.
+# The number of days for which the rows of finished jobs are kept.
 KEEP_JOBS_DAYS = env.int("KEEP_JOBS_DAYS", 90)
 
-# Private hosts that webhooks may reach, also over plain HTTP. All other hosts must be public.
+# Private hosts that webhooks may reach, even over plain HTTP. All other hosts must be public.
 WEBHOOK_PRIVATE_HOSTS = env.list("WEBHOOK_PRIVATE_HOSTS", default=[])
 
 # --- Publishing ---------------------------------------------------------------------------

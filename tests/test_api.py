@@ -640,7 +640,7 @@ def test_an_unknown_address_is_answered_with_json(db: None, method: str, path: s
     answer = getattr(Client(), method)(path)
     assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
     assert answer.json() == {
-        "detail": "The API has no such address. Its documents are at /api/v1/docs/."
+        "detail": "The API has no such address. Its documentation is at /api/v1/docs/."
     }
     assert "no-store" in answer["Cache-Control"]
     assert "text/html" in Client().get("/nothing/")["Content-Type"]

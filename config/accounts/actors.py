@@ -1,8 +1,8 @@
 """The actor of a write: a person with an account, or the operator of the machine.
 
 Every service that writes takes the actor as `by` and checks a policy. Commands and scheduled tasks
-pass `OPERATOR`. It passes the same policies, because `roles.scopes_of` returns all benchmarks for
-it. A call with `by=None` fails, because `None` is not an actor.
+pass `OPERATOR`. The same policies allow it everything, because `roles.scopes_of` returns all
+benchmarks for it. A call with `by=None` fails, because `None` is not an actor.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from config.accounts.models import User
 
 
 class Operator:
-    """The person who runs commands on the machine: without an account, but with every role."""
+    """The person who runs commands on the machine. The operator has no account, but every role."""
 
     pk = None
     is_active = True

@@ -25,7 +25,9 @@ from config.accounts.services import join_by_single_sign_on, leave_only_single_s
 
 logger = logging.getLogger(__name__)
 
+# The maximum number of characters of a typed name in the log.
 LOGGED_LENGTH = 150
+# allauth's id of the way to confirm an identity with a passkey.
 PASSKEY_WAY = "mfa_reauthenticate:webauthn"
 
 
@@ -36,14 +38,17 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
         return False
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
-        """Explain why a demo account cannot sign in; its password was correct."""
+        """Show a page that explains why a demo account with the correct password cannot sign in."""
         if user.is_active and not can_sign_in(user):
             return render(request, "account/demo_only.html", status=403)
         response: HttpResponse | None = super().pre_login(request, user, **options)
         return response
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """Return the ways to confirm who a person is. The way with a passkey has Hearth's name."""
+        """Return the ways in which a person can confirm their identity.
+
+        The way with a passkey gets Hearth's own label.
+        """
         ways: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         passkey = {"description": gettext("Use a passkey")}
         return [way | passkey if way["id"] == PASSKEY_WAY else way for way in ways]
@@ -104,9 +109,10 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         return None
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Shut out everyone else from an account that is found by its e-mail address.
+        """Leave only single sign-on to an account that was found by its e-mail address.
 
-        Another person could have entered this address for their own account.
+        Another person may have created this account and entered the address. They could otherwise
+        still sign in with its password.
         """
         if sociallogin._did_authenticate_by_email:
             leave_only_single_sign_on(person=sociallogin.user)

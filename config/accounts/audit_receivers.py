@@ -1,4 +1,4 @@
-"""Audit entries of acts by Django and allauth: sign-ins, passwords, second factors."""
+"""Record in the audit log what Django and allauth do: sign-ins, passwords, second factors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from config.accounts.models import User
 from config.audit.origins import Interface, current_origin
 from config.audit.services import record
 
-# Each of these signals has the person as `user`, who acts on their own account.
+# Each of these signals passes the person as `user`. This person acts on their own account.
 OWN_ACTS: dict[Signal, AccountAct] = {
     user_logged_in: AccountAct.SIGNED_IN,
     user_logged_out: AccountAct.SIGNED_OUT,
@@ -43,7 +43,7 @@ if apps.is_installed("allauth.mfa"):
 @transaction.atomic
 def _record_own_act(signal: Signal, user: User | None = None, **facts: Any) -> None:
     authenticator = facts.get("authenticator")
-    # A visitor can request the sign-out page as well.
+    # If a visitor requests the sign-out page, there is no user.
     if user is not None:
         after = {"type": authenticator.type} if authenticator is not None else None
         record(OWN_ACTS[signal], by=user, on=user, after=after)

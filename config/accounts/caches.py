@@ -27,9 +27,9 @@ from redis.retry import Retry
 logger = logging.getLogger(__name__)
 
 UNAVAILABLE = (RedisError, DatabaseError, OSError)
-# After an error, no request tries the shared cache for this time.
+# After an error, requests do not try the shared cache for this time.
 UNAVAILABLE_SECONDS = 30.0
-# While one request tries it again, the others do not wait for it.
+# Then one request tries it again. During this further time, the others do not wait for it.
 TRIAL_SECONDS = 5.0
 # The share of writes after which expired entries are deleted.
 CLEANING_SHARE = 0.01
@@ -69,13 +69,13 @@ class TableCache(BaseCache):
 
     @property
     def _entries(self) -> Any:
-        # Settings name this module, so it is imported before the models can be.
+        # The settings name this module, so it is imported before models can be imported.
         from config.accounts.models import CacheEntry
 
         return CacheEntry.objects
 
     def _key(self, key: str, version: int | None) -> str:
-        # A hash, so that keys may have any length and the table contains no names.
+        # The key is hashed, so that it may have any length and the table contains no names.
         return hashlib.sha256(self.make_key(key, version).encode()).hexdigest()
 
     def _expiry(self, timeout: Any) -> datetime | None:

@@ -11,12 +11,15 @@ from config.shared.errors import InvalidInput
 
 PEOPLE_MAX = 200
 COLUMNS = ("email", "name", "role", "scope")
-_ALSO_CALLED = {"e-mail": "email", "mail": "email", "benchmark": "scope"}
+_SYNONYMS = {"e-mail": "email", "mail": "email", "benchmark": "scope"}
 
 
 @dataclass(frozen=True, slots=True)
 class ListedPerson:
-    """One line of a list, counted from 1. Empty role and scope mean those chosen for the list."""
+    """A person of a list. `line` counts from 1.
+
+    If `role` or `scope` is empty, the one that was chosen for the whole list applies.
+    """
 
     line: int
     email: str
@@ -28,9 +31,10 @@ class ListedPerson:
 def read_people(text: str) -> list[ListedPerson]:
     """Read a pasted list or a CSV file, separated by commas, semicolons or tabs.
 
-    The first line can name the columns. Otherwise they are e-mail, name, role and scope, and
+    The first line can name the columns. Otherwise, the columns are e-mail, name, role and scope.
     "Anna Ito <anna@example.org>" is read as name and e-mail. Empty lines are skipped. Raises
-    `InvalidInput` if a column is not known, or if the list has too many lines or no person.
+    `InvalidInput` if the names of the columns are not valid, or if the list has too many people or
+    none.
     """
     lines = text.removeprefix("\ufeff").splitlines()
     separator = max(",;\t", key=text.count)
@@ -52,7 +56,7 @@ def _cells(row: Iterable[str]) -> list[str]:
 
 def _column(head: str) -> str:
     name = head.casefold()
-    return _ALSO_CALLED.get(name, name)
+    return _SYNONYMS.get(name, name)
 
 
 def _checked_columns(line: int, heads: Sequence[str]) -> list[str]:
@@ -60,9 +64,12 @@ def _checked_columns(line: int, heads: Sequence[str]) -> list[str]:
     for head, column in zip(heads, columns, strict=True):
         if column not in COLUMNS or columns.count(column) > 1:
             names = ", ".join(COLUMNS)
-            raise InvalidInput(f"Name each column once, from {names}; not {head!r}.", line=line)
+            raise InvalidInput(
+                f"The column {head!r} is unknown or appears twice. The columns are {names}.",
+                line=line,
+            )
     if "email" not in columns:
-        raise InvalidInput("There is no column email.", line=line)
+        raise InvalidInput("The column email is missing.", line=line)
     return columns
 
 

@@ -1,4 +1,4 @@
-"""What inviting a list of people would do: who is new, who is known, which line is wrong."""
+"""The plan for inviting a list of people: who is new, who is known, and which lines are wrong."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LineState(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class PlannedInvitation:
-    """One line of a list. reason: why it is known or wrong; empty for a new person."""
+    """One line of a list. reason: why the person is known or the line wrong; empty if new."""
 
     line: int
     email: str
@@ -62,7 +62,7 @@ class InvitationPlan:
 
 
 def note_for(person: PlannedInvitation) -> str:
-    """Return the note of the invitation, by which a second list finds the open invitation."""
+    """Return the note of the invitation. `_invited` reads the e-mail address from it."""
     if not person.name:
         return person.email
     room = NOTE_LENGTH - len(person.email) - 3
@@ -80,10 +80,10 @@ def plan_invitations(
     """Compare a list with the accounts and open invitations that `by` may see.
 
     role, scope: the role and the scope of lines that name none. scopes: the scopes that a line may
-    have, which are keys of benchmarks, and "" for all benchmarks.
+    have: keys of benchmarks, and "" for all benchmarks.
 
-    A person whose account `by` may not see counts as new, so that no one can find out by a list
-    which addresses have accounts.
+    A person whose account `by` may not see counts as new. Otherwise, a list would reveal which
+    addresses have accounts.
     """
     emails = {person.email.casefold() for person in people}
     roles = _roles_by_email(by, emails)
@@ -150,7 +150,10 @@ def _roles_by_email(by: User, emails: Collection[str]) -> dict[str, set[tuple[st
 
 
 def _invited(by: User) -> set[tuple[str, Role, str]]:
-    """Return e-mail address, role and scope of the open invitations that a list made."""
+    """Return e-mail address, role and scope of the open invitations that `by` may see.
+
+    The address is read from the note (see `note_for`).
+    """
     rows = invitations_seen_by(by).filter(pk__in=open_invitations().values("pk"))
     return {
         (note.removesuffix(">").rpartition("<")[2].casefold(), Role(role), scope)

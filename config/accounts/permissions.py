@@ -35,14 +35,14 @@ class CanReadApiDocs(BasePermission):
 
 
 class OpenToVisitors(BasePermission):
-    """Let everyone read, also without an account. Views with this permission show public data."""
+    """Let everyone read, even without an account. Views with this permission show public data."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return request.method in SAFE_METHODS
 
 
 class HasAccount(BasePermission):
-    """Allow everyone who is signed in, also without a role."""
+    """Allow everyone who is signed in, even without a role."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return bool(request.user.is_authenticated and request.user.is_active)

@@ -100,7 +100,10 @@ def check_can_give(by: Any, role: str, scope: str) -> None:
 
 
 def can_deactivate(by: Any, person: User) -> bool:
-    """Return whether `by` may withdraw all roles of the person. False for one's own account."""
+    """Return whether `by` may deactivate the person. False for one's own account.
+
+    `by` must be an admin, or must be allowed to withdraw every role of the person.
+    """
     if by.pk == person.pk:
         return False
     held = all_roles(person)

@@ -19,12 +19,16 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(text: str) -> str:
-    """Return the text. Raises `InvalidToken` if SECRET_KEY changed and is not in its fallbacks."""
+    """Decrypt a text that `encrypt` has returned.
+
+    Raises `InvalidToken` if SECRET_KEY has changed and SECRET_KEY_FALLBACKS lacks the old key.
+    """
     return _keys().decrypt(text.encode()).decode()
 
 
 def _keys() -> MultiFernet:
-    from cryptography.fernet import Fernet, MultiFernet  # 4 MB, which most commands do not need
+    # Imported here, because the module takes 4 MB of memory and most commands do not need it.
+    from cryptography.fernet import Fernet, MultiFernet
 
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     digests = [salted_hmac(SALT, "", secret, algorithm="sha256").digest() for secret in secrets]

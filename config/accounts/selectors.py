@@ -1,4 +1,4 @@
-"""Database queries for people, their roles, consents and invitations."""
+"""Read people, their roles, consents and invitations from the database."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 
 class SessionStore(db.SessionStore):
-    """A session. When it has expired, a web server with a slow clock refuses it as well."""
+    """A session that expires at the same time on all web servers, even if a clock is slow."""
 
     def _get_session_from_db(self) -> Any:
         found = self.model.objects.filter(session_key=self.session_key, expire_date__gt=Now())

@@ -1,6 +1,6 @@
 """The acts of the audit log. Each app defines its own in an enum marked with `register_acts`.
 
-A value is stored in the log, so it never changes and is unique among all apps.
+A value is stored in the log, so it must never change and must be unique among all apps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The audit log over the API."""
+"""The audit log in the API."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def download_recorded_csv(
     on: models.Model | None = None,
 ) -> HttpResponse:
     """Return a CSV file and record its download. The view has checked the permission."""
-    # HEAD sends no data.
+    # The response to HEAD contains no data, so nothing is downloaded.
     if request.method != "HEAD":
         record_download(act, by=cast(Any, request.user), on=on)
     return download_csv(body, name)

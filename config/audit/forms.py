@@ -32,7 +32,7 @@ class LogFilter(forms.Form):
         self.fields["object"].widget.attrs["placeholder"] = "campaign 3"
 
     def clean_object(self) -> tuple[str, str]:
-        """Return the type and the key of the object; each is empty if the field lacks it."""
+        """Return the type and the key of the object. A part that is missing is empty."""
         text = self.cleaned_data["object"].strip()
         if not text:
             return "", ""

@@ -32,7 +32,7 @@ def _origin_of(request: HttpRequest) -> Origin:
 
 
 def _address(text: str) -> str:
-    """Return an address that a database stores; empty if it is unknown, as on a Unix socket."""
+    """Return the address, or an empty text if it is unknown, as on a Unix socket."""
     try:
         validate_ipv46_address(text)
     except ValidationError:

@@ -1,7 +1,7 @@
 """Where the current act comes from: the interface, the network address, and an id.
 
-The middleware sets the origin of a request, and the runner of jobs that of a job. Otherwise, a
-command is running.
+The middleware sets the origin of a request, and the runner of jobs sets the origin of a job. If
+neither of them has set it, the act comes from a command.
 """
 
 from __future__ import annotations

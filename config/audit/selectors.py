@@ -1,4 +1,4 @@
-"""Reads of the audit log."""
+"""Read the entries of the audit log from the database."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def address_of(entry: AuditEntry) -> str:
 
 
 def facts_html(facts: Mapping[str, Any] | None) -> SafeString:
-    """Return facts as HTML: `role: lead; scope: tiny`. Hashes are shortened."""
+    """Return facts as HTML, such as `role: lead; scope: tiny`. Hashes are shortened."""
     pairs = ((name.replace("_", " "), _fact(value)) for name, value in (facts or {}).items())
     return format_html_join("; ", "{}: {}", pairs)
 
@@ -127,7 +127,7 @@ def _fact(value: Any) -> str:
 
 
 def _names_of(entries: list[AuditEntry]) -> dict[tuple[str, str], str]:
-    """Return the names of the objects now. People who were erased have no name."""
+    """Return the current names of the objects. Objects that no longer exist are left out."""
     keys: dict[str, set[str]] = defaultdict(set)
     for entry in entries:
         keys[entry.object_type].add(entry.object_id)
@@ -147,5 +147,5 @@ def _names_of(entries: list[AuditEntry]) -> dict[tuple[str, str], str]:
 
 
 def _has_name(instance: Any) -> bool:
-    """Return whether the text of an object is a name, which needs no further database query."""
+    """Return whether `str` of an object is a name that needs no further database query."""
     return any(hasattr(instance, field) for field in ("username", "name", "title", "key"))

@@ -25,7 +25,7 @@ def _sqlite(name: str, table: str, change: str) -> str:
     )
 
 
-# The statements by vendor of the database.
+# The statements for each database vendor.
 CREATE: dict[str, tuple[str, ...]] = {
     "sqlite": (
         _sqlite("audit_entry_update", ENTRY, "UPDATE"),

@@ -51,7 +51,8 @@ CSV_COLUMNS = (
     "address",
     "request_id",
 )
-# The maximum number of rows in a download. It contains the first rows in the order of the page.
+# The maximum number of rows in a download. If there are more, the first rows in the order of the
+# page are downloaded.
 CSV_ROWS_MAX = 100_000
 
 

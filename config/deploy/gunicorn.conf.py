@@ -22,7 +22,7 @@ bind = os.environ.get("WEB_BIND", "0.0.0.0:8000")
 worker_class = "gthread"
 workers = int(os.environ.get("WEB_CONCURRENCY", min(multiprocessing.cpu_count() + 1, 8)))
 threads = int(os.environ.get("WEB_THREADS", "4"))
-# Receiving a run of hundreds of megabytes takes time. Its import is a separate job.
+# Receiving a run of hundreds of megabytes takes time. Importing it is a separate job.
 timeout = 120
 graceful_timeout = 30
 limit_request_line = 8190  # as nginx permits; longer addresses get 414

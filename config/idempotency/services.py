@@ -11,10 +11,12 @@ from django.utils import timezone
 from config.idempotency.models import KEY_LENGTH, KeyedRequest
 from config.shared.errors import Conflict, InvalidInput
 
+# The time for which answers are kept.
 KEPT = timedelta(days=1)
-# Longer than any request takes. After this time, the process of the request must have died.
+# No request takes longer than this. After this time, the process of the request must have died.
 DONE_WITHIN = timedelta(minutes=15)
-# The number of further claims of a key whose row disappears in the meantime.
+# The maximum number of attempts to claim a key. An attempt fails if the row of the key disappears
+# in the meantime.
 TRIES = 5
 
 

@@ -1,4 +1,4 @@
-"""Jobs over the API: their state, progress and result."""
+"""Jobs in the API: their state, progress and result."""
 
 from __future__ import annotations
 

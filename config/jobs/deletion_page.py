@@ -18,7 +18,7 @@ from config.shared.pages import CONFLICT
 
 
 def deletion_page(request: HttpRequest, target: Target, context: dict[str, Any]) -> HttpResponse:
-    """Show what a deletion removes, or delete. A large object is deleted by a job.
+    """Show what a deletion removes. A POST request deletes the object, by a job if it is large.
 
     The caller has checked the permission. The service checks it again.
     """

@@ -1,7 +1,8 @@
 """The kinds of jobs, each with its function, the text of its result, and the page for a retry.
 
-Apps register their kinds in `tasks.py`, so this module does not depend on them. These modules load
-all services and Celery, so they are loaded only when a kind is needed. Most commands need none.
+Apps register their kinds in `tasks.py`, so this module does not depend on them. The modules `tasks`
+load all services and Celery. They are loaded only when a kind is needed, and most commands need
+none.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ OutcomeFunction = Callable[["Job", dict[str, Any]], Outcome]
 class JobKind:
     """One kind of job: `run` does the work, and `outcome` describes the result.
 
-    `retry` is the URL name of the page with the form that starts such a job. Its address contains
-    the benchmark's key. `keeps_parts` is whether parts of the work stay stored when the job fails
-    or is cancelled.
+    `retry` is the URL name of the page with the form that starts such a job. The address of this
+    page contains the benchmark's key. `keeps_parts` is true if parts of the work stay stored when
+    the job fails or is cancelled.
     """
 
     run: JobFunction

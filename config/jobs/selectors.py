@@ -1,4 +1,4 @@
-"""Queries about jobs."""
+"""Read jobs from the database."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def upload_page(
     """Show a form with a `file`, and start the job that reads the file.
 
     The job's parameters are `params` and the other fields of the form. expected: a noun phrase for
-    the files that the job can read. The error for a file of another type contains it.
+    the files that the job can read, for the error about a file of another type.
     """
     if request.method == "POST" and form.is_valid():
         try:
@@ -179,8 +179,8 @@ def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
     messages.success(request, outcome.text)
     for note in outcome.notes:
         messages.info(request, note)
-    # If this page is the page of the result, it is reloaded. A redirect to the same address with
-    # another fragment would only scroll the page.
+    # If the browser already shows the page of the result, this page is reloaded. A redirect to the
+    # same address with another fragment would only scroll the page.
     if urldefrag(outcome.url).url == urldefrag(here).url or urlsplit(here).path in outcome.also_on:
         return HttpResponseClientRefresh()
     return HttpResponseClientRedirect(outcome.url)

@@ -20,7 +20,7 @@ def check_admins(**_: Any) -> list[CheckMessage]:
     try:
         admins = list(User.objects.filter(is_superuser=True, is_active=True, is_demo=False))
     except DatabaseError:
-        return []  # no database yet, or not migrated
+        return []  # there is no database yet, or it is not migrated
     weak = [
         admin for admin in admins if any(admin.check_password(word) for word in KNOWN_PASSWORDS)
     ]

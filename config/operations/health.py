@@ -93,7 +93,7 @@ _recent: dict[tuple[str, ...], tuple[float, list[Finding]]] = {}
 
 
 def recent_health(only: tuple[str, ...] = ()) -> list[Finding]:
-    """Return the findings, at most `FRESH_SECONDS` old. One thread at a time checks."""
+    """Return findings that are at most `FRESH_SECONDS` old. Only one thread checks at a time."""
     with _lock:
         at, findings = _recent.get(only, (0.0, []))
         if not findings or time.monotonic() - at > FRESH_SECONDS:
@@ -157,7 +157,12 @@ def check_broker() -> Finding:
         folder = settings.QUEUE_DIR
         if not folder.exists() or os.access(folder, os.W_OK):
             return Finding("broker", True, "The queue is a folder in HEARTH_HOME.")
-        return Finding("broker", False, f"{folder} is not writable.", f"chown {folder}.")
+        return Finding(
+            "broker",
+            False,
+            f"{folder} is not writable.",
+            "Let the account that runs Hearth own this folder (chown).",
+        )
     client = redis.Redis.from_url(
         settings.REDIS_URL,
         socket_timeout=BROKER_SECONDS,
@@ -305,7 +310,7 @@ def check_backup() -> Finding:
 
 
 def age_in_words(age: timedelta) -> str:
-    """Return an age in the largest unit of which it has two or more, such as `5 min`, `2 days`."""
+    """Return an age in the largest unit in which it is at least 2, such as `5 min` or `2 days`."""
     seconds = max(0, int(age.total_seconds()))
     for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:

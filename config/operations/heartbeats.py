@@ -11,7 +11,7 @@ LEASE_EXPIRIES = "lease_expiries"
 
 
 def beat(pulse: Pulse) -> None:
-    """Store that the process has just done its work, by the database's clock."""
+    """Store that the process has just done its work. The time is that of the database."""
     if not Heartbeat.objects.filter(name=pulse).update(at=Now()):
         Heartbeat.objects.update_or_create(name=pulse, defaults={"at": Now()})
 

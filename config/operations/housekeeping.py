@@ -35,8 +35,8 @@ from config.shared.bulk import long_transaction
 from config.webhooks.services import old_deliveries
 
 ROWS_PER_TRANSACTION = 1000
-# A file may be written some time before the row that names it, and a restore may return rows
-# that are older than the files.
+# Files that are younger than this are kept. A file may be written some time before the row that
+# names it, and after a restore, the rows may be older than the files.
 UPLOAD_AGE = timedelta(days=1)
 FILE_AGE = timedelta(days=7)
 KEEP_OPERATIONS = timedelta(days=365)
@@ -59,7 +59,7 @@ class StepFigures(TypedDict):
     bytes: int
 
 
-# Takes `dry_run`: True only counts.
+# Takes `dry_run`. If it is true, the function only counts.
 StepFunction = Callable[[bool], Done]
 _steps: dict[str, tuple[str, StepFunction]] = {}
 

@@ -64,7 +64,7 @@ class SiteCollector:
             ):
                 yield from read()
         except DatabaseError:
-            return  # the check of the database is 0
+            return  # hearth_check_ok is then 0 for the database
         seconds = time.perf_counter() - began
         yield _gauge("hearth_scrape_seconds", "Time to read these metrics.", [({}, seconds)])
 

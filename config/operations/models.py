@@ -30,7 +30,7 @@ class Heartbeat(models.Model):
 
 
 class Tally(models.Model):
-    """A count that only grows. Workers store it, because they have no address for metrics."""
+    """A count that only grows. Workers store it, because Prometheus does not read from workers."""
 
     name = models.CharField(max_length=50, primary_key=True)
     value = models.BigIntegerField(default=0)

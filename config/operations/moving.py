@@ -1,6 +1,6 @@
 """Move a whole database from SQLite to PostgreSQL.
 
-This sends the rows as the text of COPY, because `dumpdata` and `loaddata` build an object for each
+The rows are sent as text to COPY, because `dumpdata` and `loaddata` would build an object for each
 row. Indexes and foreign keys are dropped first and created at the end, which checks every row.
 """
 
@@ -62,9 +62,9 @@ class Column:
 def move_database(*, target: str, by: Actor, progress: Progress = no_progress) -> Moved:
     """Copy all rows of the SQLite database into the PostgreSQL database of the URL `target`.
 
-    The target is migrated first. All rows arrive in one transaction, or none. Ids stay, and their
-    sequences continue after them. Files are not touched. Raises `InvalidInput` if one of the
-    databases is of the wrong kind or version, and `Conflict` if the target has rows.
+    The target is migrated first. All rows arrive in one transaction, or none. Ids stay the same,
+    and the sequences continue after them. Files are not touched. Raises `InvalidInput` if one of
+    the databases is of the wrong kind or version, and `Conflict` if the target has rows.
     """
     check_can_administer(by)
     if connection.vendor != "sqlite":
@@ -133,7 +133,7 @@ def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[s
     cursor.execute("SET LOCAL maintenance_work_mem = '256MB'")
     tables = sorted(_tables(query) - {MIGRATIONS})
     dropped = _drop_keys(query, cursor)
-    # Only the tables that `migrate` has filled have rows. The audit log would refuse DELETE.
+    # Only the tables that `migrate` has filled have rows.
     for table in FILLED_BY_ITSELF.intersection(tables):
         cursor.execute(f"DELETE FROM {quoted(table)}")  # noqa: S608
     wanted = count_rows(lambda sql: source.execute(sql).fetchall(), tables)
@@ -241,7 +241,7 @@ def _lines(rows: Iterable[Sequence[Any]], columns: list[Column]) -> Iterator[str
 
 
 def _text_of(kind: str) -> Callable[[Any], str]:
-    """Return the function that writes SQLite's value for a column of this type of PostgreSQL."""
+    """Return the function that converts SQLite's values to the text of this PostgreSQL type."""
     match kind:
         case "smallint" | "integer" | "bigint" | "uuid":
             return str
@@ -257,5 +257,5 @@ def _text_of(kind: str) -> Callable[[Any], str]:
 
 
 def _escaped(text: str) -> str:
-    """Return a text with the escapes of PostgreSQL's text format."""
+    """Escape a text as the text format of COPY requires."""
     return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")

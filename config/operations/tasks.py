@@ -1,6 +1,6 @@
 """The scheduled task of this app.
 
-Workers and the scheduler load this module, and so connect the receivers of Celery's signals.
+Workers and the scheduler load this module, which connects the receivers of Celery's signals.
 """
 
 from __future__ import annotations

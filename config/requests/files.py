@@ -2,7 +2,7 @@
 
 A view takes files only if it is marked with `receives_files`. Files are stored below
 `FILE_UPLOAD_TEMP_DIR` while they arrive. They are deleted at the end of the request, unless the
-view has moved them. After a killed process, `sweep_incoming_files` deletes them.
+view has moved them. If the process is killed, `sweep_incoming_files` deletes them later.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ ABANDONED_SECONDS = 3600
 class FileRule:
     """Who may send files to a view, and the maximum size of the request.
 
-    own_bytes_max: the maximum of this view; None for `UPLOAD_BYTES_MAX`. content_type: a view with
-    another type than `FORM_WITH_FILES` reads the body of the request itself.
+    own_bytes_max: the maximum of this view; None for `UPLOAD_BYTES_MAX`. content_type: the type of
+    the requests. If it is not `FORM_WITH_FILES`, the view reads the body of the request itself.
     """
 
     may_send: MaySend
@@ -116,7 +116,7 @@ class OnlyFromPermitted(FileUploadHandler):
 
 
 class IncomingFiles(TemporaryFileUploadHandler):
-    """Files on disk, which are deleted after the request unless they were moved."""
+    """Store files on disk. They are deleted after the request, unless they were moved."""
 
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request)

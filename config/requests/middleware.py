@@ -1,7 +1,7 @@
 """Refuse a request that is too large or malformed, before any other code reads its body.
 
 The middleware comes before the CSRF middleware, which parses forms. Its `process_view` also runs
-before that of the CSRF middleware, and there the view and the person are known.
+before that of the CSRF middleware. At that point, the view and the person are known.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def _check_for_view(request: HttpRequest, view: Callable[..., Any], kwargs: dict
         text = gettext("The request is larger than {megabytes} MB. Send less at once.")
         raise TooLarge(text.format(megabytes=f"{bytes_max / 1e6:,.0f}"))
     set_file_handlers(request, rule, kwargs.get("key", ""))
-    # If a token sends files to the API, the API's own parser reads and checks the form.
+    # If a request with a token sends files to the API, the API's own parser reads and checks the
+    # form.
     if request.method == "POST":
         check_form(request)
 

@@ -1,4 +1,4 @@
-"""The parsers of the API. As on pages, they refuse text that no database stores."""
+"""The parsers of the API. Like the pages, they refuse text that cannot be stored."""
 
 from __future__ import annotations
 

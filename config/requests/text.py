@@ -1,4 +1,4 @@
-"""Refuse text that no database stores: NUL, lone surrogates, and bytes that are not UTF-8."""
+"""Refuse text that cannot be stored: NUL, lone surrogates, and bytes that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from django.http import HttpRequest
 
 from config.shared.errors import InvalidInput
 
-# PostgreSQL stores neither. UTF-8 has no bytes for a surrogate, so an answer could not repeat it.
+# PostgreSQL stores neither. UTF-8 has no bytes for a surrogate, so no answer could contain it.
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # htmx encodes the values of these headers if they are not ASCII, and django-htmx decodes them.
 ENCODED_HEADERS = "HTTP_HX_"
 
 
 def check_texts(texts: Iterable[str], place: str) -> None:
-    """Raise `InvalidInput` if a text contains a character that no database stores."""
+    """Raise `InvalidInput` if a text contains a character that cannot be stored."""
     for text in texts:
         if found := UNSTORABLE.search(text):
             character = f"U+{ord(found[0]):04X}"
@@ -88,7 +88,7 @@ def _headers(request: HttpRequest) -> Iterable[str]:
 
 
 def _check_charset(request: HttpRequest) -> None:
-    """Refuse other charsets than UTF-8, because Django would decode the request by them."""
+    """Refuse any charset but UTF-8, because Django would use it to decode the request."""
     charset = request.encoding
     if charset is not None and codecs.lookup(charset).name not in {"utf-8", "ascii"}:
         raise InvalidInput("The charset of the request is not UTF-8. Send text as UTF-8.")

@@ -1,9 +1,9 @@
-"""Limits of the requests of one person to the API, and of visitors, counted in the shared cache.
+"""Limit the requests of each person to the API, and of visitors. The shared cache counts them.
 
 Visitors are counted by their network address. Many people can share one, so these limits are high.
 
 A process takes permits from the shared count in steps, so that only one request in `STEP` needs the
-cache. A cache in the database would otherwise need a write for each answer.
+cache. Otherwise, a cache in the database would need a write for each request.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Permits:
                 self._window, self._left = window, {}
             if name not in self._left or self._left[name] == 0:
                 self._left[name] = _take_from_cache(f"permits:{name}:{window}", limit)
-            # Below 0, the shared count has reached the limit and is not read again in this minute.
+            # A value below 0 means that the shared count has reached the limit. It is not read
+            # again in this minute.
             if self._left[name] < 0:
                 return False
             self._left[name] -= 1
@@ -69,7 +70,7 @@ class PersonThrottle(BaseThrottle):
 
     def allow_request(self, request: Request, view: Any) -> bool:
         scope = getattr(view, "throttle_scope", "requests")
-        # Visitors only read public benchmarks and the documents of the API.
+        # Visitors only read public benchmarks and the documentation of the API.
         return _is_allowed("visits" if request.user.pk is None else scope, request)
 
     def wait(self) -> float:
@@ -116,7 +117,7 @@ def _seconds_left() -> int:
 
 
 def _take_from_cache(key: str, limit: int) -> int:
-    """Return the permits taken, at most `STEP`, or -1 if none is left.
+    """Return the number of permits taken, at most `STEP`, or -1 if none is left.
 
     If the cache does not answer, a whole step is taken.
     """

@@ -71,7 +71,7 @@ def password_managers(probe: Probe) -> str:
     return "" if is_marked else "The password field is not marked for password managers."
 
 
-@requirement("6.2.9", "Passwords may have 64 characters and more.")
+@requirement("6.2.9", "Passwords may have 64 characters or more.")
 def long_passwords(probe: Probe) -> str:
     return "" if _is_accepted("a rather long sentence, " * 5) else "Long passwords are refused."
 
@@ -159,7 +159,7 @@ def api_views(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[st
 
 
 @requirement(
-    "8.2.1", "Every operation of the API requires a permission. If it sets none, no one may use it."
+    "8.2.1", "Every operation of the API requires a permission. Without one, no one may use it."
 )
 def denied_by_default(probe: Probe) -> str:
     default = settings.REST_FRAMEWORK["DEFAULT_PERMISSION_CLASSES"]

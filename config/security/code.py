@@ -51,7 +51,7 @@ def imports_of(*names: str) -> list[str]:
 
 
 def uses_of(module: str, *, allowed: set[str]) -> list[str]:
-    """Return the places that use other functions of the module than the allowed ones."""
+    """Return the places that use functions of the module that are not allowed."""
     return [
         f"{path.name}:{node.lineno}"
         for path in _files(*PACKAGES, suffix=".py")

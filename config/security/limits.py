@@ -23,7 +23,7 @@ def body_size(probe: Probe) -> str:
     return "" if is_small else "DATA_UPLOAD_MAX_MEMORY_SIZE is too large."
 
 
-@requirement("5.3.1", "Uploaded files are outside the folders that the server sends.")
+@requirement("5.3.1", "Uploaded files are outside the folders whose files the server sends.")
 def upload_folder(probe: Probe) -> str:
     folders = (settings.STATIC_ROOT, settings.MEDIA_ROOT)
     inside = [folder for folder in folders if settings.UPLOAD_ROOT.is_relative_to(folder)]

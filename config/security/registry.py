@@ -1,7 +1,8 @@
 """Requirements of OWASP ASVS 5, each with a check of this installation.
 
-A check sends requests to the site if possible. Otherwise it reads a setting or the code.
-Requirements that a program cannot check are not listed: processes, documents, other machines.
+A check sends requests to the site if possible. Otherwise, it reads a setting or the code.
+Requirements that a program cannot check are not listed, such as those about documents or other
+machines.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class Probe:
         return answer
 
     def names(self, condition: Callable[[HttpResponseBase], bool]) -> list[str]:
-        """Return the names of the answers for which the condition holds."""
+        """Return the names of the answers for which the condition is true."""
         return [name for name, answer in self.answers.items() if condition(answer)]
 
     def without(self, header: str, *words: str) -> str:

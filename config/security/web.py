@@ -182,7 +182,7 @@ def no_trace(probe: Probe) -> str:
     return "" if status in (403, 405) else f"TRACE is answered with {status}."
 
 
-@requirement("13.4.5", "The documents of the API are closed, unless the site opens them.")
+@requirement("13.4.5", "The documentation of the API is not public, unless PUBLIC_SITE is set.")
 def api_docs(probe: Probe) -> str:
     status = probe.ask("GET", "/api/v1/schema/").status_code
     return "" if settings.PUBLIC_SITE or status in (401, 403) else "The schema is open."

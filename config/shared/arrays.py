@@ -1,4 +1,4 @@
-"""Sorting and numbering the values of numpy arrays."""
+"""Sort and number the values of numpy arrays."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Int64s = npt.NDArray[np.int64]
 
 
 def combined(first: Int64s, second: npt.NDArray[np.integer]) -> Int64s:
-    """Return one number for each row, by which rows are in the order of `first` and then `second`.
+    """Return one number per row. Sorting by these numbers sorts by `first` and then by `second`.
 
-    second: numbers from 0. Sorting one array that is almost in order takes a tenth of the time of
-    sorting two.
+    second: numbers from 0. Sorting by one array that is almost in order takes a tenth of the time
+    of sorting by two.
     """
     return np.asarray(first * (int(second.max(initial=0)) + 1) + second)
 
@@ -29,10 +29,10 @@ def sorted_once(numbers: Int64s) -> Int64s:
 
 
 def numbered(values: Int64s) -> tuple[Int64s, Int64s]:
-    """Return the distinct values [k] ascending, and the place of each value among them [n].
+    """Return the distinct values [k] ascending, and for each value its index among them [n].
 
     The result is that of np.unique with `return_inverse`. Values that lie close together, such as
-    primary keys or labels, are counted and not sorted.
+    primary keys or labels, are not sorted, but marked in an array that covers their range.
     """
     lowest = int(values.min()) if len(values) else 0
     width = int(values.max(initial=lowest)) - lowest + 1

@@ -54,7 +54,7 @@ def client_config(addressing_style: str) -> Config:
 
 @contextmanager
 def bucket_errors(name: str) -> Iterator[None]:
-    """Raise errors of a bucket as `OSError` for the file `name`, as a folder does."""
+    """Raise errors of a bucket as `OSError` for the file `name`, like errors of a folder."""
     try:
         yield
     except ClientError as error:
@@ -114,7 +114,7 @@ class BucketStorage(S3Storage):
             self._impatient_client.head_bucket(Bucket=self.bucket_name)
 
     def replace(self, name: str, content: BinaryIO) -> None:
-        """Store an object under exactly this name. An earlier one is replaced at once."""
+        """Store an object under exactly this name. An earlier object is replaced in one step."""
         self._save(name, content)
 
     def signed_address(self, name: str, *, content_type: str, method: str) -> str:
@@ -159,7 +159,7 @@ def fetch_object(
 ) -> None:
     """Write an object to a file, after `check_size` has accepted its size in bytes.
 
-    `on_piece` is called after each piece. It can raise to stop. The file then does not exist.
+    `on_piece` is called after each piece. It can raise an error to stop. Then no file is left.
     """
     part = path.with_suffix(".part")
     try:

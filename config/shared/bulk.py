@@ -53,8 +53,8 @@ ROWS_PER_COPY = 500_000
 def long_transaction() -> Iterator[None]:
     """Open a transaction without the time limits that apply to requests.
 
-    On SQLite, the connection gets a larger cache until it is closed. Changed pages that do not fit
-    into the cache are written several times.
+    On SQLite, the connection gets a larger cache until it is closed, because changed pages that do
+    not fit into the cache are written several times.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -64,7 +64,7 @@ def long_transaction() -> Iterator[None]:
 
 
 def lock_row(row: models.Model) -> None:
-    """Lock a row to the end of the transaction, after waiting for other locks on it.
+    """Lock a row until the end of the transaction, after waiting for other locks on it.
 
     Other transactions can still create rows that refer to it. SQLite has only one writer anyway.
     """
@@ -120,7 +120,7 @@ def in_key_order() -> Iterator[None]:
 
 @contextmanager
 def _planned_without(method: str) -> Iterator[None]:
-    """Let PostgreSQL avoid a method. `method` is the name of its setting."""
+    """Let PostgreSQL plan queries without a method. `method` is the name of its setting."""
     if connection.vendor != "postgresql":
         yield
         return
@@ -214,7 +214,8 @@ def _cells_of_columns(
 ) -> dict[Field, Cells]:
     """Return the values of some rows.
 
-    Columns that were given the same array have the same cells, which are sent to SQLite only once.
+    If several columns have the same array, they share their cells, so that the values are sent to
+    SQLite only once.
     """
     of_array: dict[int, Cells] = {}
     cells: dict[Field, Cells] = {}
@@ -305,7 +306,7 @@ def _fields_to_write(model: type[models.Model], columns: Mapping[str, Column]) -
 
 
 def _value_of_all(field: Field, columns: Mapping[str, Column]) -> list[Any]:
-    """Return the value that all rows have in this field, or nothing if their values can differ."""
+    """Return a list with the value of all rows in this field; empty if their values can differ."""
     if field.attname in columns:
         column = columns[field.attname]
         return [] if _is_column(column) else [_prepared(field, column)]
@@ -327,7 +328,7 @@ def _has_default_of_each_row(field: Field) -> bool:
 
 
 def _are_prepared(field: Field, values: Sequence[Any]) -> bool:
-    """Return whether the database takes all values as they are. This check is fast."""
+    """Return whether the database accepts all values without conversion. This check is fast."""
     if isinstance(field, models.CharField | models.TextField):
         return set(map(type, values)) <= {str, NoneType}
     return isinstance(field, models.IntegerField) and set(map(type, values)) <= {int, NoneType}
@@ -351,9 +352,9 @@ def _insert_sqlite(
     insert = f"INSERT INTO {quoted_table(model)} ({names}) SELECT {values} FROM "  # noqa: S608 - names come from the model
     rows = zip(*lists.values(), strict=True)
     with connection.cursor() as cursor:
-        values_at_most = cursor.connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
-        most = min(ROWS_PER_INSERT, (values_at_most - len(constant)) // len(lists))
-        statements = iter(lambda: list(islice(rows, most)), [])
+        max_values = cursor.connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
+        max_rows = min(ROWS_PER_INSERT, (max_values - len(constant)) // len(lists))
+        statements = iter(lambda: list(islice(rows, max_rows)), [])
         for n_rows, same_size in groupby(statements, len):
             sql = f"{insert} (VALUES {', '.join([row] * n_rows)})"
             cursor.executemany(sql, [[*constant.values(), *chain(*part)] for part in same_size])
@@ -369,8 +370,8 @@ def _as_list(cells: Cells) -> Sequence[Any]:
 def _analyse_postgresql(table: str) -> None:
     """Update the planner's statistics after many new rows.
 
-    Until the next autovacuum, the planner would assume a small table and scan all of it. A claim
-    took a second then, instead of milliseconds.
+    Otherwise, until the next autovacuum, the planner assumes a small table and scans all of it. A
+    claim of tasks then takes a second instead of milliseconds.
     """
     with connection.cursor() as cursor:
         cursor.execute(f"ANALYZE {connection.ops.quote_name(table)}")

@@ -28,8 +28,8 @@ class HearthCommand(BaseCommand):
     services (see `config.accounts.actors`).
     """
 
-    # Django's checks of the code run in development and by `manage.py check`. They load all pages,
-    # which takes half a second and 35 MB.
+    # Commands skip Django's checks of the code, which run in development and in `manage.py check`.
+    # The checks load all pages, which takes half a second and 35 MB.
     requires_system_checks = ()
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -44,7 +44,7 @@ class HearthCommand(BaseCommand):
         try:
             result = self.run(**options)
         except HearthError as error:
-            raise CommandError(_in_words(error), returncode=BAD_INPUT) from error
+            raise CommandError(_all_problems(error), returncode=BAD_INPUT) from error
         except OSError as error:
             # A file cannot be read or written.
             reason = f"{error.filename2 or error.filename}: {error.strerror}"
@@ -70,7 +70,7 @@ class HearthCommand(BaseCommand):
         raise NotImplementedError
 
 
-def _in_words(error: HearthError) -> str:
+def _all_problems(error: HearthError) -> str:
     """Return the text of an error, and one line for each further error of a file."""
     if not isinstance(error, InvalidInput):
         return str(error)

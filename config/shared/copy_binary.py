@@ -1,8 +1,8 @@
 """Rows in the binary format of PostgreSQL's COPY, rendered from whole columns.
 
-A row is the number of its fields (2 bytes) and its fields. A field is its size (4 bytes) and its
-value, or only the size -1 for NULL. Numbers are big-endian. A type is named as in a declaration of
-PostgreSQL, but without a length.
+A row consists of the number of its fields (2 bytes) and its fields. A field consists of its size
+(4 bytes) and its value, or only of the size -1 for NULL. Numbers are big-endian. A type is named as
+in a declaration of PostgreSQL, but without a length.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-# The type of a column and its values: an array that is masked where they are NULL if all values of
-# the type have the same size, otherwise a list of Python's values.
+# The type of a column and its values. If all values of the type have the same size, the values are
+# an array, which is masked where they are NULL. Otherwise, they are a list of Python's values.
 Column: TypeAlias = "tuple[str, Array | list[Any]]"
 
 BEFORE_ROWS = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -28,7 +28,7 @@ NULL = b"\xff\xff\xff\xff"
 ROWS_PER_PIECE = 20_000
 EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 MICROSECOND = datetime.timedelta(microseconds=1)
-# The types whose values have the same size, as types of numpy.
+# The types whose values all have the same size, with their types in numpy.
 SIZED: dict[str, np.dtype[Any]] = {
     "smallint": np.dtype(">i2"),
     "integer": np.dtype(">i4"),
@@ -38,7 +38,7 @@ SIZED: dict[str, np.dtype[Any]] = {
     "timestamp with time zone": np.dtype(">i8"),
     "uuid": np.dtype("S16"),
 }
-# Python's values of these types as values that numpy can store.
+# Functions that convert Python's values of these types to values that numpy can store.
 AS_SIZED: dict[str, Callable[[Any], Any]] = {
     "timestamp with time zone": lambda time: (time - EPOCH) // MICROSECOND,
     "uuid": attrgetter("bytes"),
@@ -79,7 +79,7 @@ def _array(values: list[Any], as_sized: Callable[[Any], Any] | None) -> Array:
     stored = [value for value in values if value is not None]
     if as_sized is not None:
         stored = [as_sized(value) for value in stored]
-    # Without a value, an array of booleans, which can be cast to each type.
+    # If there is no value, the array has booleans, which can be cast to each type.
     array: Array = np.array(stored) if stored else np.empty(0, np.bool_)
     if not is_null.any():
         return array
@@ -105,8 +105,9 @@ def is_of_one_size(column: Column) -> bool:
 def render_rows(constant: Sequence[Column], columns: Sequence[Column]) -> Iterator[bytes]:
     """Yield rows, a piece at a time.
 
-    Each row is the fields of `constant`, which have one value, and then those of `columns`, of
-    which the columns of one size come first. No Python object is made for a field of these.
+    Each row contains the fields of `constant` and then those of `columns`. A column of `constant`
+    has one value for all rows. In `columns`, the columns of one size (`is_of_one_size`) must come
+    first. No Python object is made for a field of these.
     """
     sized = [column for column in columns if is_of_one_size(column)]
     others = columns[len(sized) :]
@@ -138,7 +139,7 @@ def _fields(kind: str, values: Array | list[Any]) -> list[bytes]:
         return listed
     if kind not in TEXTS:
         return [_field(kind, value) for value in values]
-    # Columns such as a state have few different texts.
+    # Columns such as a state have few different texts, so each text is converted once.
     field_of = {value: _field(kind, value) for value in set(values)}
     return [field_of[value] for value in values]
 

@@ -142,7 +142,7 @@ def _ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
 class Pieces:
     """Pieces of bytes as a file that psycopg2 reads.
 
-    A piece can be larger than the size that psycopg2 asks for, because psycopg2 accepts this.
+    A piece can be larger than the size that psycopg2 requests, because psycopg2 accepts this.
     """
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
@@ -155,7 +155,8 @@ class Pieces:
 def copy_columns_out(sql: str, params: Any, n_columns: int) -> tuple[npt.NDArray[np.int64], ...]:
     """Return the integer columns of a query as int64 arrays. No column may contain NULL.
 
-    In PostgreSQL's binary format, all rows have the same size, so no Python value is made of them.
+    In PostgreSQL's binary format, all these rows have the same size, so numpy can read them without
+    making a Python object for each value.
     """
     stream = io.BytesIO()
     with connection.cursor() as cursor, connection.wrap_database_errors:
@@ -174,7 +175,7 @@ def copy_columns_out(sql: str, params: Any, n_columns: int) -> tuple[npt.NDArray
 
 
 def _type_of_row(rows: npt.NDArray[np.uint8], n_columns: int) -> np.dtype[Any]:
-    """Return the type of a row in the binary format: each value has its size in front of it."""
+    """Return the type of a row in the binary format, in which a size comes before each value."""
     fields: list[Any] = [("n_columns", ">i2")]
     for place in range(n_columns):
         start = np.dtype(fields).itemsize

@@ -63,12 +63,12 @@ class InvalidInput(HearthError):
         super().__init__(f"{place}: {reason}" if place else reason)
 
     def reports(self) -> list[ProblemReport]:
-        """Return the problems if there are several. The text of the error has the first."""
+        """Return all problems if there are several. The text of the error already has the first."""
         return [problem.report() for problem in self.problems] if len(self.problems) > 1 else []
 
 
 class DamagedPart(HearthError):
-    """A part of a file does not have the checksum that was sent with it."""
+    """A part of a file does not match the checksum that was sent with it."""
 
 
 class NotFound(HearthError):

@@ -1,4 +1,4 @@
-"""Write files so that they are whole, and on disk when their transaction commits."""
+"""Write files so that they are complete, and on disk before a transaction refers to them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[BinaryIO]:
-    """Yield a temporary file that becomes `path` at the end. After an error, no file is left."""
+    """Yield a temporary file that becomes `path` at the end, or is deleted after an error."""
     unfinished = path.with_name(f".{path.name}.part")
     try:
         with unfinished.open("wb") as out:

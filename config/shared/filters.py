@@ -9,7 +9,8 @@ from django.http import HttpRequest
 
 from config.shared.errors import InvalidInput
 
-# Parameters that choose a place among the rows. A filter starts at the first row.
+# Parameters that choose a place among the rows. The addresses of the tabs lack them, so that a
+# filter starts at the first row.
 PLACES = ("page", "task")
 
 

@@ -69,7 +69,7 @@ def status_of(error: BaseException) -> int | None:
 
 
 def text_of(error: BaseException) -> str:
-    """Return the text to show. The text of a system's error appears only in the log."""
+    """Return the text to show. The text of a disk or database error appears only in the log."""
     if is_disk_full(error):
         return gettext("Nothing was stored. Tell an admin, and try again later.")
     if isinstance(error, UnreadablePostError):
@@ -121,7 +121,7 @@ class PrivateMiddleware:
     """Keep answers out of all caches, because they are personal and change.
 
     A view that sends something else, such as a video, sets the header itself. Static files do not
-    come this far.
+    reach this middleware.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -153,7 +153,10 @@ def _body_of(error: BaseException) -> dict[str, Any]:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer a request that Django refuses to parse. Its own text may contain what was sent."""
+    """Answer a request that Django refuses to parse.
+
+    The text of Django's error is not shown, because it may contain what was sent.
+    """
     if isinstance(exception, RequestDataTooBig):
         too_large = errors.TooLarge(gettext("The form has too much text. Send less."))
         return _answer(request, too_large, 413)
@@ -164,7 +167,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer an address that does not exist: with JSON below /api/, with a page elsewhere."""
     if request.path_info.startswith(API):
-        detail = "The API has no such address. Its documents are at /api/v1/docs/."
+        detail = "The API has no such address. Its documentation is at /api/v1/docs/."
         return JsonResponse({"detail": detail}, status=404)
     with own_language(request) if for_visitors_and_annotators(request) else nullcontext():
         return page_not_found(request, exception)

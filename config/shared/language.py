@@ -33,7 +33,7 @@ def never(request: HttpRequest) -> bool:
 
 
 def for_visitors_and_annotators(request: HttpRequest) -> bool:
-    # Answers of the first middleware, such as that of /metrics, have no user.
+    # A request that an early middleware answers, such as for /metrics, has no user.
     user = getattr(request, "user", None)
     return user is None or not has_perm("accounts.research_somewhere", user)  # type: ignore[no-untyped-call]
 
@@ -53,8 +53,8 @@ def translated_for_annotators(view: AnyView) -> AnyView:
 class LanguageMiddleware:
     """Activate the person's language for translated views, and English for all others.
 
-    My work stores the person's choice in a cookie. Without the cookie, the browser's language
-    applies.
+    The page My work stores the person's choice in a cookie. Without the cookie, the language of the
+    browser applies.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -23,10 +23,10 @@ ACCESS = "hearth.access"
 SECRET_PATHS = re.compile(
     r"(/invitations/|/accounts/password/reset/key/|/accounts/confirm-email/)[^/\s\"']+"
 )
-# What an OpenID Connect provider adds to the address to which people return, and the signature of
-# an address of a bucket.
+# The parameters that an OpenID Connect provider adds to the address to which people return, and the
+# signature of an address of a bucket.
 SECRET_PARAMETERS = re.compile(r"([?&](?:code|state|X-Amz-Signature)=)[^&\s\"']+")
-# Control characters, line ends of Unicode, and those that change the direction of text.
+# Control characters, line ends of Unicode, and characters that change the direction of text.
 UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
@@ -141,7 +141,7 @@ def logging_settings(log_format: str, level: str) -> dict[str, Any]:
             "kombu.connection": {"level": "ERROR"},
             # Django's own handlers would print a message a second time in debug mode.
             "django": {"handlers": [], "propagate": True},
-            # The access line has the status already.
+            # The access log already has the status.
             "django.server": {"handlers": [], "propagate": True},
         },
     }

@@ -22,4 +22,4 @@ RESPONSES = Counter(
     "hearth_responses", "Responses, by view and status.", ["view", "status"], registry=REGISTRY
 )
 JUDGMENTS = Counter("hearth_judgments", "Stored judgments, by state.", ["state"], registry=REGISTRY)
-CLAIMS = Counter("hearth_claims", "Tasks handed to annotators.", registry=REGISTRY)
+CLAIMS = Counter("hearth_claims", "Tasks assigned to annotators.", registry=REGISTRY)

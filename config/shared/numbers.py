@@ -1,4 +1,4 @@
-"""How numbers are written on pages and in terminals. Files hold the numbers themselves."""
+"""How numbers are written on pages and in terminals. Files contain them without rounding."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def count(number: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in percent to one decimal, without its sign."""
+    """Return a share in percent to one decimal, without the sign %."""
     return UNDEFINED if share is None else f"{100 * share:.1f}"
 
 
 def with_percent(share: float | None) -> str:
-    """Return a share in percent with its sign: `12.5 %`, with a no-break space."""
+    """Return a share in percent with the sign %: `12.5 %`, with a no-break space."""
     return UNDEFINED if share is None else f"{100 * share:.1f}{PERCENT_SIGN}"
 
 
 def ratio(part: float, whole: float) -> str:
-    """Return `part` of `whole` in percent with its sign."""
+    """Return `part` of `whole` in percent with the sign %."""
     return with_percent(part / whole if whole else None)
 
 

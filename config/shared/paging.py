@@ -15,7 +15,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from config.shared.errors import InvalidInput
 
-# More than any list contains, and within the integers of both databases.
+# No list contains this many rows. Both databases can store these numbers as integers.
 OFFSET_MAX = 2**31 - 1
 PK_MAX = 2**63 - 1
 # A cursor may combine a time with a UUID, see `config.jobs.api`.
@@ -28,6 +28,10 @@ class BoundedPages(LimitOffsetPagination):
 
     def get_offset(self, request: Request) -> int:
         return min(super().get_offset(request), OFFSET_MAX)
+
+
+INVALID_CURSOR = "The cursor is not valid. Take it from the `next` address of the previous page."
+INVALID_LIMIT = f"The limit must be a whole number from 1 to {BoundedPages.max_limit:,}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,9 @@ class Cursor:
     @classmethod
     def requested(cls, request: Request) -> Cursor:
         """Read `cursor` and `limit`. Raises `InvalidInput` if one is not a valid number."""
-        after = _number(request, "cursor", default=-1, lowest=0, highest=CURSOR_MAX)
-        limit = _number(request, "limit", BoundedPages.default_limit, 1, BoundedPages.max_limit)
+        default, highest = BoundedPages.default_limit, BoundedPages.max_limit
+        after = _number(request, "cursor", -1, 0, CURSOR_MAX, INVALID_CURSOR)
+        limit = _number(request, "limit", default, 1, highest, INVALID_LIMIT)
         return cls(after, limit)
 
 
@@ -120,11 +125,14 @@ class NewestFirst(BasePagination):
         ]
 
 
-def _number(request: Request, name: str, default: int, lowest: int, highest: int) -> int:
+def _number(
+    request: Request, name: str, default: int, lowest: int, highest: int, problem: str
+) -> int:
+    """Return a parameter as a number. problem: the error if it is not a number in this range."""
     text = request.query_params.get(name, "")
     if not text:
         return default
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 60 else -1
     if not lowest <= number <= highest:
-        raise InvalidInput(f"The {name} must be a whole number from {lowest} to {highest:,}.")
+        raise InvalidInput(problem)
     return number

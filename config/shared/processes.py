@@ -84,7 +84,7 @@ def limit_memory(megabytes: int) -> None:
 def raise_on_signals() -> None:
     """Let SIGTERM and SIGHUP end the program like Ctrl-C, through its `finally` clauses.
 
-    SIGINT is set as well, because a shell ignores it for programs in the background.
+    SIGINT is set as well, because a shell lets programs in the background ignore it.
     """
 
     def interrupt(number: int, frame: object) -> None:

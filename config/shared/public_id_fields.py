@@ -1,4 +1,4 @@
-"""The field of the API for public ids. The pages and models do not load REST framework."""
+"""The field of the API for public ids, in a module that only the API loads."""
 
 from __future__ import annotations
 

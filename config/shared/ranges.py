@@ -87,7 +87,7 @@ def stored_file_response(
     response["Content-Disposition"] = "inline"
     response["Cache-Control"] = "private, max-age=86400"
     response["X-Content-Type-Options"] = "nosniff"
-    # No content of the file may run.
+    # Browsers must not run any code in the file.
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
     return response
@@ -99,7 +99,7 @@ def _redirect_to_bucket(
     method = "HEAD" if request.method == "HEAD" else "GET"
     address = storage.signed_address(name, content_type=content_type, method=method)
     response = HttpResponseRedirect(address)
-    # The address can then be used for at least three quarters of its time.
+    # A cached address can then be used for at least three quarters of its time.
     response["Cache-Control"] = f"private, max-age={settings.MEDIA_ADDRESS_SECONDS // 4}"
     return response
 

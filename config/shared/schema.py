@@ -19,7 +19,7 @@ class SharedSchemaGenerator(SchemaGenerator):
         return _schema(get_language(), self.api_version)
 
 
-# Requests choose the language and the version, so the number of stored schemas is limited.
+# Requests choose the language and the version, so the number of cached schemas is limited.
 @lru_cache(maxsize=4)
 def _schema(language: str | None, version: str | None) -> dict[str, Any]:
     generator: Any = SchemaGenerator(api_version=version)  # type: ignore[no-untyped-call]

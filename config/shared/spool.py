@@ -24,7 +24,7 @@ class Spool:
         self._lengths: list[int] = []
 
     def __enter__(self) -> Self:
-        # /tmp may be in memory.
+        # The file is not in /tmp, which may be in memory.
         self._file = tempfile.TemporaryFile(dir=settings.HEARTH_HOME)
         return self
 

@@ -7,7 +7,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class HearthStaticFilesConfig(StaticFilesConfig):
-    """Skip files of packages that Hearth does not use; some cannot be hashed."""
+    """Skip the files of packages that Hearth does not use. Some of them cannot be hashed."""
 
     ignore_patterns = [*StaticFilesConfig.ignore_patterns, "django_htmx", "redoc"]
 

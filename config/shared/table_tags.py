@@ -35,7 +35,7 @@ def unseen(title: str) -> Head:
 
 @register.filter
 def only_if(title: str | Head, condition: object) -> str | Head:
-    """Return the title if the condition holds. Otherwise, the column is left out."""
+    """Return the title if the condition is true. Otherwise, the column is left out."""
     return title if condition else ""
 
 
@@ -54,7 +54,7 @@ def table(
 ) -> str:
     """Return the HTML of a table with these rows, in a box that scrolls.
 
-    The heads are `titles`, or `heads` of an `Order`, or `columns`. anchor: the id that the page
+    The heads are `titles`, or the `heads` of an `Order`, or `columns`. anchor: the id that the page
     scrolls to after a click on a head. is_sortable: whether a script of the page sorts the rows.
 
     On a phone, a table that consists mostly of numbers scrolls sideways, while its first column

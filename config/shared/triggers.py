@@ -15,7 +15,7 @@ from django.db.migrations.operations.base import Operation
 
 
 class KeepTriggers(SeparateDatabaseAndState):
-    """Run operations, in both directions, without the triggers of SQLite, and create them again."""
+    """Run operations in either direction. On SQLite, all triggers are dropped and created again."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         super().__init__(database_operations=operations, state_operations=operations)

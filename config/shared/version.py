@@ -57,7 +57,7 @@ def _described(root: Path) -> str:
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_CEILING_DIRECTORIES": str(root.parent)}
     try:
         done = subprocess.run(
-            # The checkout may belong to another user than the one who runs the server.
+            # The account that runs the server may not own the checkout.
             ["git", "-c", f"safe.directory={root}", *DESCRIBE],
             cwd=root,
             env=environment,

@@ -1,7 +1,7 @@
 """Which addresses a webhook may have, so that it cannot reach machines inside the site's network.
 
-The name of a host is resolved once, and the connection goes to the address that was checked. With a
-second lookup, the name could then refer to another machine.
+The name of a host is resolved once, and the connection goes to the address that was checked. In a
+second lookup, the name could refer to another machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from config.shared.errors import InvalidInput
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 # The maximum number of addresses of a host that are tried, such as one of IPv6 and one of IPv4.
 ADDRESSES_MAX = 2
-# Translates to IPv4 addresses, so it could reach a private one.
+# An address of this network stands for an IPv4 address, which can be private.
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 PRIVATE = "The address is in a private network. WEBHOOK_PRIVATE_HOSTS can allow it."
 
@@ -75,7 +75,10 @@ def resolve(url: str) -> Target:
 
 
 def is_public(text: str) -> bool:
-    """Return whether an address is public, including an address that it contains."""
+    """Return whether an IP address is public.
+
+    An IPv6 address that contains an IPv4 address is refused, or counts as that IPv4 address.
+    """
     try:
         ip: Ip = ipaddress.ip_address(text)
     except ValueError:  # with a zone, such as fe80::1%eth0

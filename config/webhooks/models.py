@@ -19,7 +19,7 @@ class Event(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address that receives events of one benchmark. The events are columns, as in tokens."""
+    """An address that receives events of one benchmark. Each event is a column."""
 
     benchmark_key = models.CharField(max_length=100)
     url = models.CharField(max_length=URL_LENGTH)
@@ -58,7 +58,7 @@ class DeliveryState(models.TextChoices):
 
 
 class Delivery(models.Model):
-    """One event for one address. Written in the transaction of the event, so none is lost."""
+    """One event for one address. It is written in the transaction of the event, so none is lost."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")

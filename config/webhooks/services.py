@@ -27,11 +27,12 @@ from config.webhooks.sending import Answer, send, signature
 
 WEBHOOKS_MAX = 20
 PREFIX = "hearth_webhook_"
-# Longer than an attempt takes. After this time, its worker must have died, and the delivery is due
-# again.
+# No attempt takes longer than this. After this time, the worker of the attempt must have died, and
+# the delivery is due again.
 LEASE = timedelta(minutes=2)
 # The waits after failed attempts. After the last one, the delivery has failed.
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360, 720))
+# The time for which deliveries are kept that are no longer queued.
 KEPT = timedelta(days=90)
 # The maximum number of deliveries that one sweep sends, so that messages do not pile up behind a
 # slow receiver.
@@ -52,13 +53,15 @@ def create_webhook(
 ) -> NewWebhook:
     """Let an address receive events of a benchmark.
 
-    Raises `InvalidInput` without an event or if the address is not valid or private. Raises
-    `Conflict` if the benchmark already has this address or too many.
+    Raises `InvalidInput` if there is no event, or if the address is invalid or private. Raises
+    `Conflict` if the benchmark already has this address or too many webhooks.
     """
     check_can_manage_webhooks(by, benchmark_key)
     check_url(url)
     if not events or len(url) > URL_LENGTH:
-        raise InvalidInput(f"A webhook needs an event and at most {URL_LENGTH} characters.")
+        raise InvalidInput(
+            f"A webhook needs an event, and an address of at most {URL_LENGTH} characters."
+        )
     if Webhook.objects.filter(benchmark_key=benchmark_key).count() >= WEBHOOKS_MAX:
         raise Conflict(f"The benchmark has {WEBHOOKS_MAX} webhooks. Delete one first.")
     secret = PREFIX + secrets.token_urlsafe(32)
@@ -102,10 +105,12 @@ def repeat_delivery(*, delivery: Delivery, by: Actor) -> Delivery:
 def announce(event: Event, benchmark_key: str, facts: dict[str, Any]) -> list[Delivery]:
     """Write a delivery for each webhook of the event, in the transaction of the change.
 
-    facts: what happened, as JSON. They are sent after the commit.
+    facts: what happened, as JSON. The deliveries are sent after the commit.
     """
     if not transaction.get_connection().in_atomic_block:
-        raise transaction.TransactionManagementError("An event belongs to its change.")
+        raise transaction.TransactionManagementError(
+            "An event must be announced in the transaction of its change."
+        )
     hooks = Webhook.objects.filter(benchmark_key=benchmark_key, **{f"on_{event.value}": True})
     now = timezone.now()
     deliveries = []
@@ -134,7 +139,7 @@ def deliver(delivery_id: uuid.UUID) -> None:
 
 
 def sweep_deliveries() -> int:
-    """Send the deliveries that are due, also those whose message or worker was lost."""
+    """Send the deliveries that are due, even if their message or their worker was lost."""
     due = Delivery.objects.filter(state=DeliveryState.QUEUED, due_at__lte=timezone.now())
     found = list(due.order_by("due_at")[:SWEPT_MAX])
     for delivery in found:

@@ -63,8 +63,8 @@ def test_lists_are_read(text: str, people: list[ListedPerson]) -> None:
     ("text", "error"),
     [
         (" \n", "The list contains no person."),
-        ("email,age\na@b.org,3", "line 1: Name each column once, from email, name, role, scope; "
-         "not 'age'."),
+        ("email,age\na@b.org,3", "line 1: The column 'age' is unknown or appears twice. "
+         "The columns are email, name, role, scope."),
         ("\n".join(f"p{i}@example.org" for i in range(201)), "The list has 201 people; 200 are "
          "allowed."),
     ],

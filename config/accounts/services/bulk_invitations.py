@@ -1,4 +1,4 @@
-"""Invite several people at once, and send the links by e-mail if it is configured."""
+"""Invite several people at once, and send the links if e-mail is configured."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ The link works once, until {until}. If you did not expect it, ignore this messag
 
 @dataclass(frozen=True, slots=True)
 class InvitedPerson:
-    """A person of a list with the link, which is not stored. `is_mailed`: whether it was sent."""
+    """A person of a list with their link, which is not stored. is_mailed: whether it was sent."""
 
     person: PlannedInvitation
     link: str
@@ -50,7 +50,8 @@ def invite_people(
     """Invite all new people of a plan, or none of them.
 
     link_of: returns the address for a token. If e-mail is configured, each link is sent after the
-    invitations are stored. A link that cannot be sent is returned like the others, to be copied.
+    invitations are stored. Links that cannot be sent are returned as well, so that they can be
+    copied.
 
     Raises `InvalidInput` with the line if the plan has a wrong line, and `Conflict` if it has no
     new person.
@@ -92,7 +93,8 @@ def _message(person: PlannedInvitation, link: str, by: User, until: str) -> Emai
 def _send(messages: Sequence[EmailMessage]) -> list[bool]:
     """Send the messages over one connection. Return which were sent.
 
-    After a first failure, the rest is not tried, so that a dead mail server costs one time-out.
+    After the first failure, no further message is tried, so that a mail server that does not answer
+    causes only one time-out.
     """
     sent = [False] * len(messages)
     if not settings.CAN_SEND_EMAIL:

@@ -108,7 +108,7 @@ def accept_invitation(*, invitation: Invitation, by: User, consent: int | None =
 def _use(invitation: Invitation, person: User, consent: int | None) -> None:
     """Mark the invitation as accepted, store the consent, and grant the role.
 
-    If two people use the invitation at the same time, the conditional update succeeds for one.
+    If two people use the invitation at the same time, the conditional update succeeds for only one.
     """
     mine = open_invitations().filter(pk=invitation.pk)
     if not mine.update(accepted_by=person, accepted_at=Now()):

@@ -23,7 +23,7 @@ def grant_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Actor) 
     """Grant a role everywhere, or in the benchmark with the key `scope`.
 
     A repeated grant changes nothing. Raises `Conflict` for a person who was erased, and
-    `InvalidInput` for an admin of one benchmark.
+    `InvalidInput` for the role of admin in one benchmark.
     """
     check_can_give(by, role, scope)
     if person.erased_at is not None:
@@ -80,9 +80,9 @@ def _holds(person: User, role: Role, scope: str) -> bool:
 
 
 def lock_people(person: User, by: Actor) -> tuple[User, Actor]:
-    """Lock both people and all admins until the transaction ends. Return both, read again.
+    """Lock both people and all admins until the transaction ends. Return both as they are now.
 
-    If two admins withdraw each other's role at the same time, the second one then lacks the right.
+    If two admins withdraw each other's role at the same time, the second one waits and is refused.
     """
     rows = User.objects.filter(Q(pk__in=[person.pk, by.pk]) | Q(is_superuser=True))
     locked = {row.pk: row for row in rows.select_for_update(no_key=True).order_by("pk")}

@@ -29,9 +29,9 @@ def end_session(*, session_id: int, by: User) -> None:
 
 @transaction.atomic
 def end_all_sessions(*, by: User) -> User:
-    """End all sessions of the person, also those that the person's list lacks. Return the person.
+    """End all sessions of the person, even those that are not in the person's list.
 
-    The page that calls this signs its own session again, so that the session continues.
+    Return the person. The page that calls this renews its own session, so that it continues.
     """
     check_is_active(by)
     record(AccountAct.SESSIONS_ENDED, by=by, on=by, after={"sessions": sign_out(by)})

@@ -26,7 +26,8 @@ DAYS_MAX = 3650
 KEY_BYTES = 32
 # Programs that search for leaked secrets recognise a token by this prefix.
 PREFIX = "hearth_"
-USED_AGAIN = timedelta(hours=1)
+# The use of a token is stored at most once in this time.
+USE_INTERVAL = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class NewToken:
 def create_token(
     *, by: User, name: str, rights: Collection[TokenRight], days: int | None
 ) -> NewToken:
-    """Create a token that is valid for `days` days; None: until it is revoked.
+    """Create a token that is valid for `days` days, or until it is revoked if `days` is None.
 
     Raises `InvalidInput` if there is no name or no right, and `Conflict` if the name is in use or
     the person has too many tokens.
@@ -85,6 +86,6 @@ def revoke_token(*, token_id: int, by: User) -> None:
 def note_use(token: ApiToken) -> None:
     """Store that a token was used, unless this was stored within the last hour."""
     now = timezone.now()
-    if token.last_used_at is None or token.last_used_at < now - USED_AGAIN:
-        long_ago = Q(last_used_at=None) | Q(last_used_at__lt=now - USED_AGAIN)
+    if token.last_used_at is None or token.last_used_at < now - USE_INTERVAL:
+        long_ago = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_INTERVAL)
         ApiToken.objects.filter(long_ago, pk=token.pk).update(last_used_at=now)

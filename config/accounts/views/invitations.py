@@ -26,7 +26,7 @@ from config.shared.errors import Conflict, InvalidInput, NotFound
 from config.shared.language import translated
 from config.shared.pages import FORM_METHODS, form_data, form_status
 
-# The session's key for the hash of the link that was opened.
+# The session stores the hash of the opened link under this key.
 INVITATION = "invitation"
 SIGN_IN_BACKEND = "config.accounts.backends.SignInBackend"
 
@@ -37,7 +37,7 @@ SIGN_IN_BACKEND = "config.accounts.backends.SignInBackend"
 def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
     """Open an invitation, and redirect to a page whose address does not contain the token.
 
-    The session stores the hash of the token, so that later requests do not log the token.
+    The session stores the hash of the token, so that no later request puts the token into a log.
     """
     found = find_open_invitation(hash_of_token(token))
     if found is None:

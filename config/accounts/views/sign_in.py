@@ -95,7 +95,7 @@ def single_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
 @translated
 @require_http_methods(FORM_METHODS)
 def password_reset(request: HttpRequest) -> HttpResponseBase:
-    """Let people choose a new password by e-mail, or explain that the site sends no e-mail."""
+    """Send a link for a new password by e-mail, or explain that the site sends no e-mail."""
     if not settings.CAN_SEND_EMAIL:
         return render(request, "account/password_reset_unavailable.html")
     try:

@@ -1,4 +1,4 @@
-"""Pages for API tokens and the documents of the API."""
+"""Pages for API tokens, and the documentation of the API."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def token_revoke(request: HttpRequest, public_id: int) -> HttpResponse:
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponseBase:
-    """Show the documents of the API, made from its schema by Swagger UI."""
+    """Show the documentation of the API. Swagger UI generates it from the schema."""
     if not (settings.PUBLIC_SITE or request.user.is_authenticated):
         return redirect_to_sign_in(request)
     return render(request, "api_docs.html")

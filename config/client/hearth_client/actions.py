@@ -1,4 +1,4 @@
-"""What each command does. Each returns the object that `--json` prints."""
+"""The functions of the commands. Each returns the object that `--json` prints."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from hearth_client.site import Hearth
 
 MEASURES = ("C@1", "C@5", "C@10")
 UNDEFINED = "–"
-# The job that prepares videos is among the newest.
+# The job that prepares videos is searched for among this number of newest jobs.
 JOBS_SEARCHED = 100
 FORBIDDEN = 403
 SCORE_HEADS = (*MEASURES, "bounds of C@5", "judged@10", "unjudged")
 UPLOAD_HEADS = ["upload", "benchmark", "run", "state", *SCORE_HEADS]
 
-# Progress and notes go to the error output, so that the output can be read by programs.
+# Progress and notes go to the error output, so that programs can read the standard output.
 notes = Console(stderr=True)
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ def login(options: Namespace) -> Json:
     token = sys.stdin.readline() if options.token_stdin else getpass.getpass("Token: ")
     if not token.strip():
         raise ClientError("The token is empty.")
-    # The list needs the right to read, so that a useless token is not stored.
+    # Without a valid token with the right to read, this request fails, and no token is stored.
     count = _count_benchmarks(Hearth(url, token.strip()))
     path = credentials.save(credentials.Credentials(url, token.strip()))
     note(f"You are signed in. The token is in {path}. Benchmarks: {count}.")
@@ -72,7 +72,7 @@ def _count_benchmarks(signed_in: Hearth) -> int:
 
 def logout(options: Namespace) -> Json:
     deleted = credentials.delete()
-    text = "The token is deleted here. Revoke it on the site, too."
+    text = "The token is deleted on this machine. Revoke it on the site, too."
     note(text if deleted else "No token is stored.")
     return {"deleted": deleted}
 
@@ -214,7 +214,7 @@ def compute_proxy(options: Namespace) -> Json:
     with Bars(notes) as bars:
         benchmark = site().benchmark(options.benchmark)
         done = benchmark.compute_proxy(options.method, on_job=bars.on_job, **values)
-    return _noted(done)
+    return _note_stored(done)
 
 
 def upload_proxy(options: Namespace) -> Json:
@@ -230,10 +230,10 @@ def upload_proxy(options: Namespace) -> Json:
                 on_job=bars.on_job,
             )
         )
-    return _noted(done)
+    return _note_stored(done)
 
 
-def _noted(done: Json) -> Json:
+def _note_stored(done: Json) -> Json:
     note(f"{'stored' if done['created'] else 'already stored'} as {done['proxy']}")
     return done
 
@@ -333,5 +333,5 @@ def _show(options: Namespace, heads: list[str], rows: list[list[Any]]) -> None:
 
 
 def _number(value: Any) -> str:
-    """Return a score with four digits. An undefined one is an object with the reason."""
+    """Return a score with four decimal places, or a dash if it is undefined."""
     return f"{value:.4f}" if isinstance(value, int | float) else UNDEFINED

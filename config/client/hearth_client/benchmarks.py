@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hearth_client.uploads import OnBytes
 
 LATEST = "latest"
-# The format whose SHA-256 is that of the label set.
+# The SHA-256 of a file in this format is the SHA-256 of the label set.
 HASHED = "csv"
 
 
@@ -24,7 +24,7 @@ def ignore(*_: Any) -> None:
 
 
 class Benchmark:
-    """A benchmark, by its key. Each method sends a request, so its result is always current."""
+    """The benchmark with a key. Each method sends a request, so its result is always current."""
 
     def __init__(self, site: Hearth, key: str) -> None:
         self.site = site
@@ -43,10 +43,10 @@ class Benchmark:
         return self.site.list(f"{self._path}videos/", **filters)
 
     def upload_videos(self, folder: str | Path, *, on_bytes: OnBytes = ignore) -> list[Json]:
-        """Send the files of a folder to the videos of the benchmark, and return one row for each.
+        """Send the video files of a folder to the benchmark, and return one row for each file.
 
-        A row has `name`, and `refused` with the reason if the site does not take the file. A file
-        that was sent in part continues where it ended. The site prepares the files in a job.
+        A row has `name`, and `refused` with the reason if the site does not accept the file. If a
+        file was sent only in part, the rest is sent. The site prepares the files in a job.
         """
         path = f"{self._path}videos/uploads/"
         return list(VideoSender(self.site, path, files_of(Path(folder)), on_bytes).send())
@@ -155,7 +155,7 @@ class Benchmark:
         return self.site.download(path, Path(file) if file else None, on_bytes, sha256)
 
     def delete_proxy(self, name: str) -> None:
-        """Delete a proxy. Raises `Refused` with the reason if it must stay."""
+        """Delete a proxy. Raises `Refused` with the reason if it cannot be deleted."""
         self.site.delete(f"{self._path}proxies/{self._proxy(name)['id']}/")
 
     def _proxy(self, name: str) -> Json:
@@ -192,10 +192,10 @@ class Benchmark:
     ) -> Path:
         """Download a label set and return the path of the file.
 
-        version: `latest` for the newest; 2 means 2.0.0.
-        file: the path of the file. By default, the file is in the current folder and has the name
-        that the site gives. Raises `ClientError` if a file in the format `csv` differs from the
-        SHA-256 of the label set.
+        version: such as 2.0.0, or 2 for short, or `latest` for the newest.
+        file: the path of the file. By default, the file is stored in the current folder under the
+        name that the site sends. Raises `ClientError` if a file in the format `csv` differs from
+        the SHA-256 of the label set.
         """
         label_set = self._label_set(str(version))
         number = quote(str(label_set["version"]), safe="")

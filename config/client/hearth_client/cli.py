@@ -66,10 +66,13 @@ def _add_runs(commands: Any) -> None:
         "--direction",
         choices=["text-to-video", "video-to-text", "both"],
         default="text-to-video",
-        help="what the lists contain; both: each direction of a matrix (default: text-to-video)",
+        help="what the lists rank; both: one run per direction, from a matrix "
+        "(default: text-to-video)",
     )
     upload.add_argument(
-        "--for-scoring", action="store_true", help="to a public benchmark, private until published"
+        "--for-scoring",
+        action="store_true",
+        help="upload to a public benchmark; the runs are private until you publish them",
     )
     upload.add_argument("--no-wait", action="store_true", help="do not wait until it is stored")
     _command(commands, "uploads", "List your uploads for scoring", actions.uploads)
@@ -81,7 +84,7 @@ def _add_runs(commands: Any) -> None:
 
 
 def _add_videos(commands: Any) -> None:
-    title = "Send the videos of a folder; a second call continues"
+    title = "Send the videos of a folder, or continue an interrupted upload"
     upload = _command(commands, "upload", title, actions.upload_videos)
     upload.add_argument("folder", metavar="FOLDER")
     upload.add_argument("benchmark", metavar="BENCHMARK", help="the key of the benchmark")
@@ -96,8 +99,15 @@ def _add_proxies(commands: Any) -> None:
     compute.add_argument("method", choices=["BoW", "PoS", "SYN", "METEOR"])
     compute.add_argument("--name", default="", help="default: the method")
     compute.add_argument("--stop-words", choices=["spacy", "none"], default="spacy")
-    compute.add_argument("--percent", type=int, default=25, help="minimum share of captions")
-    compute.add_argument("--commands", action="store_true", help="captions are commands")
+    compute.add_argument(
+        "--percent",
+        type=int,
+        default=25,
+        help="minimum share of a video's captions that contain a word, in %% (default: 25)",
+    )
+    compute.add_argument(
+        "--commands", action="store_true", help='captions are commands, such as "wash hands"'
+    )
     compute.add_argument(
         "--own-as-computed", action="store_true", help="do not set the values of own captions to 1"
     )
@@ -108,7 +118,7 @@ def _add_proxies(commands: Any) -> None:
         dest="kind",
         choices=["matrix", "caption_embeddings", "video_embeddings"],
         default="matrix",
-        help="what the file is (default: matrix)",
+        help="the content of the file (default: matrix)",
     )
     upload.add_argument("--name", default="", help="default: the name of the file")
     download = _of_benchmark(commands, "download", "Download a proxy", actions.download_proxy)
@@ -118,13 +128,13 @@ def _add_proxies(commands: Any) -> None:
         dest="export",
         choices=["matrix", "keys", "positives", "triplets"],
         default="matrix",
-        help="the file (default: matrix)",
+        help="the file to download (default: matrix)",
     )
     download.add_argument(
         "--threshold",
         type=float,
         default=0.5,
-        help="lowest value of a positive, for training files",
+        help="lowest value of a positive pair, for positives and triplets (default: 0.5)",
     )
     download.add_argument("--output", metavar="FILE", help="default: the name on the site")
     delete = _of_benchmark(commands, "delete", "Delete a proxy", actions.delete_proxy)

@@ -69,7 +69,7 @@ class Dataset:
     def of_release(cls, path: str | Path, run: str | Path | None = None) -> Dataset:
         """Return the label set of a downloaded release, which is a zip archive or its folder.
 
-        The queries and docs are those that have labels. The queries have texts if the release was
+        Only queries and docs with labels are included. The queries have texts if the release was
         exported with captions and `pyarrow` is installed. run: a TREC run, plain or gzip.
         """
         release = _Release(Path(path))

@@ -1,4 +1,4 @@
-"""Errors of the client. Their texts are for people."""
+"""Errors of the client. Their texts can be shown to people."""
 
 from __future__ import annotations
 

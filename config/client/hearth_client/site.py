@@ -1,4 +1,4 @@
-"""A Hearth site: requests, their repetition, and jobs."""
+"""A Hearth site: send requests, repeat them, and wait for jobs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from hearth_client.errors import ClientError, JobFailed, Refused, Unreachable
 from hearth_client.uploads import FileBody, OnBytes
 
 ATTEMPTS = 6
-# The site is busy or is being restarted. The request was not done.
+# With these statuses, the site is busy or is being restarted, and has not done the request.
 RETRIED = frozenset({429, 502, 503, 504})
 CONFLICT = 409
 LONGEST_WAIT = 120.0
-# Seconds to connect, and between two bytes of an answer.
+# The maximum number of seconds to connect, and to wait for the next byte of an answer.
 TIMEOUT = (10, 120)
 POLL_SECONDS = (0.3, 2.0)
 FINISHED = frozenset({"done", "failed", "cancelled"})
@@ -38,7 +38,7 @@ OnJob = Callable[[Json], None]
 class Hearth:
     """A site, used with the token of a person.
 
-    on_wait: receives a sentence before the client waits to repeat a request.
+    on_wait: called with a sentence before the client waits to repeat a request.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Hearth:
             return self._json(self._send("POST", path, data=body, headers=headers))
 
     def download(self, path: str, file: Path | None, on_bytes: OnBytes, sha256: str) -> Path:
-        """Store an answer as a file, which appears under its name when it is complete.
+        """Store an answer as a file. The file gets its name only when it is complete.
 
         file: the path of the file; None for the name in the answer. sha256: the expected hash;
         empty to accept any file.
@@ -259,7 +259,7 @@ def _body_of(answer: requests.Response) -> Any:
 def _seconds_to_wait(answer: requests.Response, attempt: int) -> float | None:
     """Return the seconds until the next attempt, or None if the answer is final.
 
-    A conflict is temporary if it has `Retry-After`: an earlier attempt is still being done.
+    A conflict with `Retry-After` is temporary: the site is still doing an earlier attempt.
     """
     wanted = _retry_after(answer)
     if answer.status_code not in RETRIED and (answer.status_code != CONFLICT or wanted is None):

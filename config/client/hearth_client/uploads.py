@@ -13,8 +13,8 @@ OnBytes = Callable[[int, int], None]
 class FileBody:
     """A multipart/form-data body of one file and some fields.
 
-    `requests` itself would read the whole file into memory. on_bytes: receives the number of sent
-    bytes and their total. field: the name of the file's field.
+    `requests` itself would read the whole file into memory. on_bytes: called with the number of
+    bytes sent so far and the total number. field: the name of the field of the file.
     """
 
     def __init__(

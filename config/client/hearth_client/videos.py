@@ -1,4 +1,4 @@
-"""Sending the files of videos in parts, by the tus protocol 1.0."""
+"""Send the files of videos in parts, with the tus protocol 1.0."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 VERSION = {"Tus-Resumable": "1.0.0"}
 PART_BYTES = 8 << 20
-# After these answers, the client requests the offset of the next part.
+# After these statuses, the client requests the offset of the next part. In tus, 460 stands for a
+# wrong checksum.
 CONFLICT, DAMAGED = 409, 460
-# The number of parts in a row that may fail.
+# The maximum number of failures in a row.
 FAILURES_MAX = 5
 
 
@@ -53,7 +54,7 @@ def files_of(folder: Path) -> list[VideoFile]:
 
 
 class VideoSender:
-    """Sends files to the videos of a benchmark. on_bytes: receives the bytes of all files."""
+    """Sends video files to a benchmark. on_bytes: called with the bytes sent and their total."""
 
     def __init__(self, site: Hearth, path: str, files: Sequence[VideoFile], on_bytes: OnBytes):
         self._site, self._path, self._files = site, path, files

@@ -34,7 +34,7 @@ def enqueue_job(
     """Store a new job, and send it to a worker after the commit.
 
     If a job with the same work is unfinished, it is returned instead, and the uploads in `params`
-    are deleted. Uploads with the same content are the same work.
+    are deleted. Uploads with the same content count as the same work.
     """
     check_can_start_job(by, benchmark_key)
     get_kind(kind)
@@ -66,7 +66,7 @@ def delete_upload_of(job: Job) -> None:
 
 
 def send_job(job_id: uuid.UUID) -> None:
-    """Put the job's id on the queue. Errors of the broker are raised; the sweeper tries again."""
+    """Put the job's id on the queue. If the broker raises an error, the sweeper tries again."""
     from config.jobs.tasks import run_job_task
 
     run_job_task.apply_async((str(job_id),))

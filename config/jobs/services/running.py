@@ -34,7 +34,8 @@ NEXT_HEARTBEAT_SECONDS = 1.0
 PROGRESS_EVERY_SECONDS = 0.5
 # The maximum time that a worker waits for the database. After that, the lease expires.
 PATIENCE_SECONDS = 300.0
-# A job that the database interrupts starts again after 5, 10, 20 … seconds.
+# A job that the database interrupts starts again up to this number of times, after waits of 5, 10,
+# 20 … seconds.
 INTERRUPTIONS = 8
 FIRST_WAIT = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(minutes=5)
@@ -51,7 +52,7 @@ class End:
 
 
 def run_job(job_id: uuid.UUID) -> None:
-    """Do a queued job. Return at once if another worker holds it or it has ended.
+    """Do a queued job. Return at once if another worker has claimed it, or if it has ended.
 
     If the database stops answering in the meantime, the worker waits until it answers, and the job
     starts again.

@@ -19,8 +19,8 @@ CLAIMED_WITHIN = timedelta(seconds=60)
 def sweep_jobs() -> tuple[int, int]:
     """Queue jobs again if their worker died, or fail them after the last attempt.
 
-    Also send jobs whose message was never sent, or was lost. Return the number of jobs sent
-    and the number of jobs failed.
+    Also send jobs whose message was never sent, or was lost. Return the number of jobs that were
+    sent, and the number that failed.
     """
     died = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
     # An attempt that the database interrupted does not count as a death of the worker.
@@ -28,7 +28,7 @@ def sweep_jobs() -> tuple[int, int]:
     failed = 0
     for job in Job.objects.filter(died, is_last):
         failed += _fail(job, died)
-    # A last attempt whose lease has expired since that query is left to the next sweep.
+    # If the lease of a last attempt has expired since that query, the next sweep fails the job.
     Job.objects.filter(died, ~is_last).update(state=JobState.QUEUED, sent_at=None)
     sent = 0
     for job_id in [*_unsent(), *_lost()]:
@@ -60,7 +60,7 @@ def _unsent() -> list[uuid.UUID]:
 
 
 def _lost() -> list[uuid.UUID]:
-    """Return the ids of the queued jobs whose message is lost, such as after Redis was emptied.
+    """Return the ids of the queued jobs whose message is lost, for example if Redis was emptied.
 
     A queued job that was sent has one message in the queue until a worker takes it. If there are
     fewer messages than such jobs, the jobs that were sent first have lost theirs, because workers

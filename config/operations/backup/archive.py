@@ -1,7 +1,8 @@
 """The archive of a backup: a tar file that ends with a manifest and may be encrypted.
 
 The encryption is the age format (https://age-encryption.org/v1) with an X25519 key, so the program
-`age` decrypts an archive without Hearth. Both are streams, so no plain copy is stored.
+`age` decrypts an archive without Hearth. The tar file is encrypted while it is written, so no plain
+copy is stored.
 """
 
 from __future__ import annotations
@@ -122,7 +123,8 @@ def write_archive(out: BinaryIO, recipient: str = "") -> Iterator[ArchiveWriter]
 def read_archive(path: Path, key_file: str = "") -> Iterator[tarfile.TarFile]:
     """Yield the archive as a tar stream. Its members can be read only once and in their order.
 
-    Raises `InvalidInput` if it is damaged, or encrypted and the key does not fit.
+    Raises `InvalidInput` if the archive is damaged, or if it is encrypted and `key_file` does not
+    contain its private key.
     """
     with path.open("rb") as source:
         is_encrypted = source.read(len(AGE_MAGIC)) == AGE_MAGIC

@@ -67,12 +67,12 @@ class StoredFile:
 
     @property
     def place(self) -> str:
-        """The path of the file, or its name in the bucket, for people."""
+        """The path of the file, or its name in the bucket, for messages to people."""
         storage = storages[self.storage]
         return storage.path(self.name) if isinstance(storage, FileSystemStorage) else self.name
 
     def write(self, content: IO[bytes]) -> None:
-        """Store the file under exactly this name. An earlier one is replaced at once."""
+        """Store the file under exactly this name. An earlier file is replaced in one step."""
         storage: Any = storages[self.storage]
         if not isinstance(storage, FileSystemStorage):
             # A bucket reads the content several times, which a stream does not allow.
@@ -87,9 +87,10 @@ class StoredFile:
 
     @classmethod
     def of_member(cls, member: str) -> StoredFile:
-        """Reverse `member`. Raises `InvalidInput` for a name of another form.
+        """Return the file for a name as returned by `member`.
 
-        Raises `SuspiciousFileOperation` for a name outside the storage.
+        Raises `InvalidInput` for a name of another form, and `SuspiciousFileOperation` for a name
+        outside the storage.
         """
         kind, storage, name = (*member.split("/", 2), "", "")[:3]
         if kind != "files" or storage not in settings.STORAGES or not name:

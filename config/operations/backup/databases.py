@@ -83,7 +83,8 @@ def _dump_sqlite(folder: Path) -> Iterator[Dump]:
     copy, packed = folder / "hearth.sqlite3", folder / "hearth.sqlite3.gz"
     with closing(sqlite3.connect(copy)) as out:
         with closing(sqlite3.connect(_sqlite_path())) as source:
-            # All pages in one step are one snapshot. In WAL mode it blocks no writer.
+            # All pages are copied in one step, so the copy is a snapshot. In WAL mode, this blocks
+            # no writer.
             source.backup(out)
         out.execute("PRAGMA journal_mode = DELETE")
         _compress(copy, packed)
@@ -115,7 +116,7 @@ def _restore_sqlite(dump: Path, check: Check) -> None:
 def _close_for_all(target: Path) -> None:
     """Write the log of the old database into its file. Raises `Conflict` if it is in use.
 
-    Otherwise, a running server would continue with the old file after it was replaced.
+    Without this check, a running server would continue with the old file after it was replaced.
     """
     if not target.exists():
         return
@@ -243,7 +244,7 @@ def _objects(cursor: Any, schema: str) -> list[tuple[str, str]]:
 
 
 def find_program(name: str) -> str:
-    """Return pg_dump or pg_restore, not older than the server.
+    """Return the path of pg_dump or pg_restore, in a version that is not older than the server.
 
     Raises `InvalidInput` with the fix if there is none. On Debian, each version has its own folder.
     """
@@ -289,7 +290,10 @@ def _run(command: list[str]) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the variables with which the programs connect. A password is never an argument."""
+    """Return the environment variables with which PostgreSQL's programs connect.
+
+    The password is one of them, because other users can see the arguments of a program.
+    """
     values = connection.settings_dict
     options = values.get("OPTIONS", {})
     named = {

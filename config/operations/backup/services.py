@@ -82,7 +82,8 @@ def make_backup(
     """Write the database, the media, the label sets and the waiting uploads to one archive.
 
     path: a file, or a folder in which the archive gets the time as its name. recipient: the public
-    key to encrypt for. keep: the number of newest archives in the folder that are not deleted.
+    key with which to encrypt. keep: the number of archives to keep in the folder; older ones are
+    deleted.
 
     The archive contains the database as of one time, and the files that it names. People can go
     on judging. Files are read after the database; a file deleted in between is listed as missing.
@@ -124,7 +125,7 @@ def delete_old_backups(folder: Path, keep: int) -> int:
 
 
 def _fill(archive: ArchiveWriter, folder: Path, at: datetime, progress: Progress) -> Manifest:
-    # In the folder of the archive, because /tmp may be too small for a database.
+    # The dump is in the folder of the archive, because /tmp may be too small for a database.
     with (
         tempfile.TemporaryDirectory(prefix=".hearth-backup-", dir=folder) as work,
         dump_database(Path(work)) as dump,
@@ -164,7 +165,7 @@ def _content_of(dump: Dump) -> _Content:
 
 
 def _add_files(archive: ArchiveWriter, files: list[StoredFile], progress: Progress) -> list[str]:
-    """Add the files; return the members of those that no longer exist."""
+    """Add the files. Return the names in the archive of the files that no longer exist."""
     missing = []
     for number, file in enumerate(files):
         progress(number, len(files), "copying files")
@@ -273,7 +274,7 @@ def _known_migrations() -> set[str]:
 
 
 def _check_no_other_files(manifest: Manifest, replace: bool) -> None:
-    """Raise for a member outside the storages, and for other files of the same names."""
+    """Raise an error for a member outside the storages, or if a file has other content."""
     for member, entry in manifest.files.items():
         if member == member_of_engine():
             continue

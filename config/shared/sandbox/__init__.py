@@ -1,4 +1,4 @@
-"""Calls of functions that read untrusted files, each in a process with limits and no network.
+"""Call functions that read untrusted files, each in a process with limits and without a network.
 
 Decoders of videos and pictures are large C libraries. A file can make them crash, run endlessly or
 use too much memory. In a sandbox, this only ends one call, with a reason. The caller continues.
@@ -21,7 +21,7 @@ from typing import Any
 from config.shared.errors import InvalidInput
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
-# Other variables can contain passwords and keys.
+# The variables that the process receives. Others can contain passwords and keys.
 VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR")
 
 logger = logging.getLogger(__name__)

@@ -137,7 +137,7 @@ def test_pages_are_sorted(client: Client, path: str, found: list[str]) -> None:
     [
         ("queries/?least=3&most=2", "most: The maximum must not be below the minimum."),
         (f"queries/?q={'a' * 101}", "q: Search for at most 100 characters."),
-        ("queries/?cursor=-1", "The cursor must be a whole number from 0 to"),
+        ("queries/?cursor=-1", "The cursor is not valid. Take it from the `next` address of"),
         ("queries/?limit=1001", "The limit must be a whole number from 1 to 1,000."),
         ("queries/?labels=2", "labels: "),
         ("pairs/?caption_id=x", "caption_id: tiny has no such caption_id."),

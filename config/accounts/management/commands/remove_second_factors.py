@@ -13,7 +13,10 @@ from config.shared.commands import HearthCommand
 
 
 class Command(HearthCommand):
-    help = "Remove the second factors of a person who has lost them; sessions and tokens end."
+    help = (
+        "Remove the second factors of a person who has lost them. "
+        "The person's sessions and API tokens end."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username", metavar="USERNAME")
@@ -24,4 +27,4 @@ class Command(HearthCommand):
         return {"username": person.username}
 
     def report(self, result: dict[str, Any]) -> None:
-        self.stdout.write(f"{result['username']} now signs in with the password alone.")
+        self.stdout.write(f"{result['username']} now signs in with only the password.")

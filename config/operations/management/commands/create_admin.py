@@ -65,7 +65,10 @@ class Command(HearthCommand):
 
 
 def link_for(person: User) -> str:
-    """Return the address for a new password. It is signed with the old one, so it works once."""
+    """Return the address at which the person sets a new password.
+
+    Its signature depends on the current password, so the address works only once.
+    """
     key = f"{user_pk_to_url_str(person)}-{default_token_generator.make_token(person)}"
     uid, _, token = key.partition("-")
     path = reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": token})
