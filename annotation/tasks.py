@@ -30,7 +30,7 @@ from pooling.selectors.benchmarks import get_benchmark
 
 @app.task
 def expire_leases_task() -> None:
-    """Free the slots of expired leases. Update tasks answered while their campaign was closed."""
+    """Free the slots of expired leases, and update tasks of recently closed campaigns."""
     services.expire_leases()
     services.update_recently_closed()
 

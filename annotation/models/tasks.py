@@ -268,7 +268,8 @@ class JudgmentTask(models.Model):
 
     @property
     def _shown(self) -> Pair | GoldItem:
-        # A task without `ordering_video` has one of the two, by `task_is_pair_gold_or_ordering`.
+        # By the constraint `task_is_pair_gold_or_ordering`, a task without `ordering_video` has a
+        # gold item or a pair.
         return self.gold or cast(Pair, self.pair)
 
 

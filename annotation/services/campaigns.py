@@ -25,8 +25,8 @@ RECENTLY = datetime.timedelta(hours=2)
 def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) -> Campaign:
     """Pause, reopen or close a campaign. A closed campaign stays closed.
 
-    Closing decides the pending pairs by the labels that they have, because no further label will
-    arrive. Raises `Conflict` if the campaign is closed.
+    After closing, the outcome of each pending pair is computed from the labels that it has, because
+    no further label will arrive. Raises `Conflict` if the campaign is closed.
     """
     check_can_lead(by, campaign.benchmark)
     with transaction.atomic():
@@ -52,9 +52,9 @@ def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) ->
 
 
 def update_closed_campaign(campaign: Campaign) -> int:
-    """Decide the open tasks of a closed campaign by the labels that they have. Return their number.
+    """Compute the outcomes of the open tasks of a closed campaign from the labels that they have.
 
-    A second call changes nothing.
+    Return the number of these tasks. A second call changes nothing.
     """
     with long_transaction():
         # An open task has no outcome. `label=None` only makes the index `task_begun` usable.
@@ -67,7 +67,7 @@ def update_closed_campaign(campaign: Campaign) -> int:
 
 
 def update_recently_closed() -> int:
-    """Decide tasks whose last answer arrived while their campaign was being closed."""
+    """Compute the outcomes of tasks that were answered while their campaign was being closed."""
     since = timezone.now() - RECENTLY
     closed = Campaign.objects.filter(
         state=CampaignState.CLOSED, closed_at__gte=since, source_sha256=""

@@ -264,8 +264,9 @@ def release_leases(
 ) -> int:
     """Lock the tasks of leases and end the leases. Return how many ended.
 
-    leases: primary keys of assignment and task. state: the new state of the assignments. An
-    assignment that is no longer held, or no longer matches the conditions, does not change.
+    leases: the primary keys of each assignment and its task. state: the new state of the
+    assignments. An assignment that is no longer held, or no longer matches the conditions, does not
+    change.
     """
     rows = list(leases)
     if not rows:
