@@ -20,7 +20,7 @@ class CampaignKind(models.TextChoices):
     ORDERING = "ordering", "Ordering"
 
 
-# The kinds of campaigns whose answers are results. A training queue only prepares for them.
+# Campaigns of these kinds produce results. A training queue only prepares annotators for them.
 KINDS_WITH_RESULTS = [CampaignKind.JUDGING, CampaignKind.ORDERING]
 
 
@@ -46,7 +46,10 @@ class MembershipState(models.TextChoices):
 
 
 class PauseCause(models.TextChoices):
-    """Why an annotator is paused in a campaign. `Membership` stores the reason or the numbers."""
+    """Why an annotator is paused in a campaign.
+
+    `Membership` stores it, and also the lead's reason or the numbers of control answers.
+    """
 
     LEAD = "lead", "Paused by a lead"
     WITHDRAWAL = "withdrawal", "Answers withdrawn by a lead"
@@ -77,7 +80,8 @@ class TaskState(models.TextChoices):
     UNPLAYABLE = "unplayable", "Video cannot play"
 
 
-# In these states the labels of a task determine its state. In all others, a lead decides.
+# The labels of a task determine these states. The other states result from an escalation, a report
+# of a broken video, or a ruling.
 STATES_FROM_LABELS = (TaskState.OPEN, TaskState.RESOLVED, TaskState.CONFLICTED)
 
 
@@ -101,7 +105,7 @@ class EscalationKind(models.TextChoices):
     CANNOT_PLAY = "cannot-play", "Video cannot play"
 
 
-# Annotators see the translations.
+# The names of the labels of each scale. Annotators see them translated.
 LABELS: dict[str, dict[int, str]] = {
     Scale.BINARY: {0: _("not relevant"), 1: _("relevant")},
     Scale.GRADED: {

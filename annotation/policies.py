@@ -31,7 +31,7 @@ NOT_OPEN = {
 
 
 def scopes_known(user: Person) -> Scopes:
-    """Return the scopes in which the person judges or reads. Other campaigns are hidden."""
+    """Return the scopes in which the person judges or sees results. Other campaigns are hidden."""
     return scopes_of(user, Role.ANNOTATOR) | scopes_of(user, Role.RESEARCHER)
 
 

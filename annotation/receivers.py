@@ -1,7 +1,7 @@
-"""Changes to tasks and texts when a person's rights end or a benchmark changes.
+"""Receivers of signals of the apps below: a person's rights end, or a benchmark changes.
 
-Every process loads this module. The functions import services and tasks when they need them,
-because loading all of these takes a quarter of the start of a command.
+Every process loads this module. The functions import services and tasks only when they need them,
+because these imports would take a quarter of the time in which a command starts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pooling.signals import (
 @receiver(person_erased)
 @receiver(role_withdrawn)
 def release_tasks(person: User, **_: Any) -> None:
-    """Release the tasks that the person may no longer judge, in the same transaction."""
+    """Release the tasks that the person may no longer judge, in the transaction of the signal."""
     from annotation import services
 
     services.free_leases_beyond_rights(person=person)
@@ -69,7 +69,7 @@ def _send_count() -> None:
 
 @receiver(equal_texts_fixed)
 def reason_to_keep_equal_texts(benchmark: Benchmark, **_: Any) -> str:
-    """Return why the rule for equal texts cannot change. It can if no task depends on it."""
+    """Return why the rule for equal texts cannot change, or "" if no task depends on it."""
     if JudgmentTask.objects.filter(campaign__benchmark=benchmark, unit__isnull=False).exists():
         return "The rule can no longer change, because a campaign was opened under it."
     return ""

@@ -14,7 +14,7 @@ from annotation.services import CLAIM_MAX
 from config.shared.public_id_fields import PublicIdField
 from pooling.selectors.media import playable_address
 
-# A day. A longer time on one pair contained a break.
+# One day. A longer time on one pair cannot be the time of judging it.
 SECONDS_MAX = 24 * 3600
 REASON_MAX = 2000
 CAPTION_MAX = 10_000
@@ -81,8 +81,8 @@ class ItemSerializer(CampaignFields, serializers.ModelSerializer[Assignment]):
     In an ordering study, it is a video with five captions, in the order of their places.
 
     It contains nothing that could influence the answer: no system, rank, proxy or answer of other
-    annotators. The keys of captions and videos are missing, too, because in many data sets they
-    refer to each other.
+    annotators. It does not contain the keys of captions and videos either, because in many data
+    sets the key of a caption reveals its video.
     """
 
     assignment = PublicIdField(ASSIGNMENT, source="pk")
@@ -172,7 +172,7 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
         help_text="client_key of the answer that this one replaces; if you have replaced that "
         "answer elsewhere since, this one is refused",
     )
-    # The base class of REST framework has a field of this name for forms.
+    # The base class has an attribute of this name, which REST framework uses for forms.
     label = serializers.IntegerField(  # type: ignore[assignment]
         min_value=0, max_value=100, required=False, help_text="required, except in ordering studies"
     )

@@ -30,7 +30,7 @@ from pooling.selectors.benchmarks import get_benchmark
 
 @app.task
 def expire_leases_task() -> None:
-    """Free the slots of expired leases, and update tasks with late answers in closed campaigns."""
+    """Free the slots of expired leases, and update tasks of recently closed campaigns."""
     services.expire_leases()
     services.update_recently_closed()
 
@@ -84,16 +84,17 @@ def preview_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, An
 
 @job_kind("plan_judgments", outcome=judgments_planned, retry="judgments-upload")
 def plan_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Check a file of judgments and keep it for the import. params: as in `import_judgments_job`.
+    """Check a file of judgments and keep it for the import.
 
-    The result has the fields of `ImportPlan`, and `kept`, the name of the kept upload.
+    params: as in `import_judgments_job`. The result has the fields of `ImportPlan`, and `kept`, the
+    name of the kept upload.
     """
     plan = services.plan_judgments(**_file_of(params), progress=progress)
     return {**asdict(plan), "kept": keep_upload(params["upload"])}
 
 
 def _file_of(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that a plan and an import share."""
+    """Return the arguments that `plan_judgments` and `import_judgments` share."""
     return {
         "benchmark": get_benchmark(params["benchmark"]),
         "path": uploaded_file(params["upload"]),
@@ -189,19 +190,20 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
 
 
-def judgments_reopened(job: Job, made: dict[str, Any]) -> Outcome:
+def answers_withdrawn(job: Job, made: dict[str, Any]) -> Outcome:
     judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], "pair")
-    text = "{} of <code>{}</code> {} withdrawn. The {} of {} {} recomputed{}."
-    ruled = f", {made['ruled']:,} of them keep a lead's ruling" if made.get("ruled") else ""
+    text = "{} of <code>{}</code> {} withdrawn. The {} of {} {} recomputed.{}"
+    ruled = counted(made["ruled"], "pair") if made.get("ruled") else ""
+    kept = f" The state of {ruled} does not change, because a lead decides it." if ruled else ""
     verbs = ["is" if n == 1 else "are" for n in (made["judgments"], made["tasks"])]
     noun = "state" if made["tasks"] == 1 else "states"
     return _to_campaign(
         made,
-        format_html(text, judgments, made["pseudonym"], verbs[0], noun, tasks, verbs[1], ruled),
+        format_html(text, judgments, made["pseudonym"], verbs[0], noun, tasks, verbs[1], kept),
     )
 
 
-@job_kind("reopen_judgments", outcome=judgments_reopened)
+@job_kind("reopen_judgments", outcome=answers_withdrawn)
 def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Withdraw judgments. params: withdrawal (its primary key)."""
     withdrawals = Withdrawal.objects.select_related("campaign__benchmark", "annotator")

@@ -1,6 +1,7 @@
-"""Texts for annotators that are defined neither in a template nor at the place of their use.
+"""Texts for annotators that are used in scripts or in modules without Django.
 
-`gettext_noop` only marks a text for translation. Its translation is looked up where it is shown.
+They are listed here because `gettext_noop` must mark each text for translation. The translation
+is looked up when the text is shown.
 """
 
 from __future__ import annotations

@@ -199,11 +199,10 @@ class Judgments(APIView):
 
     In training, the response contains whether the answer was correct, and why (`feedback`).
 
-    The status is 409 for the same `client_key` with another answer, and for a new key for a pair
-    that you have judged, unless the answer `corrects` the earlier one. It is 412 if the earlier
-    one is not the answer with the `corrected_key`, because you have changed it since. It is 403 if
-    your account was deactivated or your role was withdrawn; the answer is stored (`kept`) but does
-    not count.
+    The status is 409 if the `client_key` was used for another answer. It is also 409 if you have
+    judged the pair, unless the new answer `corrects` the earlier one. It is 412 if the answer with
+    the `corrected_key` is no longer your current one. It is 403 if your account was deactivated or
+    your role was withdrawn. Then the answer is stored (`kept`), but it does not count.
 
     The answer is stored under the version of the guidelines in `guideline`. The status is 400 if
     the campaign has not had that version.
@@ -317,7 +316,7 @@ def _sender(request: Request) -> Annotator:
 
 
 def _person(request: Request) -> Any:
-    """Return the user of the request, who must be an annotator or lead."""
+    """Return the user of the request. Raises `NotPermitted` unless they may judge somewhere."""
     if not annotates_somewhere(request.user):
         raise NotPermitted(gettext("Only annotators can judge."))
     return request.user

@@ -31,7 +31,7 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
         help_text="The number of pairs to judge if captions with equal texts share judgments."
     )
     new_tasks = serializers.IntegerField(
-        help_text="The number of these that no earlier pool contains."
+        help_text="The number of these pairs to judge that no earlier pool contains."
     )
     labels = serializers.IntegerField(
         help_text="The labels of the new tasks under the policy of the newest campaign, without "
@@ -76,8 +76,8 @@ class PoolPlans(OfBenchmark):
         """Compute what a pool would contain and how long its judging would take.
 
         Nothing is stored. A person may plan the pools that they may build. With `similar`, or
-        with a `proxy` of a large benchmark, the plan takes longer: the answer is a job with status
-        202, and the plan is the `result` of the job.
+        with a `proxy` of a large benchmark, the plan takes longer. Then the response is a job with
+        status 202, and the plan is the `result` of the job.
         """
         shape = PoolPlanRequestSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

@@ -2,11 +2,14 @@
 
 Campaigns, drafts, label sets, agreement and analyses all call `resolve`, which applies these rules:
 
-1. A lead's ruling decides. 2. A pair with fewer labels than planned is pending. 3. If more than
-half of the labels lie on one side of the threshold (relevant or not), they decide the side, and the
-median of all labels is the label. It lies on that side. If the number of labels is even, the lower
-of the two in the middle counts. 4. Without such a majority, the pair is pending while it may get
-another label. Otherwise it is in conflict.
+1. A lead's ruling decides.
+2. Without a ruling, a pair with fewer labels than planned is pending.
+3. If more than half of the labels are relevant (at or above the threshold), or more than half are
+   not relevant, the pair is resolved. Its label is the median of all its labels, which is always on
+   the side of the majority. If the number of labels is even, the median is the lower of the two
+   labels in the middle.
+4. Without a majority, the pair is pending while it may get another label. Otherwise it is in
+   conflict.
 """
 
 from __future__ import annotations
@@ -86,12 +89,13 @@ def resolve(
 ) -> Outcomes:
     """Decide the outcome of each pair.
 
-    counts: [n, n_labels], the number of labels of each value. planned: [n], the number of labels
-    before they decide. rulings: [n], a lead's label or `NO_LABEL`. labels_max: the number of labels
-    at which a pair without a majority is in conflict, one for all or [n]. threshold: the lowest
-    label that is relevant.
+    counts: [n, n_values], the number of labels of each value. planned: [n], the number of labels
+    that a pair needs before its labels can decide. rulings: [n], a lead's label or `NO_LABEL`.
+    labels_max: the number of labels at which a pair without a majority is in conflict; one number
+    for all pairs, or [n]. threshold: the lowest label that is relevant.
 
-    If a pair gets no further label, `planned` and `labels_max` are the number of its labels.
+    For pairs that get no further labels, pass the number of their labels as `planned` and as
+    `labels_max`.
     """
     n_labels = counts.sum(axis=1, dtype=np.int64)
     lacks_planned = n_labels < np.maximum(planned, 1)
@@ -113,7 +117,7 @@ def resolve(
 
 
 def complete(counts: npt.NDArray[np.integer], planned: npt.NDArray[np.integer]) -> Outcomes:
-    """Return outcomes of answers that need not agree, such as orders of captions.
+    """Return the outcomes of items whose answers need not agree, such as orders of captions.
 
     An item is resolved without a label when it has the planned number of answers. The arguments are
     as for `resolve`.
@@ -141,7 +145,7 @@ def count_values(
 def places_within(groups: Int64Array) -> Int64Array:
     """Number the members of each group from 0 in the order of the array, int64 [n].
 
-    groups: whole numbers [n], the group of each.
+    groups: int64 [n], the group of each element.
     """
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))

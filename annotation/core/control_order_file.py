@@ -33,11 +33,11 @@ class ControlOrder:
 def parse_control_orders(
     path: Path, *, progress: Progress | None = None, source: str | None = None
 ) -> tuple[list[ControlOrder], str]:
-    """Read control orders, plain or gzipped. Return them and the name of the file.
+    """Read control orders from a plain or gzipped file. Return them and the name of the file.
 
-    Each video has a line for each of its captions, with a step from 1, the most similar. The column
-    `explanation` is optional, and the first line of a video has its explanation. Raises
-    `InvalidInput` for an invalid key or step, and for a video that does not have five captions.
+    Each line has one caption of a video, with its step. Step 1 is the most similar one. The column
+    `explanation` is optional; the first line of a video contains the explanation of its order.
+    Raises `InvalidInput` for an invalid key or step, and for a video without exactly five captions.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),

@@ -1,4 +1,4 @@
-"""The elements of a caption that annotators look for in the video, one key each."""
+"""The elements of a caption that annotators look for in the video. One key marks each element."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ KEYS: Final = 9
 """Each of the keys 1 to 9 marks one element."""
 
 # Punctuation, also of other scripts, and invisible direction marks. Zero-width joiners are not
-# here, because they join emoji and Persian words, and % and $, because "50%" is one element.
+# included, because they join emoji and Persian words. % and $ are not included, because "50%" is
+# one element.
 _BREAKS = (
     r'!"#()*,./:;<=>?@\[\\\]^`{|}~¡§«¶·»¿־،؛؟۔।॥'
     r"\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\u3014-\u301f・"
@@ -28,7 +29,8 @@ _WORD = re.compile(
 )
 
 # Words that separate elements. Numbers ("one", "several"), spatial words ("left", "above", "into")
-# and words for people ("someone") are not here, because they can be missing in a video.
+# and words for people ("someone") are not included, because what they describe can be missing in a
+# video.
 _FUNCTION_WORDS = frozenset(
     """
     a an the this that these those some any each every all both other another such same own
@@ -45,13 +47,15 @@ _FUNCTION_WORDS = frozenset(
     video videos clip clips footage
     """.split()
 )
-# At the start of a caption, these are the only mention of a person: "she is dancing".
+# At the start of a caption, such a word is an element, because it is the only mention of a person:
+# "she is dancing".
 _FIRST_PERSONS = frozenset("he she they he's she's they're".split())
-# These negate the next word: "without a shirt" is one element.
+# These words negate the next word: "without a shirt" is one element.
 _NEGATIONS = frozenset("no not never without cannot".split())
-# These belong to the previous word: "falls down". "on" is not here because of "puts on make-up".
+# These words belong to the previous word: "falls down". "on" is not included because of "puts on
+# make-up".
 _PARTICLES = frozenset("up down off out away back apart together".split())
-# A word in -ing directly before these is not an action: "swimming pool".
+# A word that ends in -ing is not an action directly before one of these: "swimming pool".
 _NAMED_BY_USE = frozenset(
     "board cart glasses lot machine mall pan pin pool range ring rink room track".split()
 )
@@ -67,10 +71,11 @@ def split_elements(caption: str, limit: int = KEYS) -> list[str]:
     "without a shirt". English function words separate elements. Other languages are split into
     words, and scripts without spaces into clauses.
 
-    Above the limit, neighbours are joined with the text between them: in pairs, those with the
-    least text between them first. From twice the limit on, they form groups of similar size. The
-    result is empty only for a caption without a visible character. Raises ValueError for a limit
-    below 1. The time is linear in the length of the caption.
+    If there are more elements than `limit`, neighbours are joined in pairs, with the text between
+    them. Neighbours with little text between them are joined first. If that is not enough, the
+    elements are divided into `limit` groups of similar size. The result is empty only for a caption
+    without a visible character. Raises ValueError for a limit below 1. The time is linear in the
+    length of the caption.
     """
     if limit < 1:
         raise ValueError("limit must be at least 1")
@@ -142,10 +147,11 @@ def _joined(caption: str, spans: Sequence[Span], limit: int) -> list[Span]:
 
 
 def _edges_of_pairs(caption: str, spans: Sequence[Span], count: int) -> list[int]:
-    """Return the edges of groups if `count` neighbours are joined, or none if that is impossible.
+    """Return the edges of the groups that result when `count` pairs of neighbours are joined.
 
-    Words of one phrase ("small yellow") are joined before words of two phrases ("dog on his face"),
-    and those before words that punctuation separates.
+    The edges are indices into `spans`. The result is empty if so many pairs are impossible. Words
+    of one phrase ("small yellow") are joined first, then words of two phrases ("dog on his face"),
+    and last words that punctuation separates.
     """
     if 2 * count > len(spans):
         return []

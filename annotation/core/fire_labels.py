@@ -1,7 +1,7 @@
 """Labels in the JSON format of the published FIRE annotations.
 
 `evaluation.core.files.fire` describes the format and writes it. A response has an annotator and a
-label, but no time. `query` is the text of a caption; the responses belong to the first caption with
+label, but no time. `query` is the text of a caption. The responses belong to the first caption with
 exactly this text.
 """
 
@@ -22,7 +22,7 @@ _DECODER = json.JSONDecoder()
 
 
 class FireEntries:
-    """An iterable over the entries of a FIRE file: line number, and the entry.
+    """An iterable over the entries of a FIRE file, each with its line number.
 
     Entries are parsed one by one, because the parsed file would need ten times the memory of its
     text. After the last entry, `header` has the other top-level values.
@@ -57,7 +57,7 @@ class FireEntries:
 
     @property
     def licences(self) -> tuple[str, ...]:
-        """Return every licence that the file states, each once, unchanged."""
+        """The different licences that the file states, unchanged."""
         found = [self.header.get(key) for key in LICENCE_KEYS]
         return tuple(dict.fromkeys(text for text in found if isinstance(text, str) and text))
 
@@ -106,19 +106,19 @@ class FireEntries:
 
 
 def responses_of(entry: dict[str, Any]) -> tuple[str, str, list[tuple[str, str]]]:
-    """Return query, video and (annotator, label) of each response.
+    """Return the query and the video of an entry, and annotator and label of each response.
 
-    Raises ValueError with the reason if the entry has another form.
+    Raises ValueError with the reason if the entry is malformed.
     """
     query, video = entry.get("query"), entry.get("video_id")
     annotators, labels = entry.get("annotator_ids"), entry.get("annotator_labels")
     if not isinstance(query, str) or not isinstance(video, str):
-        raise ValueError("the entry has no text `query` or no text `video_id`")
+        raise ValueError("the entry needs the texts `query` and `video_id`")
     if not isinstance(annotators, list) or not isinstance(labels, list):
-        raise ValueError("the entry has no lists `annotator_ids` and `annotator_labels`")
+        raise ValueError("the entry needs the lists `annotator_ids` and `annotator_labels`")
     if len(annotators) != len(labels):
         raise ValueError(
-            f"the entry has {len(annotators)} annotators, but {len(labels)} labels of annotators"
+            f"the entry has {len(annotators)} `annotator_ids`, but {len(labels)} `annotator_labels`"
         )
     return query, video, [(str(a), str(la)) for a, la in zip(annotators, labels, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Labels of a task that were planned, and labels requested because others differed."""
+"""Which labels of a task were planned, and which were requested because earlier labels differed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from annotation.core.consensus import places_within
 
-# The plan behind an imported file is unknown: its first two labels of a pair count as planned.
+# The plan behind an imported file is unknown. The first two labels of each pair count as planned.
 PLANNED_IN_FILES = 2
 
 Int64Array = npt.NDArray[np.int64]
@@ -16,10 +16,10 @@ Int64Array = npt.NDArray[np.int64]
 def label_places(tasks: Int64Array, arrivals: Int64Array) -> Int64Array:
     """Return the position of each label in its task, from 0, in order of arrival, int64 [n].
 
-    tasks: int64 [n], equal for labels of the same task. arrivals: int64 [n], ascending by the
-    time of the annotator's first answer to the task. A correction keeps the position of the answer
-    that it corrects. Slot numbers would be wrong here, because another annotator fills the slot of
-    a withdrawn label.
+    tasks: int64 [n], equal for labels of the same task. arrivals: int64 [n], a larger number if the
+    annotator's first answer to the task arrived later. So a correction keeps the position of the
+    answer that it corrects. Slot numbers would be wrong here, because another annotator fills the
+    slot of a withdrawn label.
     """
     order = np.argsort(arrivals, kind="stable")
     places = np.empty(len(order), np.int64)
@@ -31,11 +31,11 @@ def first_answers(
     counted: tuple[Int64Array, Int64Array, Int64Array],
     corrected: tuple[Int64Array, Int64Array, Int64Array],
 ) -> Int64Array:
-    """Return the key of each annotator's first answer to the task of their label, int64 [n].
+    """Return, for each counted label, the key of its annotator's first answer to the task.
 
-    counted: keys, tasks and annotators of the counted labels, int64 [n] each. corrected: keys,
-    tasks and annotators of the answers that were later corrected, int64 [m] each. Keys ascend in
-    the order of arrival.
+    The result is int64 [n]. counted: primary keys, tasks and annotators of the counted labels,
+    int64 [n] each. corrected: the same for the answers that were later corrected, int64 [m] each.
+    Primary keys ascend in the order of arrival.
     """
     first = counted[0].copy()
     if not len(corrected[0]):

@@ -27,7 +27,7 @@ class Requirement:
         return max(0, math.ceil((self.share - HALF_A_STEP) * self.last))
 
     def count_right(self, answers: Sequence[bool]) -> int:
-        """Return the number of correct ones among the last answers. `answers` is newest first."""
+        """Return how many of the last answers are correct. `answers` is newest first."""
         return sum(answers[: self.last])
 
     def is_met(self, answers: Sequence[bool]) -> bool:

@@ -46,10 +46,11 @@ def parse_gold(
     progress: Progress | None = None,
     source: str | None = None,
 ) -> GoldFile:
-    """Read gold items, plain or gzipped. Labels are 1 or relevant, 0 or irrelevant.
+    """Read gold items from a plain or gzipped file.
 
-    The column `explanation` and its values are optional. Raises `InvalidInput` for an unknown
-    caption or video, an invalid label or explanation, or a repeated pair.
+    The label is `1` or `relevant`, or `0` or `irrelevant`. The column `explanation` and its values
+    are optional. Raises `InvalidInput` for an unknown caption or video, an invalid label or
+    explanation, or a repeated pair.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),

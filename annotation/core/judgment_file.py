@@ -63,11 +63,12 @@ def parse_judgments(
     progress: Progress | None = None,
     source: str | None = None,
 ) -> JudgmentsFile:
-    """Read judgments, plain or gzipped. Labels are numbers of the scale, or relevant/irrelevant.
+    """Read judgments from a plain or gzipped CSV file.
 
-    The optional column `judged_at` has ISO 8601 times; without an offset they are UTC. Raises
-    `InvalidInput` for an unknown caption or video, an invalid annotator key, label or time, or an
-    annotator who judges a pair twice.
+    labels: the numbers of the scale. If they are 0 and 1, the words `irrelevant` and `relevant` are
+    labels, too. The optional column `judged_at` has ISO 8601 times; without an offset they are UTC.
+    Raises `InvalidInput` for an unknown caption or video, an invalid annotator key, label or time,
+    or an annotator who judges a pair twice.
     """
     blocks = TextBlocks(path, source=source, progress=progress)
     table = CsvTable(blocks, ("caption_id", "video_id", "annotator", "label"), ("judged_at",))
@@ -80,9 +81,9 @@ def parse_judgments(
 
 
 class JudgmentRows:
-    """The judgments read so far, stored in arrays of 25 bytes per judgment.
+    """The judgments read so far, in arrays that need 25 bytes per judgment.
 
-    noun: the name of the keys of `query_numbers`, for messages.
+    noun: what messages call a key of `query_numbers`.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class JudgmentRows:
         self.count = 0
 
     def add(self, line: int, query: str, video: str, annotator: str, label: str) -> None:
-        """Add a judgment without a time. An error in it may be raised only by a later call."""
+        """Add a judgment without a time. If it is invalid, a later call may raise the error."""
         self.waiting.append((line, query, video, annotator, label))
         if len(self.waiting) == ROWS_PER_PART:
             self.add_waiting()

@@ -34,6 +34,7 @@ NAMED = {
 # On every page, these keys move the focus, press the focused button and close dialogs.
 RESERVED = ("tab", "enter", "return", "escape", "esc")
 DIGITS = "123456789"
+# The number of keys that a person can choose for an action.
 KEYS_EACH = 2
 PLAIN_CATEGORIES = ("L", "P", "S")  # letters, punctuation, symbols
 
@@ -64,9 +65,9 @@ class KeyProblem:
         return self.text.format(key=self.key, names=self.names)
 
 
-# Digits cannot be chosen. In campaigns with a checklist they mark elements of the caption, in
-# ordering studies they choose a caption, and otherwise they are the steps of a longer scale. The
-# letters of the steps also work in campaigns with a checklist.
+# A person cannot choose digits. In campaigns with a checklist, digits mark elements of the caption.
+# In ordering studies, they choose a caption. In other campaigns, they choose the step of a longer
+# scale. The letters of `STEPS` choose a step in every campaign with a longer scale.
 TWO_STEPS = (
     Action("low", "Not relevant", ("j", "ArrowLeft")),
     Action("high", "Relevant", ("k", "ArrowRight")),
@@ -129,7 +130,7 @@ Keys = dict[str, tuple[str, ...]]
 
 
 def normal_key(text: str) -> str:
-    """Return the stored name of a key that was typed as `J`, ` `, `page up` or `←`."""
+    """Return the stored name of a key that a person typed, such as `J`, ` `, `page up` or `←`."""
     name = text.strip().replace(" ", "").casefold()
     if not name:
         return "Space" if text else ""
@@ -183,7 +184,7 @@ def keys_problems(keys: Mapping[str, Iterable[str]]) -> dict[tuple[str, int], Ke
 def keys_of(stored: Any) -> Keys:
     """Return the keys of every action: the person's own keys, or else the default keys.
 
-    `stored` may be older than an action or a rule. Keys that are no longer valid are ignored, and a
+    `stored` may be older than an action or a rule. Keys that are no longer valid are ignored. A
     default key that the person uses for another action is left out.
     """
     valid = {
@@ -201,9 +202,8 @@ def keys_of(stored: Any) -> Keys:
 def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = True) -> Keys:
     """Return the keys of all actions in one campaign's room.
 
-    `answer-N` is the action of the label N, from 0. `mark-N` is the action of the element number N
-    of the caption, from 1. If `characters` is False, only the keys in `NAMED` are left (WCAG
-    2.1.4).
+    The action `answer-N` gives the label N, from 0. The action `mark-N` marks element N of the
+    caption, from 1. If `characters` is False, only the keys in `NAMED` are left (WCAG 2.1.4).
     """
     found = {f"answer-{step}": keys[action.name] for step, action in enumerate(_answers(steps))}
     if checklist:

@@ -24,7 +24,7 @@ from annotation.core.judgment_file import (
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, TextBlocks
 
-# The annotator of qrels, which name no annotators.
+# The annotator of all labels in qrels, which do not name annotators.
 UNNAMED = "unnamed"
 MAX_FIRE_BYTES = 1 << 30
 _QRELS_LINE = re.compile(r"[^ \t,]+[ \t]+[^ \t]+[ \t]+[^ \t]+[ \t]+-?[0-9]+\s*")
@@ -41,9 +41,9 @@ def parse_labels_of_others(
     progress: Progress | None = None,
     source: str | None = None,
 ) -> JudgmentsFile:
-    """Read a file of judgments in the format that its first line shows, plain or gzipped.
+    """Read a plain or gzipped file of judgments in the format that its first line shows.
 
-    query_texts: the text of each caption, by number. FIRE JSON contains texts instead of keys.
+    query_texts: the text of each caption, by number. FIRE JSON contains these texts, not keys.
     data_set: the data set to read from a FIRE file; needed only if the file has several. Raises
     `InvalidInput` as `parse_judgments` does, and if a FIRE file has several data sets and none is
     selected.
@@ -82,7 +82,7 @@ def detect_format(path: Path, source: str | None = None) -> str:
 
 
 def _read_qrels(blocks: TextBlocks, rows: JudgmentRows) -> JudgmentsFile:
-    """Read qrels: one label for each pair, without the name of its annotator."""
+    """Read qrels, which have one label for each pair and do not name annotators."""
     for line, text in enumerate(blocks.text_lines(), start=1):
         cells = text.split()
         if not cells:

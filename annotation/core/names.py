@@ -1,4 +1,4 @@
-"""Reading a list of names of annotators."""
+"""A reader for lists of annotators' names."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """The items of an ordering study, and the orders in which people put their captions.
 
-Wray et al. (CVPR 2021, supplement A) show people a video with five captions, to be put in order of
-similarity: the caption that a proxy calls most similar, the three quartiles, and the least similar
-one. The captions of a video, n with different texts, are ranked by the proxy. The chosen ones have
-the places 0, (n - 1) / 4, (n - 1) / 2, 3 (n - 1) / 4 and n - 1, rounded half up. Many proxies have
-few different values, so the quartiles are often equal. With `Levels.VALUES`, the different values
-are ranked instead of the captions, so that all five differ.
+Wray et al. (CVPR 2021, supplement A) show people a video with five captions, which the people put
+in order of similarity. A proxy chooses them: the most similar caption, the three quartiles, and the
+least similar caption. For this, the proxy ranks the n captions with different texts. The five
+chosen captions have the ranks 0, (n - 1) / 4, (n - 1) / 2, 3 (n - 1) / 4 and n - 1, rounded half
+up. Many proxies have few different values, so the quartiles often have equal values. With
+`Levels.VALUES`, the different values are ranked instead of the captions, so all five differ.
 """
 
 from __future__ import annotations
@@ -109,10 +109,11 @@ def choose_captions(
 
 
 def _sort_keys(values: npt.NDArray[Any], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Return a number for each caption, uint64 [n]: value, highest first, then hash, then number.
+    """Return a number for each caption, uint64 [n]. The most similar caption has the smallest one.
 
-    One sort of these numbers is much faster than one by several keys. The bits of float16 are in
-    the order of the values if these are not negative.
+    It consists of the value, the hash and the number of the caption. Sorting these numbers is much
+    faster than sorting by three columns. For values that are not negative, the bits of float16 are
+    in the order of the values.
     """
     bits = np.abs(values.astype(np.float16)).view(np.uint16)
     keys = (np.uint16(0xFFFF) - bits).astype(np.uint64) << _VALUE_AT
@@ -122,8 +123,8 @@ def _sort_keys(values: npt.NDArray[Any], hashes: npt.NDArray[np.uint64]) -> npt.
 def shuffled_places(codes: Int64Array, seed: int) -> Int64Array:
     """Return the places of captions on the screen, drawn by a seeded hash, int64 [n, 5].
 
-    codes: int64 [n, 5], as for `choose_captions`. So the places of five captions depend neither on
-    the values of the proxy nor on the choice between equal values, which uses another hash.
+    codes: int64 [n, 5], as for `choose_captions`. The places depend neither on the values of the
+    proxy nor on the choice between equal values, which uses another hash.
     """
     hashes = mix(mix(codes, seed), seed)
     return np.argsort(np.argsort(hashes, axis=1), axis=1)

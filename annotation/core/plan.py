@@ -13,11 +13,12 @@ import numpy.typing as npt
 from pooling.core.hashing import Parts, limit_of_lowest, mix
 from pooling.core.pair_space import Integers, PairSpace
 
-# Annotators read a caption once for several videos. With more in a row, earlier answers would
-# influence later ones.
+# The maximum number of pairs of one caption in a row. Annotators read the caption once for all of
+# them. With more pairs in a row, earlier answers would influence later ones.
 RUN_OF_ONE_CAPTION = 20
+# More than the blocks of any caption, so that each block has its own number.
 BLOCKS_PER_QUERY = 1 << 20
-# The share of pairs with an extra label, unless a campaign has another.
+# The default share of pairs with an extra label.
 DOUBLE_SHARE = 0.10
 
 Int64Array = npt.NDArray[np.int64]
@@ -47,7 +48,7 @@ def plan_positions(
 
 
 class Queue:
-    """The positions of pairs that come in parts, as `plan_positions` returns them for all.
+    """The positions that `plan_positions` returns, for pairs that come in parts.
 
     The object needs memory for each block of a caption. If not grouped, it needs eight bytes for
     each pair.
@@ -135,7 +136,7 @@ class _Grouped:
         firsts = np.flatnonzero(np.diff(queries, prepend=-1))
         lengths = np.diff(firsts, append=len(codes))
         within = np.arange(len(codes)) - np.repeat(firsts, lengths)
-        # Codes are ascending, so the shuffled pairs of a caption have the places of the caption.
+        # Codes are ascending, so `order` shuffles the pairs only within their caption.
         blocks = self._first_block[queries] + within // RUN_OF_ONE_CAPTION
         positions = np.empty(len(codes), np.int64)
         positions[order] = self._starts[blocks] + within % RUN_OF_ONE_CAPTION
@@ -172,10 +173,10 @@ def _spread(captions: Int64Array) -> Int64Array:
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """The planned number of labels of pairs: `each`, or one more for the doubled share.
+    """The planned number of labels of each pair: `each`, or one more with an extra label.
 
     Exactly `round(n * double_share)` pairs get an extra label: those with the smallest seeded hash.
-    They depend only on the seed and the pairs.
+    This choice depends only on the seed and the pairs.
 
     limit: the largest hash of a pair with an extra label, or None if there is no such pair.
     """
@@ -199,7 +200,7 @@ class LabelPlan:
 
 
 def count_plan(parts: Iterable[tuple[Integers, Integers]]) -> list[list[int]]:
-    """Return the numbers of tasks and of their pairs for each planned number of labels, ascending.
+    """Count the tasks and their pairs for each planned number of labels, ascending.
 
     parts: the planned labels of some tasks, and the number of their pairs, [n_tasks] each. Each row
     of the result is [planned labels, tasks, pairs].
@@ -215,9 +216,9 @@ def count_plan(parts: Iterable[tuple[Integers, Integers]]) -> list[list[int]]:
 
 
 def is_gold_due(place: int, annotator: int, share: float, seed: int) -> bool:
-    """Return whether an annotator gets gold at this place (from 0) of their pairs.
+    """Return whether an annotator gets a gold item at this place (from 0) among their pairs.
 
-    A seeded hash draws each place independently, so that annotators cannot predict the next one.
+    A seeded hash decides each place independently, so annotators cannot predict the next gold item.
     """
     drawn = int(mix(mix(np.array([place]), seed), annotator)[0])
     return drawn < share * 2.0**64

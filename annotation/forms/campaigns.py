@@ -111,7 +111,8 @@ class CampaignForm(PolicyForm):
 
     def _check_policy(self) -> None:
         steps = self._steps()
-        # These checks come first, because `Policy` counts steps from 0 and adds missing names.
+        # These checks come first, because `Policy` counts steps from 0, and uses default names for
+        # an empty list of steps.
         if self._is_graded and not steps:
             self.add_error("steps", f"Enter 2 to {STEPS_MAX} steps, one per line.")
         elif self._is_graded and 1 < len(steps) < self.cleaned_data["relevant_from"]:
@@ -178,5 +179,5 @@ class CampaignStateForm(forms.Form):
 
 
 def _grade(step: int | None) -> int | None:
-    """Return the label of a step. On the form, the first step is 1; its label is 0."""
+    """Return the label of a step. The form counts steps from 1, and labels start at 0."""
     return None if step is None else step - 1

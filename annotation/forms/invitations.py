@@ -15,7 +15,7 @@ FILE_BYTES = 200_000
 
 
 class PeopleListForm(InvitationForm):
-    """A pasted list or a CSV file, with the role and the scope of lines that name none."""
+    """A pasted list or a CSV file, with the role and the scope for lines that have none."""
 
     people = forms.CharField(
         label="People",
@@ -29,7 +29,7 @@ class PeopleListForm(InvitationForm):
         label="File",
         required=False,
         bytes_max=FILE_BYTES,
-        help_text="The same as a CSV file in UTF-8, instead of the text above.",
+        help_text="The same list as a CSV file in UTF-8, instead of the text above.",
     )
     field_order = ["people", "file", "role", "scope", "days"]
 

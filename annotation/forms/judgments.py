@@ -47,7 +47,7 @@ class JudgmentsUploadForm(forms.Form):
         label="Share labels among captions with equal texts",
         required=False,
         help_text="If not selected, each label applies only to its own caption. Labels of FIRE "
-        "JSON are always shared, because they name texts.",
+        "JSON are always shared, because FIRE JSON contains texts instead of keys.",
     )
     data_set = forms.CharField(
         label="Data set",
@@ -59,8 +59,8 @@ class JudgmentsUploadForm(forms.Form):
         label="Licence stated elsewhere",
         required=False,
         max_length=LICENCE_LENGTH,
-        help_text="For example in the repository of the file. The licence in the file is stored, "
-        "too, even if the two contradict each other.",
+        help_text="For example, the licence of the repository that contains the file. A licence in "
+        "the file is stored, too, even if the two contradict each other.",
     )
 
     def clean_scale(self) -> str:

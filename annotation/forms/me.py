@@ -48,12 +48,12 @@ class KeysForm(forms.Form):
 
     @property
     def key_names(self) -> str:
-        """Return the displayed names of keys that type no visible character, as JSON."""
+        """The displayed names of the keys that type no visible character, as JSON."""
         return json.dumps({key: key_text(key) for key in NAMED})
 
     @property
     def tables(self) -> list[tuple[str, list[tuple[str, list[forms.BoundField]]]]]:
-        """Return the title and rows of each table. A row has an action's text and fields."""
+        """The title and the rows of each table. A row has an action's text and fields."""
         parts = {
             gettext("Judging"): TWO_STEPS + OTHERS,
             gettext("Scales of more than two steps"): STEPS,

@@ -37,8 +37,8 @@ class MembersForm(forms.Form):
         label="File",
         required=False,
         bytes_max=FILE_BYTES,
-        help_text="The same names, as a CSV file in UTF-8. If it has a header, only the first "
-        "column is read.",
+        help_text="A CSV file in UTF-8 with more names. If it has a header, only the first column "
+        "is read.",
     )
 
     def __init__(self, *args: Any, people: list[tuple[int, str]], **kwargs: Any) -> None:

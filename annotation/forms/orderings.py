@@ -58,7 +58,8 @@ class OrderingForm(forms.Form):
         initial=0,
         min_value=0,
         max_value=SEED_MAX,
-        help_text="The seed draws the videos, and decides between captions with equal values.",
+        help_text="The seed draws the videos, decides between captions with equal values, and "
+        "arranges the captions on the screen.",
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

@@ -15,7 +15,7 @@ from annotation.services.policy import PolicyFault
 
 # With a larger share, checking annotators would take more work than judging pairs.
 GOLD_PERCENT_MAX = 50
-# The form's fields that have another name or unit than the field of `Policy`.
+# The fields of the form whose name or unit differs from the field of `Policy`.
 FORM_FIELD_OF = {
     "ceiling": "ceiling_percent",
     "double_share": "double_percent",

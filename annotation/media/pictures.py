@@ -50,7 +50,7 @@ def as_jpeg(content: bytes) -> bytes:
     share = min(1.0, MAX_SIDE / max(frame.width, frame.height))
     width, height = (max(1, round(side * share)) for side in (frame.width, frame.height))
     pixels = cast(Pixels, frame.reformat(width, height, format="rgba").to_ndarray())
-    # The rotation that the camera stored is in degrees. `rot90` takes quarter turns. Both are
+    # The camera stored the rotation in degrees, and `rot90` takes quarter turns. Both are
     # counter-clockwise.
     upright = np.rot90(_blend_with_white(pixels), round(frame.rotation / 90))
     even = VideoFrame.from_ndarray(np.ascontiguousarray(upright), format="rgb24")

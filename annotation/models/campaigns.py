@@ -127,8 +127,8 @@ class Campaign(models.Model):
     # Entry requirement: the minimum share of correct answers among the last training answers
     gate_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
     gate_last = models.PositiveSmallIntegerField(default=0, help_text="0: no entry requirement")
-    # Control pairs: their share of assigned pairs, and the minimum share of correct answers among
-    # the last ones (accuracy requirement)
+    # Control pairs: their share of the assigned pairs, and the accuracy requirement, which is the
+    # minimum share of correct answers among the last control answers
     gold_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
     gold_bar = models.DecimalField(max_digits=5, decimal_places=4, default=0)
     gold_last = models.PositiveSmallIntegerField(default=10)
@@ -194,7 +194,7 @@ class Campaign(models.Model):
                 ),
                 name="campaign_has_pool_or_trains",
             ),
-            # A benchmark has one training queue at a time, which the entry requirement refers to.
+            # A benchmark has at most one training queue that is not closed.
             models.UniqueConstraint(
                 fields=["benchmark"],
                 condition=Q(kind=CampaignKind.TRAINING) & ~Q(state=CampaignState.CLOSED),

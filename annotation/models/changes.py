@@ -28,9 +28,9 @@ class CampaignChange(models.Model):
 class Withdrawal(models.Model):
     """A lead withdraws an annotator's judgments in a campaign. The log keeps them.
 
-    A job carries out the withdrawal. Until `done_at`, all counts are 0. judgments: number of
+    A job carries out the withdrawal. Until `done_at` is set, all counts are 0. judgments: number of
     withdrawn judgments. tasks: number of tasks whose state was recomputed. ruled: number of tasks
-    whose state stayed, because they have a ruling or are at the desk.
+    whose state stayed, because they have a ruling or were escalated or reported as unplayable.
     """
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="withdrawals")

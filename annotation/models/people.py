@@ -70,10 +70,10 @@ class Annotator(models.Model):
 class Membership(models.Model):
     """An annotator in a campaign: whether they may judge there, and their progress.
 
-    `judged` and `gold_judged` count the answers. Annotators see only the sum. `handed` counts the
-    assigned pairs; it determines the places of control pairs. `cursor` is the position of the task
-    at which the next search for open tasks starts. After `cursor_until`, the search starts at the
-    first task, to find tasks that are open again.
+    `judged` counts the answers to pairs, and `gold_judged` the answers to gold items. Annotators
+    see only the sum. `handed` counts the assigned tasks; it determines the places of control pairs.
+    `cursor` is the position of the task at which the next search for open tasks starts. After
+    `cursor_until`, the search starts at the first task, to find tasks that are open again.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="members", db_index=False)

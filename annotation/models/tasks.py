@@ -38,15 +38,15 @@ def has_begun(of: str = "") -> Q:
     """Return the condition that the task of a pair has a label or has left the queue without one.
 
     Most tasks of a large campaign have not begun. With this condition, queries read only the tasks
-    that have, by the index `task_begun`. SQLite uses the index only for exactly this condition.
-    of: the prefix of the fields of the task, such as `task__`.
+    that have begun, through the index `task_begun`. SQLite uses the index only for exactly this
+    condition. of: the prefix of the fields of the task, such as `task__`.
     """
     is_labelled = Q(**{f"{of}labels_live__gt": 0})
     return Q(**{f"{of}pair__isnull": False}) & (is_labelled | ~Q(**{f"{of}state": TaskState.OPEN}))
 
 
 HAS_BEGUN = has_begun()
-# The same for the tasks of ordering studies, of which there are few.
+# The same for the tasks of ordering studies. There are few of them, so they need no index.
 STUDY_HAS_BEGUN = Q(ordering_video__isnull=False) & (
     Q(labels_live__gt=0) | ~Q(state=TaskState.OPEN)
 )
@@ -59,7 +59,8 @@ class GoldItem(models.Model):
     No item is both, because annotators would recognise it. A retired item is no longer shown, and
     its answers are not counted.
 
-    A control order, for ordering studies, has no caption, but five in `GoldCaption`.
+    A control order is a gold item for ordering studies. It has no `query`, but five captions in
+    `GoldCaption`.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="gold_items")
@@ -127,8 +128,9 @@ class JudgmentTask(models.Model):
 
     `labels_planned` never changes. `labels_required` grows on disagreement. `seats_open` is the
     number of free slots. It is stored, not counted at each claim, so that one index finds the next
-    task quickly. Gold has no slots and no counted labels. Each annotator gets it once, and it stays
-    open. A task of an ordering study is resolved when it has its orders, and has no outcome.
+    task quickly. The task of a gold item has no slots and no counted labels. Each annotator gets it
+    once, and it stays open. A task of an ordering study is resolved when it has all its orders. It
+    never has a label.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks", db_index=False)
@@ -266,7 +268,8 @@ class JudgmentTask(models.Model):
 
     @property
     def _shown(self) -> Pair | GoldItem:
-        # The constraint `task_is_pair_gold_or_ordering` requires one of the two, or a video.
+        # By the constraint `task_is_pair_gold_or_ordering`, a task without `ordering_video` has a
+        # gold item or a pair.
         return self.gold or cast(Pair, self.pair)
 
 

@@ -21,9 +21,10 @@ KEYS = ("task__pair__query__key", "task__pair__video__key")
 
 
 def comments_until(benchmark: Benchmark, at: datetime.datetime) -> Iterator[Comment]:
-    """Yield the comments on the pairs of a benchmark that were in force at a time, oldest first.
+    """Yield the comments on the pairs of a benchmark that existed at a time, oldest first.
 
-    Comments on gold items and on orders are left out, and so are the texts of erased people.
+    The comment of a ruling is left out if the ruling was undone before that time. Comments on gold
+    items and in ordering studies are left out, too. The comments of erased people no longer exist.
     """
     written = Q(in_benchmark(benchmark), task__gold=None, created_at__lte=at)
     in_force = Q(undone_at=None) | Q(undone_at__gt=at)

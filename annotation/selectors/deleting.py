@@ -58,25 +58,28 @@ def rows_of_proxy(proxy: Proxy) -> Iterator[Part | Obstacle]:
 def rows_of_campaign(campaign: Campaign) -> Iterator[Part | Obstacle]:
     of_one = {"campaign": campaign}
     if campaign.state == CampaignState.OPEN:
-        yield _of(campaign, "This campaign is open. Pause or close it first.")
+        yield _obstacle(campaign, "This campaign is open. Pause or close it first.")
     judgments = Judgment.objects.filter(task__campaign=campaign)
     held = Assignment.objects.filter(
         task__campaign=campaign, state=AssignmentState.HELD, lease_expires_at__gt=timezone.now()
     )
     if number := held.count():
         tasks = counted(number, "task")
-        yield _of(campaign, f"Annotators still hold {tasks} of this campaign. Try again later.")
+        yield _obstacle(
+            campaign, f"Annotators still hold {tasks} of this campaign. Try again later."
+        )
     if campaign.is_imported:
         if campaign.created_at < timezone.now() - UNDO_FOR:
-            yield _of(campaign, "These judgments were imported more than a day ago, so they stay.")
+            reason = "These judgments were imported more than a day ago, so they stay."
+            yield _obstacle(campaign, reason)
         # The trigger `judgment_delete` allows this until a label set is published.
         yield Part("imported judgment", judgments)
     elif number := judgments.count():
         reason = f"This campaign has {counted(number, 'judgment')}, which must stay."
-        yield _of(campaign, reason)
-    yield from _decisions(campaign, task__campaign=campaign)
+        yield _obstacle(campaign, reason)
+    yield from _obstacles_at_desk(campaign, task__campaign=campaign)
     if Withdrawal.objects.filter(**of_one).exists():
-        yield _of(campaign, "Answers in this campaign were withdrawn, and the log must stay.")
+        yield _obstacle(campaign, "Answers in this campaign were withdrawn, and the log must stay.")
     yield from _rows(Campaign.objects.filter(pk=campaign.pk))
 
 
@@ -85,7 +88,7 @@ def campaigns_of_pool(pool: Pool) -> Iterator[Part | Obstacle]:
     campaigns = list(pool.campaigns.all())
     for campaign in campaigns:
         advice = "" if _must_stay(campaign) else " Delete the campaign first."
-        yield _of(campaign, f"The campaign “{campaign}” was opened for this pool.{advice}")
+        yield _obstacle(campaign, f"The campaign “{campaign}” was opened for this pool.{advice}")
     tasks = JudgmentTask.objects.filter(pair__pool=pool).exclude(campaign__in=campaigns)
     if tasks.exists():
         yield Obstacle("A campaign contains pairs of this pool.")
@@ -102,9 +105,9 @@ def campaigns_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
             link="To the campaigns",
         )
     for campaign in campaigns.filter(state=CampaignState.OPEN) if not number else ():
-        yield _of(campaign, f"The campaign “{campaign}” is open. Pause or close it first.")
+        yield _obstacle(campaign, f"The campaign “{campaign}” is open. Pause or close it first.")
     for campaign in campaigns:
-        yield from _decisions(campaign, task__campaign=campaign)
+        yield from _obstacles_at_desk(campaign, task__campaign=campaign)
     if Withdrawal.objects.filter(campaign__benchmark=benchmark).exists():
         yield Obstacle("Answers in this benchmark were withdrawn, and the log must stay.")
     yield from _rows(campaigns)
@@ -120,7 +123,7 @@ def campaigns_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
 
 
 def _rows(campaigns: QuerySet[Campaign]) -> Iterator[Part]:
-    """Yield the rows of campaigns without judgments."""
+    """Yield the rows of campaigns, except for judgments and entries of the desk."""
     assignments = Assignment.objects.filter(task__campaign__in=campaigns)
     yield Part("assigned task", assignments)
     captions = OrderingCaption.objects.filter(task__campaign__in=campaigns)
@@ -134,22 +137,22 @@ def _rows(campaigns: QuerySet[Campaign]) -> Iterator[Part]:
     yield Part("campaign", campaigns)
 
 
-def _decisions(campaign: Campaign, **of: Any) -> Iterator[Obstacle]:
-    if _has_decisions(**of):
-        yield _of(campaign, f"The desk of “{campaign}” has entries, which must stay.")
+def _obstacles_at_desk(campaign: Campaign, **of: Any) -> Iterator[Obstacle]:
+    if _has_desk_entries(**of):
+        yield _obstacle(campaign, f"The desk of “{campaign}” has entries, which must stay.")
 
 
 def _must_stay(campaign: Campaign) -> bool:
     """Return whether answers or decisions prevent the deletion of a campaign permanently."""
     of_one = {"task__campaign": campaign}
-    return Judgment.objects.filter(**of_one).exists() or _has_decisions(**of_one)
+    return Judgment.objects.filter(**of_one).exists() or _has_desk_entries(**of_one)
 
 
-def _has_decisions(**of: Any) -> bool:
+def _has_desk_entries(**of: Any) -> bool:
     return any(
         model.objects.filter(**of).exists() for model in (Escalation, Adjudication, Exclusion)
     )
 
 
-def _of(campaign: Campaign, reason: str) -> Obstacle:
+def _obstacle(campaign: Campaign, reason: str) -> Obstacle:
     return Obstacle(reason, reverse("campaign", args=[campaign.pk]), "To the campaign")

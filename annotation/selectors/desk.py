@@ -74,8 +74,8 @@ def tasks_at_desk(campaign: Campaign) -> QuerySet[JudgmentTask]:
 def desk_entries(campaign: Campaign) -> list[DeskEntry]:
     """Return the tasks at the desk, the oldest first. The time is linear in their number.
 
-    A pair in conflict arrived there with its last counted label, an escalated or reported pair with
-    its last escalation, and any other pair when the campaign was created.
+    A pair in conflict arrived with its last counted label. An escalated or reported pair arrived
+    with its last escalation. Without such a row, the time is that of the campaign's creation.
     """
     labelled = Judgment.objects.filter(task=OuterRef("pk"), state=JudgmentState.LIVE)
     escalated = Escalation.objects.filter(task=OuterRef("pk"))
@@ -179,5 +179,5 @@ def leads_with_rulings(campaign: Campaign) -> QuerySet[User]:
 
 
 def find_undoable_ruling(campaign: Campaign, lead: User, pk: int) -> Adjudication | None:
-    """Return the lead's own ruling with this key if it is in force."""
+    """Return the ruling with this primary key if it is the lead's own and in force."""
     return rulings_of(campaign).filter(pk=pk, lead=lead, undone_at=None).first()

@@ -64,7 +64,7 @@ def get_gold_item(benchmark: Benchmark, pk: int) -> GoldItem:
 
 
 def escalations_of_item(item: GoldItem) -> QuerySet[Escalation]:
-    """Return the escalations of a gold item with a reason, newest first."""
+    """Return the escalations of a gold item that have a reason."""
     return unsure_escalations().filter(task__gold=item)
 
 

@@ -20,10 +20,10 @@ def latest_guideline(benchmark: Benchmark) -> Guideline | None:
 
 
 def find_past_guideline(campaign: Campaign, version: int) -> tuple[bool, Guideline | None]:
-    """Return whether the campaign has had this version of the guidelines, and the version's row.
+    """Return whether this is an earlier version of the campaign's guidelines, and its row.
 
-    Version 0, the default text, has no row. A campaign starts with the version that is the
-    newest when it opens, and uses each later one until it is closed.
+    Version 0, the default text, has no row. A campaign starts with the version that is the newest
+    when it opens. Until it is closed, it changes to each newer version.
     """
     versions = Guideline.objects.filter(benchmark=campaign.benchmark_id)
     newer = versions.filter(version__gt=version, created_at__lte=campaign.created_at)
@@ -34,7 +34,10 @@ def find_past_guideline(campaign: Campaign, version: int) -> tuple[bool, Guideli
 
 
 def last_guideline_version(campaign: Campaign, annotator: Annotator) -> int | None:
-    """Return the version of the annotator's last answer in the benchmark, or None."""
+    """Return the version of the guidelines at the annotator's last answer in the benchmark.
+
+    The version is 0 for the default text, and None if there is no answer.
+    """
     answers = Judgment.objects.filter(
         annotator=annotator, task__campaign__benchmark=campaign.benchmark_id
     )

@@ -37,7 +37,7 @@ def unsettled_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
     undecided = [TaskState.OPEN, TaskState.ESCALATED, TaskState.UNPLAYABLE]
     # 0 is never a primary key. It is there because an empty list cannot be read as columns.
     keys = [0, *(campaign.pk for campaign in campaigns)]
-    # A task in these states has no own label. The condition is for the index `task_begun`.
+    # A task in these states has no outcome. `label=None` only makes the index `task_begun` usable.
     tasks = JudgmentTask.objects.filter(
         HAS_BEGUN,
         campaign__in=keys,
@@ -92,7 +92,8 @@ class LabelsFingerprint:
 
     newest: primary key of the newest counted label, or 0. rulings: number of rulings; undone
     rulings count twice. withdrawn: number of withdrawn labels. escalations, exclusions,
-    closed_campaigns: their numbers. An escalation can withdraw a label.
+    closed_campaigns: their numbers. Escalations are included, because an escalation supersedes the
+    annotator's own label.
     """
 
     newest: int

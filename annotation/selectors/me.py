@@ -143,11 +143,9 @@ def pairs_per_day(
 def own_campaigns(
     annotator: Annotator, scopes: Scopes, trainings: Iterable[Training]
 ) -> list[OwnCampaign]:
-    """Return campaigns that are open to the annotator or that they judged in, open ones first.
+    """Return the campaigns that the annotator can join or is a member of, open ones first.
 
-    Ordering studies are among them.
-
-    trainings: the annotator's open training queues.
+    Ordering studies are included. trainings: the annotator's open training queues.
     """
     here = Campaign.objects.filter(kind__in=KINDS_WITH_RESULTS, source_sha256="")
     for_all = scopes.limit(
@@ -169,11 +167,11 @@ def own_campaigns(
 
 
 def open_pairs(campaigns: Sequence[Campaign]) -> dict[int, int]:
-    """Return the number of free tasks that lack planned labels, by campaign, up to a minute old.
+    """Return the number of free tasks that lack planned labels, by the campaign's primary key.
 
-    Tasks that need a further label after a disagreement are not counted. Otherwise, annotators
-    could see after an answer whether the earlier label of another annotator was different. A task
-    is free unless annotators hold all its remaining slots.
+    The numbers can be a minute old. Tasks that need a further label after a disagreement are not
+    counted. Otherwise, annotators could see after an answer whether the earlier label of another
+    annotator was different. A task is free unless annotators hold all its remaining slots.
     """
     keys = [campaign.pk for campaign in campaigns]
     known = {pk: cache.get(OPEN_PAIRS.format(pk)) for pk in keys}

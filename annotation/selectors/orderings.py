@@ -24,9 +24,9 @@ class StudyOrders:
     most similar caption by the proxy of the study to the least similar one. values: float64
     [n_tasks, 5], the values of that proxy. places: int64 [n_tasks, 5], places on the screen.
 
-    Of each counted order: `task`, int64 [n], the index of the task; `annotator`, int64 [n], primary
-    keys; `ranks`, int64 [n, 5], the rank that the annotator gave to each caption of the task, 0 for
-    the most similar one; `judgment`, int64 [n], primary keys, ascending.
+    For each counted order: `task`, int64 [n], the index of the task; `annotator`, int64 [n],
+    primary keys; `ranks`, int64 [n, 5], the rank that the annotator gave to each caption of the
+    task, 0 for the most similar one; `judgment`, int64 [n], primary keys, ascending.
     """
 
     videos: Int64Array

@@ -1,4 +1,4 @@
-"""Searching people, the number of pairs that each has judged, and the roles that one may grant."""
+"""People who match a search, the pairs that they judged, and the roles that a person may grant."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def search_people(people: QuerySet[User], text: str) -> QuerySet[User]:
 
 
 def role_choices(person: Any) -> dict[str, Any]:
-    """Return the roles that the person may grant, and their scopes."""
+    """Return the roles that the person may grant, and the scopes for which they may grant them."""
     scopes = scopes_of(person, Role.LEAD)
     benchmarks = scopes.limit(Benchmark.objects.all(), "key").values_list("key", "name")
     everywhere = [(EVERYWHERE, "All benchmarks")] if scopes.everywhere else []

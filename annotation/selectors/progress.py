@@ -27,10 +27,10 @@ from annotation.models import (
 class CampaignProgress:
     """Counts of one campaign.
 
-    Numbers of pairs: `pairs`, `outcomes` and `relevant`; a task counts once for each equal caption.
-    A video of an ordering study counts as one pair, which is settled when it has its orders.
-    Numbers of tasks: `tasks` and `unplayable`. `labels` is the number of counted judgments, and
-    `labels_required` the number that the tasks need at present.
+    `pairs`, `outcomes` and `relevant` are numbers of pairs. A task counts there once for each equal
+    caption. A video of an ordering study counts as one pair, which is settled when it has all its
+    orders. `tasks` and `unplayable` are numbers of tasks. `labels` is the number of counted
+    judgments, and `labels_required` the number that the tasks need at present.
     """
 
     tasks: int
@@ -68,7 +68,7 @@ class TaskGroup:
 
     @property
     def is_unlabelled(self) -> bool:
-        """Whether the tasks have no label yet. A new campaign takes such tasks of closed ones."""
+        """Whether the tasks have no label. A new campaign takes such tasks of closed campaigns."""
         return self.state == TaskState.OPEN and not self.labels_live
 
     @property
@@ -90,7 +90,7 @@ def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
     """Return the tasks of campaigns, without gold, in groups, by the campaign's primary key.
 
     Only tasks that have begun are read. The plan of a campaign contains the number of all tasks, so
-    the difference is the number of the others.
+    the difference is the number of tasks that have not begun.
     """
     campaigns = list(campaigns)
     plans = {campaign.pk: campaign.plan for campaign in campaigns}
@@ -145,9 +145,10 @@ def _grouped_studies(campaigns: list[Campaign]) -> Iterable[dict[str, Any]]:
 
 
 def _excluded_groups(campaigns: Iterable[Campaign]) -> list[tuple[Campaign, TaskGroup]]:
-    """Return groups that move excluded tasks with labels from pending to the outcome of the labels.
+    """Return groups that correct the outcomes of excluded tasks with labels, with their campaigns.
 
-    No further label will arrive for an excluded task. Each group comes with the task's campaign.
+    No further label will arrive for an excluded task, so its labels decide. For each such task, one
+    group subtracts its pairs from the pending ones, and another adds them to the outcome.
     """
     # Excluded tasks stay unplayable. The condition is for the index `task_desk`.
     at_desk = JudgmentTask.objects.filter(IS_AT_DESK, campaign__in=campaigns)

@@ -28,7 +28,7 @@ Int64Array = npt.NDArray[np.int64]
 # In place of a text pair, for a label that applies only to its own caption.
 OWN_CAPTION = -1
 NEW_COUNTS_SECONDS = 24 * 3600
-# A part needs some 150 bytes for each pair.
+# A part needs about 150 bytes for each pair.
 PAIRS_PER_PART = 200_000
 # A page counts new tasks itself up to this number of pairs, which it reads in about a second.
 PAIRS_PER_PAGE = 100_000
@@ -50,8 +50,8 @@ class NewTasks:
 
     captions: the captions of all pairs. pair_ids: [n], the pair that represents each task;
     annotators read its caption. units: [n], the text pair of each task. n_pairs: [n], the number of
-    pairs that would share a label. pairs: [m], the codes of all pooled pairs that would be judged.
-    pair_task: [m], the position of the task of each pair.
+    pairs that would share the label of each task. pairs: [m], the codes of all pooled pairs that
+    would be judged. pair_task: [m], the index of the task of each pair.
     """
 
     captions: Captions
@@ -63,10 +63,11 @@ class NewTasks:
 
 
 def new_task_parts(benchmark: Benchmark) -> Iterator[NewTasks]:
-    """Yield one task for each text and video among the pooled pairs that no campaign contains.
+    """Yield the tasks of a new campaign, part by part.
 
-    A campaign contains a pair if it has a task for the pair, or for an equal caption and the same
-    video. The units of the parts are ascending. Only one part is in memory.
+    There is one task for each text pair among the pooled pairs that no campaign contains. A
+    campaign contains a pair if it has a task for the pair, or for an equal caption and the same
+    video. The units ascend from part to part. Only one part is in memory at a time.
     """
     videos = video_ids(benchmark)
     for captions in caption_parts(benchmark, PAIRS_PER_PART):
@@ -229,7 +230,7 @@ def _counts_by_campaigns(benchmarks: Sequence[Benchmark]) -> dict[int, NewCounts
 
 
 def _campaigns_with_newest_pool(benchmarks: Sequence[Benchmark]) -> dict[int, list[Campaign]]:
-    """Return the campaigns of each benchmark in which a campaign took all pairs of the newest pool.
+    """Return the judging campaigns of benchmarks whose newest pool is completely in a campaign.
 
     Keys are primary keys of benchmarks. The oldest campaign is the first.
     """
@@ -252,7 +253,7 @@ def _unlabelled(groups: Sequence[TaskGroup]) -> NewCounts:
 
 
 def _took_all(campaign: Campaign) -> bool:
-    """Return whether the campaign took all pairs that were in no campaign."""
+    """Return whether the campaign included all pairs that were in no campaign when it opened."""
     return not campaign.is_imported and not campaign.confirms
 
 

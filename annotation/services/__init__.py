@@ -1,4 +1,4 @@
-"""All writes of the annotation app. Each module has a noun as its name."""
+"""The services of the annotation app: all its code that writes to the database."""
 
 from __future__ import annotations
 

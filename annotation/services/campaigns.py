@@ -25,8 +25,8 @@ RECENTLY = datetime.timedelta(hours=2)
 def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) -> Campaign:
     """Pause, reopen or close a campaign. A closed campaign stays closed.
 
-    Closing settles the pending pairs by their labels, because no further label will arrive. Raises
-    `Conflict` if the campaign is closed.
+    After closing, the outcome of each pending pair is computed from the labels that it has, because
+    no further label will arrive. Raises `Conflict` if the campaign is closed.
     """
     check_can_lead(by, campaign.benchmark)
     with transaction.atomic():
@@ -52,12 +52,12 @@ def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) ->
 
 
 def update_closed_campaign(campaign: Campaign) -> int:
-    """Settle the labelled open tasks of a closed campaign. Return their number.
+    """Compute the outcomes of the open tasks of a closed campaign from the labels that they have.
 
-    A second call changes nothing.
+    Return the number of these tasks. A second call changes nothing.
     """
     with long_transaction():
-        # An open task has no own label. The condition is for the index `task_begun`.
+        # An open task has no outcome. `label=None` only makes the index `task_begun` usable.
         unsettled = JudgmentTask.objects.filter(
             HAS_BEGUN, campaign=campaign, label=None, state=TaskState.OPEN, labels_live__gt=0
         )
@@ -67,7 +67,7 @@ def update_closed_campaign(campaign: Campaign) -> int:
 
 
 def update_recently_closed() -> int:
-    """Settle tasks whose last answer arrived while their campaign was being closed."""
+    """Compute the outcomes of tasks that were answered while their campaign was being closed."""
     since = timezone.now() - RECENTLY
     closed = Campaign.objects.filter(
         state=CampaignState.CLOSED, closed_at__gte=since, source_sha256=""

@@ -19,7 +19,7 @@ from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
 
-# All other fields are the plan of the campaign. They determine the tasks and the labels.
+# All other fields of the policy stay, because they determine the tasks and their labels.
 CHANGEABLE = (
     "name",
     "joining",
@@ -46,10 +46,10 @@ def change_policy(
 ) -> CampaignChange | None:
     """Change fields of `CHANGEABLE`. Return the record of the change, or None if nothing changed.
 
-    Shares are rounded to four places. `after` is the last change that the lead has seen, see
-    `last_policy_change`. Raises `InvalidInput` for a field of the plan, an invalid policy, or one
-    that an ordering study cannot have.
-    Raises `Conflict` if the campaign is closed, is a training queue, or has a newer change.
+    Shares are rounded to four places. `after` is the last change that the lead has seen (see
+    `last_policy_change`). Raises `InvalidInput` for a field that is not in `CHANGEABLE`, an invalid
+    policy, or a policy that an ordering study cannot have. Raises `Conflict` if the campaign is
+    closed, is a training queue, or has a newer change.
     """
     check_can_lead(by, campaign.benchmark)
     if unknown := sorted(set(changes) - set(CHANGEABLE)):

@@ -57,7 +57,7 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
         missing = min(count, remaining_tasks(campaign, membership)) - len(held)
         fresh = _lease_next(campaign, membership, missing) if missing > 0 else []
     if missing > 0 and not held and not fresh and _skips_locked():
-        # Another claim may have locked the last open tasks and leave a slot of them free. This
+        # Another claim may have locked the last open tasks without using all their slots. This
         # transaction holds no other lock, so waiting cannot deadlock.
         with transaction.atomic():
             fresh = _lease_next(campaign, membership, 1, waits=True)
@@ -74,7 +74,8 @@ def release_assignments(
 ) -> int:
     """Release the annotator's unjudged tasks. Return their number.
 
-    If only the task of `assignment_id` is released, it is not assigned to this annotator again.
+    With `assignment_id`, only the task of this assignment is released, and the annotator does not
+    get it again.
     """
     held = Assignment.objects.filter(
         annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD
@@ -86,10 +87,10 @@ def release_assignments(
 
 @transaction.atomic(savepoint=False)
 def expire_leases(*, limit: int = 1000) -> int:
-    """Free the slots of expired leases, by the database's clock. Return their number."""
+    """End leases that have expired by the database's clock. Return their number."""
     overdue = Assignment.objects.filter(state=AssignmentState.HELD, lease_expires_at__lt=Now())
     oldest = overdue.order_by("lease_expires_at")[:limit]
-    # The condition is repeated in the update, so that a lease renewed since then stays.
+    # The update repeats the condition, so that a lease that was renewed in the meantime stays.
     expired = release_leases(leases_of(oldest), AssignmentState.EXPIRED, lease_expires_at__lt=Now())
     add_to_tally(LEASE_EXPIRIES, expired)
     return expired

@@ -32,9 +32,9 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Single:
-    """Tasks with one label that cover the pairs to confirm, int64 [n] each.
+    """Columns of tasks with one label that contain the pairs to confirm, int64 [n] each.
 
-    keys: the text pair, or the pair if its label applies to one caption.
+    keys: the text pair of each task, or its pair if the label applies to one caption.
     """
 
     keys: Int64Array
@@ -48,12 +48,12 @@ class _Single:
 def open_confirmation(
     *, benchmark: Benchmark, codes: Int64Array, by: Actor, seed: int = 0, name: str = ""
 ) -> Campaign:
-    """Open a campaign that requests a second label of positives with one label.
+    """Open a campaign that requests a second label for positives that have one label.
 
     codes: int64 [n], the pairs to confirm, such as sole positives. Pairs with more than one label,
-    without a positive label, or in another confirmation are excluded. The existing label of a pair
-    counts together with the new one. If the two differ, a third annotator decides. No annotator
-    gets a pair that they have judged before.
+    without a relevant label, or in another confirmation are left out. The existing label of a pair
+    counts together with the new one. If the two differ, a third annotator judges the pair. No
+    annotator gets a pair that they have judged before.
 
     Raises `InvalidInput` if no pair is left, or if the pairs were judged on different scales.
     """
@@ -66,8 +66,8 @@ def open_confirmation(
         found = _single_labels(benchmark, codes)
         if not len(found.keys):
             raise InvalidInput(
-                "None of these pairs is a positive with one label and without an earlier "
-                "confirmation."
+                "None of these pairs can be confirmed. A pair must have exactly one label, which "
+                "must be relevant, and must not be in another confirmation."
             )
         campaign = Campaign.objects.create(
             benchmark=benchmark,
@@ -98,7 +98,7 @@ def open_confirmation(
 
 
 def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
-    """Return resolved tasks with one label that cover one of the pairs, ascending by key."""
+    """Return the tasks with one relevant label that contain one of the pairs, ascending by key."""
     tasks = JudgmentTask.objects.filter(
         campaign__benchmark=benchmark,
         campaign__kind=CampaignKind.JUDGING,
@@ -129,7 +129,10 @@ def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
 
 
 def _with_further_labels(pair_ids: Int64Array) -> Int64Array:
-    """Return the pairs that have labels in several campaigns, or are being confirmed."""
+    """Return the pairs that have labels in several campaigns or are in a confirmation.
+
+    A closed confirmation without a label of the pair does not count.
+    """
     is_in_use = ~Q(campaign__state=CampaignState.CLOSED) | Q(labels_live__gt=0)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pair_ids))
     (labelled,) = read_columns(tasks.filter(labels_live__gt=0), "pair_id")

@@ -13,8 +13,8 @@ from config.shared.deleting import Plan, deletion
 def delete_campaign(*, campaign: Campaign, by: Actor) -> Plan:
     """Delete a campaign with its tasks and members. Return what was deleted.
 
-    The judgments of an imported file are deleted with their campaign, within a day of the import
-    and unless a label set was published since. A campaign with other judgments cannot be deleted.
+    The judgments of an imported file can be deleted with their campaign for a day after the import,
+    unless a label set was published since. A campaign with other judgments cannot be deleted.
     Raises `NotPermitted` if `by` does not lead the benchmark, and `Conflict` if there is an
     obstacle to the deletion.
     """

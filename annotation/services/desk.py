@@ -50,9 +50,9 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
 def undo_ruling(*, ruling: Adjudication, by: User) -> Adjudication:
     """Return a pair to the desk, without the ruling. The log keeps the ruling.
 
-    An escalated pair is escalated again. For every other pair, its labels decide the state: it is
-    in conflict again unless labels were withdrawn in the meantime. Published label sets do not
-    change. Raises `Conflict` if the ruling is already undone.
+    A pair that was escalated is escalated again. The labels decide the state of every other pair:
+    it is in conflict again unless labels were withdrawn in the meantime. Published label sets do
+    not change. Raises `Conflict` if the ruling is already undone.
     """
     check_can_rule(by, ruling.task.campaign.benchmark)
     task = _locked(ruling.task_id)

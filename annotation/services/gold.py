@@ -56,8 +56,8 @@ def import_gold(
 ) -> int:
     """Add the gold items of a file. Return their number.
 
-    All items are added, or none. Raises `InvalidInput` with the line, for example for a pair that
-    is already a gold item of either use.
+    All items are added, or none. Raises `InvalidInput` with the line of the error, for example if a
+    pair is already a gold item, for training or control.
     """
     check_can_lead(by, benchmark)
     file = parse_gold(
@@ -99,7 +99,8 @@ def _refuse_existing(benchmark: Benchmark, file: GoldFile) -> None:
 def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor) -> int:
     """Add gold items, and tasks for them in the campaigns that use them. Return their number.
 
-    All items are added, or none. Raises `Conflict` if a pair is already a gold item of either use.
+    All items are added, or none. Raises `Conflict` if a pair is already a gold item, for training
+    or control.
     """
     check_can_lead(by, benchmark)
     for item in gold:
@@ -143,9 +144,9 @@ def add_gold_order(
     by: Actor,
     explanation: str = "",
 ) -> GoldItem:
-    """Add a control order: a video with five captions whose order is known in part.
+    """Add a control order: a video with five captions whose order is known, at least in part.
 
-    video, captions: keys. steps: the step of each caption, 0 to 4, see `GoldCaption`. Raises
+    video, captions: keys. steps: the step of each caption, 0 to 4 (see `GoldCaption`). Raises
     `InvalidInput` if a key is unknown, if captions have equal texts, or if all captions have the
     same step. Raises `Conflict` if the video already has a control order.
     """
@@ -180,9 +181,9 @@ def add_gold_orders(
 ) -> list[GoldItem]:
     """Add control orders, and tasks for them in the studies that use them.
 
-    All are added, or none. source: the name of the file, if the orders were read from one. Raises
-    the errors of `add_gold_order`. If the order with the error has a line number, the error is
-    always `InvalidInput` with this number.
+    All are added, or none. source: the name of the file, if the orders are from a file. Raises the
+    errors of `add_gold_order`. If the order with the error has a line number, the error is always
+    `InvalidInput` with this number.
     """
     check_can_lead(by, benchmark)
     first_equal = first_equal_captions(benchmark)
@@ -214,7 +215,7 @@ def _store_order(
     steps = set(order.steps)
     if len(order.steps) != CAPTIONS or not steps <= set(range(CAPTIONS)) or len(steps) < 2:
         raise InvalidInput(
-            f"Steps must be 1 to {CAPTIONS}, and not all captions can have the same."
+            f"Steps must be 1 to {CAPTIONS}, and not all captions can have the same step."
         )
     if GoldItem.objects.filter(video=video, query=None).exists():
         raise Conflict("This video has a control order already. Use another video.")

@@ -30,9 +30,10 @@ PICTURE_TEXT_LENGTH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A picture for guidelines: the `content` of a new file, or a picture of an earlier version.
+    """A picture for guidelines: the `content` of a new file, or a `kept` picture of a version.
 
-    `is_match`: whether it is an example of a relevant pair, or None for neither.
+    is_match: whether the picture is an example of a relevant pair (True) or of a pair that is not
+    relevant (False), or of neither (None).
     """
 
     text: str
@@ -51,8 +52,8 @@ def write_guideline(
 ) -> Guideline:
     """Store a new version of the guidelines, which all campaigns that are not closed use.
 
-    `after` is the version that the writer started from, 0 for none. Raises `Conflict` if there is
-    a newer one, and `InvalidInput` for a text or picture that cannot be used.
+    `after` is the version that the writer started from, 0 for the default text. Raises `Conflict`
+    if there is a newer version, and `InvalidInput` for a text or picture that cannot be used.
     """
     check_can_lead(by, benchmark)
     if fault := text_fault(text, "guideline", longest=GUIDELINE_LENGTH):
@@ -95,8 +96,8 @@ def _last_version(benchmark: Benchmark) -> int:
 def _stored_file(benchmark: Benchmark, picture: Example, sandbox: Sandbox) -> str:
     """Store the picture and return the name of its file.
 
-    The name is a hash of the content, so that versions share the file. It is written before the
-    transaction, which must not wait for the disk.
+    The name is a hash of the content, so that versions share the file. The file is written before
+    the transaction, which must not wait for the disk.
     """
     if fault := text_fault(picture.text, "text of a picture", longest=PICTURE_TEXT_LENGTH):
         raise InvalidInput(fault)

@@ -27,11 +27,11 @@ ROWS_SHOWN = 10
 class ImportPlan:
     """What importing a file of judgments would store.
 
-    new_pairs: pairs that no pool contains. repeated: further labels by the same annotator, which
-    would not count. labels: number of judgments by label. licences: the licences that the file
-    states. first_rows: caption, video, annotator (numbered, because researchers see jobs) and label
-    of the first judgments. campaign: the primary key of the campaign if the file was imported
-    before.
+    new_pairs: number of pairs that no pool contains. repeated: number of further labels of a task
+    by the same annotator, which would not count. labels: number of judgments by label. licences:
+    the licences that the file states. first_rows: caption, video, annotator and label of the first
+    judgments. Annotators have numbers there instead of names, because researchers can see jobs.
+    campaign: the primary key of the campaign if the file was imported before.
     """
 
     format: str

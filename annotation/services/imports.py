@@ -32,7 +32,8 @@ from pooling.models import Benchmark
 from pooling.selectors.arrays import query_numbers, query_texts, video_numbers
 from pooling.selectors.captions import first_equal_captions
 
-# The only service of another app that is called here: only `pooling` writes pairs (DECISIONS 9).
+# The only service of `pooling` that a service of this app calls: only `pooling` writes pairs
+# (DECISIONS 9).
 from pooling.services.pools import add_judged_pairs
 
 Int64Array = npt.NDArray[np.int64]
@@ -62,19 +63,21 @@ def import_judgments(
 ) -> ImportedJudgments:
     """Store a file of judgments as a closed campaign, with any number of labels for a pair.
 
-    The format is recognised (`annotation.core.label_formats`). The campaign stores the format, each
-    licence that the file states, and `licence`, which is stated elsewhere. The licences may
-    contradict each other, and none replaces another. data_set: the entries of a FIRE file to
-    import. A judgment has the time at which it was made, if the file contains it.
+    The file shows its format (see `annotation.core.label_formats`). The campaign stores the format,
+    each licence that the file states, and `licence`, which is stated elsewhere. The licences may
+    contradict each other, and none replaces another. data_set: the data set whose entries are
+    imported from a FIRE file. A judgment gets the time that the file contains, or else the time of
+    the import.
 
     Pairs that are not in any pool are added in a new pool. The labels of the file decide each pair,
-    and no further label is requested. A label applies to its own caption. If `pool_equal` is True,
-    captions with equal texts share a task, and its label applies to all of them. A further label by
-    the same annotator is then stored as surplus. By default, only the labels of FIRE files are
-    shared, because these name texts and not captions.
+    and no further label is requested. A label applies only to its own caption. But if `pool_equal`
+    is True, captions with equal texts share a task, and its label applies to all of them. A further
+    label of the task by the same annotator is then stored as surplus. By default, only the labels
+    of FIRE files are shared, because these files name texts and not captions.
 
-    Raises `InvalidInput`, or `Conflict` if the file was imported with another `pool_equal`. Nothing
-    is stored after an error. If the file was imported before, its campaign is returned.
+    Raises `InvalidInput` for an invalid file, and `Conflict` if the file was imported with another
+    `pool_equal`. Nothing is stored after an error. If the file was imported before, its campaign is
+    returned.
     """
     check_can_lead(by, benchmark)
     file = read_file(benchmark, path, scale, data_set, source, progress)
@@ -87,7 +90,7 @@ def import_judgments(
         earlier = Campaign.objects.filter(benchmark=benchmark, source_sha256=file.sha256)
         stored = earlier.first()
         if stored is not None:
-            _check_same_way(stored, pool_equal)
+            _check_pool_equal(stored, pool_equal)
         campaign = stored or _store(benchmark, file, scale, pool_equal, origin, by)
         if stored is None:
             after = {"judgments": len(file.labels), "sha256": file.sha256, "format": file.format}
@@ -129,11 +132,12 @@ def _origin(file: JudgmentsFile, name: str, licence: str, data_set: str) -> dict
     }
 
 
-def _check_same_way(stored: Campaign, pool_equal: bool) -> None:
+def _check_pool_equal(stored: Campaign, pool_equal: bool) -> None:
+    """Raise `Conflict` if the stored judgments were imported with another `pool_equal`."""
     if stored.tasks.filter(unit__isnull=False).exists() != pool_equal:
         raise Conflict(
-            f"Campaign {stored.pk} contains these judgments already, imported "
-            f"{'for single captions' if pool_equal else 'for captions with equal texts'}."
+            f"Campaign {stored.pk} already contains these judgments. There, captions with equal "
+            f"texts {'do not share' if pool_equal else 'share'} labels."
         )
 
 
@@ -217,7 +221,7 @@ def task_keys(benchmark: Benchmark, codes: Int64Array, pool_equal: bool) -> Int6
 
 
 def repeats(task_of: Int64Array, annotators: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """Return whether the annotator of each row judged its task in an earlier row, too, bool [n]."""
+    """Return whether the annotator of each row judged its task in an earlier row, bool [n]."""
     answers = combined(task_of, annotators)
     order = np.argsort(answers, kind="stable")
     repeats = np.empty(len(task_of), np.bool_)

@@ -61,16 +61,16 @@ _end_lease = Prepared(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An annotator's label for a pair, or order of captions, and how it was made.
+    """An annotator's answer to a task, and facts about how it was made.
 
     An answer has either a label or `places`, the places of the five captions on the screen, from
     the most similar caption to the least similar one. The order is stored as its number.
 
     `viewing` contains the measurements of the browser, and `missing` the elements of the caption
-    that are marked as missing in the video. A second answer to a pair counts only if it `corrects`.
-    `corrected_key` is the client key of the answer that it replaces. If it is None, any answer is
-    replaced. `guideline` is the version on the screen, 0 for the default text. If it is None, the
-    campaign's version at the time of storing counts.
+    that are marked as missing in the video. A second answer to a task is accepted only if
+    `corrects` is True. `corrected_key` is the client key of the answer that it replaces; None for
+    any answer. `guideline` is the version of the guidelines on the screen, 0 for the default text;
+    None for the campaign's current version.
     """
 
     client_key: uuid.UUID
@@ -110,13 +110,13 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
 
     An answer that comes too late is stored as surplus, which does not count. Examples are answers
     after other annotators filled all slots, after the campaign was closed, and after the annotator
-    was deactivated. A second answer of the same annotator corrects the first.
+    was deactivated. A second answer of the same annotator replaces the first.
 
     Raises `NotFound` if the assignment is not the annotator's. Raises `Conflict` if the client key
-    was used for another label, if the pair was answered before and this is no correction, or if
-    the correct answer has been shown. Raises `Outdated` if the annotator has replaced the corrected
-    answer since. Raises `InvalidInput` if the label is not on the scale or the campaign has not had
-    this version of the guidelines.
+    was used for another label, if the annotator has already answered and this is not a correction,
+    or if the correct answer has been shown. Raises `Outdated` if the answer to correct was replaced
+    in the meantime. Raises `InvalidInput` if the label is not on the scale or the campaign has not
+    had this version of the guidelines.
     """
     submitted = _submit_once(assignment_id, annotator, answer)
     if submitted.created:
@@ -125,7 +125,7 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
 
 
 def _submit_once(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
-    """Store the answer, or return what an earlier request with the same key has stored."""
+    """Store the answer, or return the judgment that an earlier request with its key has stored."""
     try:
         return _submit(assignment_id, annotator, answer)
     except (IntegrityError, Conflict) as error:
@@ -146,8 +146,9 @@ def escalate_task(
 
     The annotator's lease ends and their own label is superseded. Labels of other annotators stay. A
     repeated escalation is stored once. A pair that others have settled stays settled. A gold item
-    stays in the queue of others unless its video cannot play. Raises `NotFound` if the task is not
-    assigned to the annotator, and `Conflict` if they have answered it in training.
+    stays in the queue of others unless its video cannot play. In a closed campaign, only the lease
+    ends. Raises `NotFound` if the task is not assigned to the annotator, `NotPermitted` if they are
+    no longer an annotator of the benchmark, and `Conflict` if they have answered it in training.
     """
     task, slots, assignment = _locked_task_of(assignment_id, annotator)
     if _has_left(annotator, task.campaign):
@@ -205,7 +206,7 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
         count_answer(campaign, annotator, is_gold=False)
     update_task_state(task, slots)
     if slot is not None and not first and task.pair_id is not None:
-        # A confirmation in another campaign may have counted the label that was corrected now.
+        # A confirmation in another campaign may have counted the label that this answer replaces.
         renew_carried([task.pair_id])
     return Submitted(judgment, created=True)
 
@@ -381,7 +382,7 @@ def _slot_for(assignment: Assignment, task: JudgmentTask, slots: TaskSlots) -> i
 
 
 def _was_withdrawn(assignment: Assignment) -> bool:
-    """Return whether a lead withdrew the annotator's judgment, so that others judge the pair."""
+    """Return whether a lead withdrew the annotator's judgment. Then only others judge the pair."""
     if assignment.state == AssignmentState.EXPIRED:
         return False
     return Judgment.objects.filter(

@@ -28,12 +28,12 @@ from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from config.shared.prepared import Given, Prepared
 
 
-def _of_annotator() -> QuerySet[Membership]:
+def _prepared_membership() -> QuerySet[Membership]:
     return Membership.objects.filter(campaign=Given("campaign"), annotator=Given("annotator"))
 
 
-_count_pair = Prepared(_of_annotator, judged=F("judged") + 1)
-_count_gold = Prepared(_of_annotator, gold_judged=F("gold_judged") + 1)
+_count_pair = Prepared(_prepared_membership, judged=F("judged") + 1)
+_count_gold = Prepared(_prepared_membership, gold_judged=F("gold_judged") + 1)
 _annotator = Prepared(lambda: Annotator.objects.filter(user=Given("user")))
 
 REASON_LENGTH = 1000
@@ -82,7 +82,7 @@ def check_can_claim(campaign: Campaign, membership: Membership) -> None:
     if (
         campaign.has_entry_requirement
         and membership.admitted_at is None
-        and not _admitted(campaign, membership)
+        and not _admit_if_trained(campaign, membership)
     ):
         message = _(
             "Train first: {needed} of your last {last} answers in training must be correct."
@@ -108,7 +108,8 @@ def meets_entry_requirement(campaign: Campaign, annotator: Annotator) -> bool:
     return campaign.entry_requirement.is_met(outcomes(answers))
 
 
-def _admitted(campaign: Campaign, membership: Membership) -> bool:
+def _admit_if_trained(campaign: Campaign, membership: Membership) -> bool:
+    """Admit the member if they meet the entry requirement. Return whether they do."""
     if not meets_entry_requirement(campaign, membership.annotator):
         return False
     membership.admitted_at = timezone.now()
@@ -117,7 +118,7 @@ def _admitted(campaign: Campaign, membership: Membership) -> bool:
 
 
 def pause_inaccurate_annotator(campaign: Campaign, annotator: Annotator) -> None:
-    """Pause the annotator if too few of their last control pairs are correct.
+    """Pause the annotator if too few of their last control answers are correct.
 
     This is called after each answer to a control pair. The annotator's tasks return to the queue.
     If the annotator is already paused, the reason stays.
@@ -197,11 +198,11 @@ def pause_withdrawn_member(*, membership: Membership, by: User) -> Membership:
 
 @transaction.atomic
 def resume_member(*, membership: Membership, by: User) -> Membership:
-    """Resume a paused member. Control answers so far are ignored from now on."""
+    """Resume a paused member. Earlier control answers no longer count."""
     check_can_lead(by, membership.campaign.benchmark)
     membership.forgiven_at = timezone.now()
     _store_state(membership, {**NO_PAUSE, "forgiven_at": membership.forgiven_at})
-    _note(membership, MemberAction.RESUMED, by)
+    _record_change(membership, MemberAction.RESUMED, by)
     record(AnnotationAct.MEMBER_RESUMED, by=by, on=membership)
     return membership
 
@@ -222,12 +223,12 @@ def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:
         raise Conflict(
             "This annotator is already paused. To enter another reason, resume them first."
         )
-    _note(membership, MemberAction.PAUSED, by)
+    _record_change(membership, MemberAction.PAUSED, by)
     record(AnnotationAct.MEMBER_PAUSED, by=by, on=membership, after={"cause": why["cause"]})
     return membership
 
 
-def _note(membership: Membership, action: MemberAction, by: User) -> None:
+def _record_change(membership: Membership, action: MemberAction, by: User) -> None:
     """Record the lead, the action and the time, but not the reason, which can be erased."""
     MembershipChange.objects.create(membership=membership, lead=by, action=action)
 

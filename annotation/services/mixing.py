@@ -29,7 +29,7 @@ CAPTION = Coalesce("gold__query", Value(0))
 class Candidate:
     """A gold item that the annotator can get: primary keys of its task and its caption.
 
-    All tasks of ordering studies have the caption 0 here, so control orders have it, too.
+    In an ordering study, the caption of every task is 0 here.
     """
 
     task: int
@@ -37,7 +37,11 @@ class Candidate:
 
 
 def untouched_tasks(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTask]:
-    """Return the tasks that the annotator neither holds nor has judged or escalated."""
+    """Return the tasks that the annotator can get.
+
+    These are tasks without an assignment to the annotator, or with an expired one. An assignment
+    does not expire if the annotator has judged or escalated its task.
+    """
     touched = Assignment.objects.filter(task=OuterRef("pk"), annotator=annotator).exclude(
         state=AssignmentState.EXPIRED
     )
@@ -65,7 +69,7 @@ def next_in_training(campaign: Campaign, membership: Membership, count: int) -> 
 def mixed_with_gold(
     campaign: Campaign, membership: Membership, tasks: list[JudgmentTask], count: int
 ) -> list[JudgmentTask]:
-    """Return the first of the locked `tasks` with gold between them, up to `count` in total.
+    """Return at most `count` tasks: the first of the locked `tasks`, mixed with gold.
 
     A seeded draw selects the places of gold among the pairs that the annotator sees for the first
     time. Released gold returns together with released pairs, because its absence would reveal it.
@@ -126,10 +130,10 @@ def _candidates(
     *,
     without: list[Candidate],
 ) -> list[Candidate]:
-    """Return other gold that the annotator has not answered here, in a seeded order.
+    """Return the gold that the annotator has not answered in this campaign, in a seeded order.
 
-    Gold with a caption of the tasks comes first, because it is the hardest to notice. There are a
-    few hundred items at most.
+    The items of `without` are left out. Gold with a caption of the tasks comes first, because it is
+    the hardest to notice. There are a few hundred items at most.
     """
     rows = _open_gold(campaign, membership.annotator).values_list("pk", CAPTION)
     found = [item for row in rows if (item := Candidate(*row)) not in without]

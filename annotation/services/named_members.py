@@ -1,4 +1,4 @@
-"""Add the people of a list to a campaign, with the result for each."""
+"""Adding the annotators of a list of names to a campaign, with a result for each name."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_named_members(*, campaign: Campaign, names: Sequence[str], by: Actor) ->
     """
     check_can_lead(by, campaign.benchmark)
     if len(names) > NAMES_MAX:
-        raise InvalidInput(f"The list has {len(names):,} names; {NAMES_MAX:,} are allowed.")
+        raise InvalidInput(f"The list has {len(names):,} names. The maximum is {NAMES_MAX:,}.")
     people = _people_by_name(campaign)
     inside = set(campaign.members.values_list("annotator__user", flat=True))
     found, results = [], []
@@ -63,7 +63,11 @@ def add_named_members(*, campaign: Campaign, names: Sequence[str], by: Actor) ->
 
 
 def _people_by_name(campaign: Campaign) -> dict[str, User]:
-    """Return the annotators of the benchmark by every name that belongs to only one of them."""
+    """Return the active annotators of the benchmark by their names, in lower case.
+
+    Each has up to three names (see `add_named_members`). Names that several people have are left
+    out.
+    """
     annotators = people_with(Role.ANNOTATOR, Scopes(keys=frozenset({campaign.benchmark.key})))
     people: dict[str, User] = {}
     shared: set[str] = set()

@@ -34,7 +34,7 @@ from pooling.selectors.runs import ranks_in_run
 # The last rank of each tier by best rank; the last tier has no end. Annotators get pairs of a lower
 # tier first.
 TIER_ENDS = (1, 3, 10)
-# The lowest value of each tier by a proxy; the last tier has the values below.
+# The lowest value of each tier by a proxy; the last tier has all lower values.
 VALUE_TIERS = (0.8, 0.6, 0.4, 0.2)
 # The values of a task that are stored until its position is known.
 TASK = np.dtype([("pair_id", "i8"), ("unit", "i8"), ("n_pairs", "i4"), ("tier", "i1")])
@@ -57,9 +57,9 @@ def open_campaign(
 
     Captions with equal texts share one task for each video, and its label applies to all of them.
     A campaign for a later run contains only the new pairs of that run. proxy: the name of the
-    proxy that orders the pairs, if that is the priority. Raises `InvalidInput` if there is no pool,
-    no pair is left, the proxy is missing, the policy is invalid, or it needs control pairs and
-    there are none.
+    proxy that orders the pairs if the priority is by a proxy. Raises `InvalidInput` if there is no
+    pool, no pair is left, the proxy is missing, or the policy is invalid. Also raises it if the
+    policy needs control pairs and there are none.
     """
     check_can_lead(by, benchmark)
     policy = policy or Policy()
@@ -130,11 +130,11 @@ def _tiers_of(
     """Return the tier of each task, int64 [n_tasks], or 0 for all."""
     if proxy is not None:
         return _tiers_by_proxy(proxy, tasks)
-    return _tiers(pool, tasks) if priority == Priority.RANK else 0
+    return _tiers_by_rank(pool, tasks) if priority == Priority.RANK else 0
 
 
 def _tiers_by_proxy(proxy: Proxy, tasks: NewTasks) -> Int64Array:
-    """Return the tier by the highest value that any pair of the task has, int64 [n_tasks]."""
+    """Return the tier of each task by the highest value of its pairs, int64 [n_tasks]."""
     captions, videos = proxy.benchmark.pair_space.decode(tasks.pairs)
     values = values_of_proxy(proxy)[captions, videos].astype(np.float64)
     highest = np.zeros(len(tasks.units))
@@ -144,10 +144,10 @@ def _tiers_by_proxy(proxy: Proxy, tasks: NewTasks) -> Int64Array:
     return tiers
 
 
-def _tiers(pool: Pool, tasks: NewTasks) -> Int64Array:
-    """Return the tier of each task, int64 [n_tasks].
+def _tiers_by_rank(pool: Pool, tasks: NewTasks) -> Int64Array:
+    """Return the tier of each task by the best rank of its pairs, int64 [n_tasks].
 
-    It depends on the best rank that any pair of the task has in any run of the pool.
+    The best rank is taken over all runs of the pool.
     """
     codes = tasks.pairs
     best = np.full(len(codes), np.iinfo(np.int32).max, np.int64)

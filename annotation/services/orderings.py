@@ -1,4 +1,4 @@
-"""Ordering studies: people put five captions of a video in order of similarity.
+"""Ordering studies, in which people put five captions of a video in order of similarity.
 
 See `annotation.core.orderings`, which chooses the captions.
 """
@@ -122,8 +122,8 @@ def plan_ordering_study(
 ) -> StudyPlan:
     """Choose the videos and captions of a study without storing anything.
 
-    Videos are drawn by the seed. A video for which five captions cannot be chosen is replaced by
-    the next one. If too few are left, the plan has fewer videos than requested. Raises
+    The seed draws the videos. A video for which five captions cannot be chosen is replaced by the
+    next drawn one. If too few videos are left, the plan has fewer videos than requested. Raises
     `InvalidInput` if the proxy is missing or an option is invalid.
     """
     options.check()
@@ -176,10 +176,10 @@ def open_ordering_study(
     name: str = "",
     joining: Joining = Joining.ALL,
 ) -> Campaign:
-    """Open an ordering study. A proxy of this name chooses the captions of each video.
+    """Open an ordering study.
 
-    Raises `InvalidInput` if the proxy is missing, an option is invalid, or captions cannot be
-    chosen for any video.
+    proxy: the name of the proxy that chooses the captions of each video. Raises `InvalidInput` if
+    the proxy is missing, an option is invalid, or captions cannot be chosen for any video.
     """
     check_can_lead(by, benchmark)
     check_length(Campaign, "name", name)

@@ -81,8 +81,8 @@ class Policy:
         if self.double_share and self.labels_each == self.labels_max:
             raise PolicyFault(
                 "labels_max",
-                f"Pairs with an extra label get {self.labels_each + 1}, which is above the "
-                f"maximum of {self.labels_max}.",
+                f"Pairs with an extra label get {self.labels_each + 1} labels, but the maximum is "
+                f"{self.labels_max}.",
             )
 
     def _check_scale(self) -> None:

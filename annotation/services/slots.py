@@ -86,7 +86,7 @@ def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
     """
     tasks = tasks.select_related("campaign__benchmark", "campaign__guideline").order_by("pk")
     if connection.features.has_select_for_update:
-        # no_key allows inserting leases of a gold item, which refer to the key, at the same time.
+        # With `no_key`, others can insert leases of a locked gold task, which refer to its key.
         tasks = tasks.select_for_update(of=("self",), no_key=True)
     return tasks
 
@@ -94,8 +94,8 @@ def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
 def update_task_state(task: JudgmentTask, slots: TaskSlots) -> None:
     """Compute a task's counts, state and label from its judgments and leases.
 
-    The caller holds the task's lock. A gold item, and a task whose state a lead decides, such as an
-    escalated task, do not change.
+    The caller holds the task's lock. The task of a gold item does not change. A task whose state a
+    lead decides, such as an escalated task, does not change either.
     """
     if task.state not in STATES_FROM_LABELS or task.gold_id is not None:
         return
@@ -116,10 +116,10 @@ def outcomes_of(
     """Return the outcomes of tasks, computed only from their labels.
 
     In a closed campaign the existing labels of a task decide, because no further label will arrive.
-    A task of an ordering study has no label, and needs all its orders even in a closed campaign.
-    A task without a label stays pending. counts: [n, n_labels], as in `resolve`; planned: [n].
-    carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts like the other labels,
-    but `required` and `n_labels` of the outcomes do not include it.
+    A task without a label stays pending. A task of an ordering study never has a label as its
+    outcome, and needs all its orders even in a closed campaign. counts: [n, n_values], as in
+    `resolve`. planned: [n]. carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts
+    like the other labels, but `required` and `n_labels` of the outcomes do not include it.
     """
     if campaign.is_ordering:
         return complete(counts, planned)
@@ -146,7 +146,7 @@ def _with_carried(
 
 
 def _count_labels(campaign: Campaign, labels: Sequence[int]) -> Int64Array:
-    """Return the number of each label of the scale among `labels`, [1, n_labels]."""
+    """Return the number of each label of the scale among `labels`, [1, n_values]."""
     return np.bincount(labels, minlength=len(campaign.labels)).reshape(1, -1)
 
 
@@ -209,8 +209,8 @@ def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
 def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
     """Update the labels that confirmations carry from other campaigns for these pairs.
 
-    If a pair no longer has exactly one earlier label, for example because it was withdrawn, the
-    confirmation has no carried label, and only its own labels count.
+    A pair may no longer have exactly one earlier label, for example because the label was
+    withdrawn. Then the confirmation has no carried label, and only its own labels count.
     """
     pairs = np.asarray(pair_ids, np.int64)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pairs), campaign__confirms=True)
@@ -262,9 +262,11 @@ def _by_row(rows: Int64Array) -> Iterator[tuple[list[int], npt.NDArray[np.bool_]
 def release_leases(
     leases: Iterable[tuple[int, int]], state: AssignmentState, **conditions: Any
 ) -> int:
-    """Lock the tasks of leases (assignment, task) and end the leases. Return how many ended.
+    """Lock the tasks of leases and end the leases. Return how many ended.
 
-    Assignments that are no longer held, or that no longer match the conditions, do not change.
+    leases: the primary keys of each assignment and its task. state: the new state of the
+    assignments. An assignment that is no longer held, or no longer matches the conditions, does not
+    change.
     """
     rows = list(leases)
     if not rows:

@@ -63,6 +63,6 @@ def comment_on_judgment(*, judgment: Judgment, text: str, by: User) -> ReviewCom
 
 
 def mark_comments_read(*, annotator: Annotator) -> int:
-    """Mark all comments to the annotator as read."""
+    """Mark all comments to the annotator as read. Return the number that were unread."""
     unread = Q(judgment__annotator=annotator, read_at=None)
     return ReviewComment.objects.filter(unread).update(read_at=timezone.now())

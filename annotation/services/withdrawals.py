@@ -82,11 +82,12 @@ def request_withdrawal(
 
 
 def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
-    """Withdraw the judgments. Calling it again has no effect.
+    """Withdraw the judgments. A second call has no effect.
 
     The log keeps them as withdrawn. Their tasks are updated as if the annotator had not answered,
-    and other annotators get them. Rulings and tasks at the desk stay. One transaction with about
-    fifteen statements locks all tasks, so answers to them wait until it ends.
+    and other annotators get them. Tasks with a ruling, escalated tasks and unplayable tasks keep
+    their state. One transaction with about fifteen statements locks all tasks, so answers to them
+    wait until it ends.
     """
     campaign, annotator = withdrawal.campaign, withdrawal.annotator
     check_can_lead(by, campaign.benchmark)

@@ -77,13 +77,13 @@ class KeysContext(TypedDict):
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def desk(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the tasks at the desk, one at a time, or rule on one of them.
+    """Show the tasks at the desk, one at a time, or take a lead's decision about one of them.
 
     Parameters: `kind` filters by state, `task` is the task to show.
     """
     campaign = _get_campaign(request, pk)
     if request.method == "POST":
-        return _take_ruling(request, campaign)
+        return _take_decision(request, campaign)
     kind = requested_filter(request, "kind", AT_DESK)
     everything = desk_entries(campaign)
     queue = _of_kind(everything, kind)
@@ -232,7 +232,7 @@ def _case_context(case: DeskCase) -> dict[str, Any]:
     return {"case": case, "video": playable_address(case.task.video)}
 
 
-def _take_ruling(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _take_decision(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     form = DeskForm(request.POST, labels=_labels_to_rule(campaign))
     if not form.is_valid():
         raise InvalidInput("A ruling needs a pair at the desk and a label of the scale.")
@@ -278,7 +278,7 @@ def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudic
 
 
 def _labels_to_rule(campaign: Campaign) -> dict[int, str]:
-    """Return the labels that a lead can rule. No lead rules on the order of captions."""
+    """Return the labels that a ruling can have. No lead rules on the order of captions."""
     return {} if campaign.is_ordering else campaign.labels
 
 

@@ -107,7 +107,7 @@ def _form_page(
         "latest": latest,
         "form": form,
         "formset": rows,
-        # Rows of the earlier version come with their pictures.
+        # Each row of an earlier picture comes with that picture.
         "rows": [(row, kept.get(_kept_id(row))) for row in rows],
         "pictures_max": services.PICTURES_MAX,
     }
@@ -132,7 +132,7 @@ def _write(
 
 
 def _examples(benchmark: Benchmark, rows: Any) -> list[services.Example]:
-    """Return the pictures to keep, by place. Those without a place come last in their order."""
+    """Return the pictures of the new version, by place. Pictures without a place come last."""
     known = GuidelinePicture.objects.filter(guideline__benchmark=benchmark)
     kept = {picture.public_id: picture for picture in known.select_related("guideline")}
     wanted: list[PictureForm] = [row for row in rows if row.is_in_next_version]

@@ -133,7 +133,11 @@ def _is_in_room(action: Action, campaign: Campaign) -> bool:
 
 
 def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
-    """Return the number of unread comments, with the progress in training or a link to it."""
+    """Return the number of unread comments, and what the room shows about training.
+
+    In training, this is the annotator's progress. In a campaign that requires training first, it is
+    the training queue.
+    """
     unread = {"unread": unread_comments(annotator)}
     if campaign.is_training:
         return {"training": training_in(campaign, annotator), **unread}

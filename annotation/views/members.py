@@ -76,7 +76,7 @@ def _show_results(
 
 
 def _all_may_judge(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Respond to a request for a campaign that is open to all annotators."""
+    """Return the page for a campaign in which all annotators may judge, so none need be added."""
     context = {"benchmark": campaign.benchmark, "campaign": campaign, "is_for_all": True}
     return render(request, "annotation/members/members.html", context, status=409)
 

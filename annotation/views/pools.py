@@ -69,13 +69,13 @@ def pool_preview(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
     if job.state != JobState.DONE or job.result is None:
         return redirect("job", job.pk)
     form = PoolForm(_sent(job.params), benchmark=benchmark)
-    # A run can have been renamed since. Then the form shows the error instead of the plan.
+    # A run may have been renamed in the meantime. Then the form shows the error, and not the plan.
     plan = cast(PoolPlanReport, job.result) if form.is_valid() else None
     return _show(request, benchmark, form, plan)
 
 
 def _sent(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a job as a form sends them."""
+    """Return the parameters of a job in the form in which a browser sends them."""
     return {
         name: value if isinstance(value, list) else str(value)
         for name, value in params.items()
@@ -84,7 +84,7 @@ def _sent(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _start_preview(request: HttpRequest, benchmark: Benchmark, form: PoolForm) -> HttpResponse:
-    """Start the job that compares all captions, which takes longer than a request may."""
+    """Start the job that computes the preview, which takes longer than a request may."""
     return start_job(
         request,
         kind="preview_pool",

@@ -185,7 +185,7 @@ def _filtered(log: QuerySet[Any], name: str) -> QuerySet[Any]:
 
 
 def _after(answers: QuerySet[Judgment], judgment: Judgment) -> int | None:
-    """Return the key of the next answer in the list, or of the previous one if it was the last."""
+    """Return the primary key of the next answer in the list, or of the previous one at the end."""
     keys = list(answers.values_list("pk", flat=True))
     place = keys.index(judgment.pk) if judgment.pk in keys else len(keys)
     return next(iter(keys[place + 1 :] + keys[:place][::-1]), None)

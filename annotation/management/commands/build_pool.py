@@ -83,20 +83,20 @@ class Command(HearthCommand):
             type=float,
             default=SIMILARITY,
             metavar="COSINE",
-            help=f"lowest similarity of these texts; default: {SIMILARITY}",
+            help=f"lowest similarity of the texts for --similar; default: {SIMILARITY}",
         )
         parser.add_argument(
             "--proxy",
             default="",
             metavar="NAME",
-            help="a proxy, whose pairs with high values are added",
+            help="a proxy; its pairs with high values are added",
         )
         parser.add_argument(
             "--proxy-from",
             type=float,
             default=PROXY_FROM,
             metavar="VALUE",
-            help=f"lowest value of these pairs; default: {PROXY_FROM}",
+            help=f"lowest value of the pairs that --proxy adds; default: {PROXY_FROM}",
         )
         parser.add_argument(
             "--budget",

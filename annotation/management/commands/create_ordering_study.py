@@ -47,9 +47,8 @@ class Command(HearthCommand):
             "--seed",
             type=int,
             default=default.seed,
-            help="seed that draws the videos, orders equal values and arranges captions on the "
-            "screen; "
-            f"default: {default.seed}",
+            help="seed that draws the videos, decides between captions with equal values and "
+            f"arranges the captions on the screen; default: {default.seed}",
         )
         parser.add_argument("--name", default="")
         parser.add_argument(

@@ -78,7 +78,7 @@ class Command(HearthCommand):
 
 
 def plan_lines(plan: dict[str, Any]) -> list[str]:
-    """Return the lines of a plan, which is a mapping with the fields of `ImportPlan`."""
+    """Return the lines that describe a plan. plan: the fields of an `ImportPlan`."""
     people = (
         counted(plan["annotators"], "annotator") if plan["has_annotators"] else "unnamed people"
     )

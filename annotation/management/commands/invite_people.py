@@ -40,7 +40,9 @@ class Command(HearthCommand):
             default=EVERYWHERE,
             help="benchmark of lines without a benchmark (default: all)",
         )
-        parser.add_argument("--days", type=int, default=INVITATION_DAYS, help="validity of a link")
+        parser.add_argument(
+            "--days", type=int, default=INVITATION_DAYS, help="validity of a link in days"
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         by, site = get_person(options["by"]), options["site"].rstrip("/")

@@ -42,7 +42,7 @@ class Command(HearthCommand):
             "name": campaign.name,
             "tasks": campaign.n_tasks,
             "doubled": doubled.count(),
-            # No annotator can judge these until a file or an address is imported.
+            # No annotator can judge these until a file or an address of the video is imported.
             "without_video": campaign.tasks.filter(pair__video__state=MediaState.MISSING).count(),
         }
 
@@ -69,7 +69,7 @@ def add_labels(group: Any) -> None:
         "--steps",
         type=comma_separated,
         default=[],
-        help="names of the steps of the scale, lowest first: no,partly,yes",
+        help="names of the steps of the scale, lowest first, for example no,partly,yes",
     )
     group.add_argument(
         "--threshold",
@@ -86,14 +86,18 @@ def add_annotators(group: Any) -> None:
     group.add_argument("--joining", choices=Joining.values, default=Joining.ALL)
     group.add_argument("--ceiling", type=float, default=1.0, help="maximum share per annotator")
     group.add_argument(
-        "--gate", type=part_of_last, default=(0, 0), help="correct training answers to enter: 18/20"
+        "--gate",
+        type=part_of_last,
+        default=(0, 0),
+        help="entry requirement, for example 18/20 for 18 correct of the last 20 training answers",
     )
     group.add_argument("--gold", type=float, default=0.0, help="share of control pairs")
     group.add_argument(
         "--gold-bar",
         type=part_of_last,
         default=(0, 10),
-        help="correct control pairs below which an annotator is paused: 8/10",
+        help="accuracy requirement, for example 8/10 for 8 correct of the last 10 control answers; "
+        "annotators below it are paused",
     )
 
 

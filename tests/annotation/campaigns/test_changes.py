@@ -257,7 +257,7 @@ OPENING = FORM | {
         ({"steps": "a\nA"}, {"steps": ["Two steps of the scale have the same name."]}),
         (
             {"labels_each": "3"},
-            {"labels_max": ["Pairs with an extra label get 4, which is above the maximum of 3."]},
+            {"labels_max": ["Pairs with an extra label get 4 labels, but the maximum is 3."]},
         ),
         ({"labels_each": "3", "double_percent": "0"}, {}),
     ],

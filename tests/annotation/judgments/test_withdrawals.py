@@ -38,7 +38,7 @@ from annotation.services import (
     withdraw_judgments,
 )
 from annotation.services.slots import TaskSlots, update_task_state
-from annotation.tasks import judgments_reopened
+from annotation.tasks import answers_withdrawn
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
@@ -476,4 +476,4 @@ def test_withdrawing_twice_at_the_same_time_is_done_once(tmp_path: Path) -> None
 )
 def test_the_job_counts_answers_and_pairs(judgments: int, tasks: int, text: str) -> None:
     made = {"campaign": 1, "pseudonym": "a-1", "judgments": judgments, "tasks": tasks}
-    assert judgments_reopened(Job(), made).text == text
+    assert answers_withdrawn(Job(), made).text == text

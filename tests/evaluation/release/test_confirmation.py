@@ -206,9 +206,9 @@ def test_withdrawing_the_first_label_leaves_the_second(judged: Campaign, lead: U
 
 def test_a_positive_is_confirmed_only_once(judged: Campaign) -> None:
     confirm(judged, 1)
-    with pytest.raises(InvalidInput, match="None of these pairs is a positive"):
+    with pytest.raises(InvalidInput, match="None of these pairs can be confirmed"):
         confirm(judged, 1)
-    with pytest.raises(InvalidInput, match="None of these pairs is a positive"):
+    with pytest.raises(InvalidInput, match="None of these pairs can be confirmed"):
         confirm(judged, 2)
 
 

@@ -164,8 +164,8 @@ def changed(entry: int, **values: Any) -> str:
         ("c0 0 v0 -1\n", "line 1: the label must be one of 0, 1, irrelevant, relevant, not '-1'"),
         ("c0 0 v0 1\nc0 0 v0 1\n", "line 2: annotator 'unnamed' already judged this pair in line"),
         (changed(1, query="caption"), "line 18: unknown caption text 'caption'"),
-        (changed(1, annotator_ids=[7]), "the entry has 1 annotators, but 2 labels"),
-        (changed(1, video_id=None), "line 18: the entry has no text `query` or no text"),
+        (changed(1, annotator_ids=[7]), "the entry has 1 `annotator_ids`, but 2"),
+        (changed(1, video_id=None), "line 18: the entry needs the texts `query` and `video_id`"),
         (
             changed(1, dataset="X"),
             "the file has several data sets: 'MSVD', 'X'; select one of them",
