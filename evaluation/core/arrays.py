@@ -1,4 +1,4 @@
-"""Array types of the core, checks of the integers that callers pass, and numbers without gaps."""
+"""Array types of the core, checks of integer arguments, and renumbering without gaps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GainArray: TypeAlias = npt.NDArray[np.int8]
 def whole_numbers(values: npt.ArrayLike, name: str, highest: int | None) -> IntArray:
     """Return `values` as a one-dimensional int64 array.
 
-    name: what messages of errors call the values. highest: the largest allowed value; None for no
+    name: the name of the values in error messages. highest: the largest allowed value; None for no
     upper bound. Raises ValueError if `values` is not one-dimensional, or if a value is not an
     integer from 0 to `highest`. A boolean is not an integer here.
     """
@@ -36,18 +36,18 @@ def whole_numbers(values: npt.ArrayLike, name: str, highest: int | None) -> IntA
 
 
 def renumber(values: IntArray) -> IntArray:
-    """Return the values as 0, 1, 2 … without gaps, in their order, int64 [n].
+    """Return the place of each value among the distinct values, from 0, int64 [n].
 
-    values: int64 [n]. Equal values get equal numbers.
+    values: int64 [n]. The result has no gaps: 5, 9, 5, 7 becomes 0, 2, 0, 1.
     """
     return numbered(values)[1]
 
 
 def dense_groups(groups: npt.ArrayLike, n_queries: int, name: str = "clusters") -> IntArray:
-    """Return the group of each query as numbers 0, 1, 2 … without gaps, int64 [n_queries].
+    """Renumber the groups of the queries as 0, 1, 2 … without gaps, int64 [n_queries].
 
-    name: what messages of errors call the groups. Raises ValueError if `groups` is not one whole
-    number for each query.
+    groups: whole numbers [n_queries], the group of each query. name: the name of the groups in
+    error messages. Raises ValueError unless there is one whole number for each query.
     """
     numbers = whole_numbers(groups, name, None)
     if len(numbers) != n_queries:

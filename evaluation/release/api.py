@@ -64,8 +64,9 @@ class PublishSerializer(serializers.Serializer[dict[str, Any]]):
     change = serializers.ChoiceField(
         choices=[("", "By rule"), *Change.choices],
         default="",
-        help_text="Part of the version number to increase. Empty: `major` for other guidelines or "
-        "rules or missing pairs, `minor` for new pairs, `patch` for changed labels only.",
+        help_text="Part of the version number to increase. If it is empty, the part is `major` for "
+        "other guidelines, other rules or missing pairs, `minor` for new pairs, and `patch` if "
+        "only labels have changed.",
     )
     notes = serializers.CharField(
         default="",
@@ -106,9 +107,9 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
 class LabelSetDiff(OfBenchmark):
     """Count the pairs that differ between two label sets.
 
-    Each version can be `draft`. `counts` has the number of pairs by change: `new`, `removed`,
-    `changed` (another label), `gained` and `lost` (a label), `support` (the same label with other
-    judgments) and `same`.
+    Each version can be `draft`. `counts` contains the number of pairs by change: `new`, `removed`,
+    `changed` (another label), `gained` (a label only in the new set), `lost` (a label only in the
+    old set), `support` (the same label with other judgments) and `same`.
     """
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
@@ -167,11 +168,12 @@ class DraftOfLabels(OfBenchmark):
 class LabelSetFile(OfBenchmark):
     """Download a label set in a format.
 
-    `csv`: one line per pair, exact. `judgments`: the single judgments, under pseudonyms.
-    `comments`: what annotators wrote when they escalated a pair, and leads when they ruled on it,
-    for leads only. `qrels`: TREC qrels. `fire`: FIRE JSON. `spreadsheet`: CSV without formulas.
-    `jsonl`: JSON lines. `parquet`: Parquet. `release`: a zip archive with data, data set card,
-    datasheet and metadata. The file is sent while it is written.
+    `csv`: the published label file, one line per pair. `judgments`: the single judgments, under
+    pseudonyms. `comments`: the texts that annotators wrote when they escalated pairs, and leads
+    when they ruled on them; only leads may download them. `qrels`: TREC qrels. `fire`: FIRE JSON.
+    `spreadsheet`: CSV in which no cell is read as a formula. `jsonl`: JSON lines. `parquet`:
+    Parquet. `release`: a zip archive with data, data set card, datasheet and metadata. The file is
+    sent while it is written.
     """
 
     @extend_schema(

@@ -14,8 +14,8 @@ from pooling.policies import check_not_archived
 def can_see_scores(user: Any) -> bool:
     """Return whether the user sees the scores of any benchmark.
 
-    Annotators do not, because other answers and their effect on scores must not influence them.
-    `pooling.policies.benchmarks_seen_by` returns the benchmarks that the user sees.
+    Annotators do not see scores, so that the answers of others and their effect on scores cannot
+    influence them. `pooling.policies.benchmarks_seen_by` returns the benchmarks that the user sees.
     """
     return researches_somewhere(user)
 

@@ -15,12 +15,13 @@ class ExportSerializer(serializers.Serializer[dict[str, Any]]):
         default="",
         allow_blank=True,
         max_length=200,
-        help_text="Licence of the labels, for the formats fire and release. Default: the "
-        "benchmark's.",
+        help_text="Licence of the labels, for the formats fire and release. Default: the licence "
+        "of the benchmark.",
     )
     texts = serializers.BooleanField(
         default=False,
-        help_text="Add the texts of the captions, for all tables but csv, and for release.",
+        help_text="Add the texts of the captions, for the formats spreadsheet, jsonl, parquet and "
+        "release.",
     )
     hub_id = serializers.CharField(
         default="",

@@ -1,3 +1,5 @@
+"""Addresses of the pages that publish, compare and download labels."""
+
 from __future__ import annotations
 
 from django.urls import path

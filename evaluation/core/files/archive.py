@@ -14,10 +14,12 @@ UNIX, READABLE = 3, 0o644 << 16
 
 
 class Archive:
-    """A zip archive in one folder, whose files are not compressed by the archive.
+    """A zip archive that stores its files uncompressed, in one folder.
 
-    The large files are already compressed. Compression by the archive would make its bytes depend
-    on the version of zlib.
+    The large files are already compressed. If the archive compressed its files, its bytes would
+    depend on the version of zlib.
+
+    folder: the folder that contains all files. date: the modification date of all files.
     """
 
     def __init__(self, out: IO[bytes], folder: str, date: datetime.date) -> None:
@@ -27,14 +29,14 @@ class Archive:
         self.files: list[FileFacts] = []
 
     def add(self, path: str, pieces: Iterable[bytes]) -> None:
-        """Write a file from its pieces, and note its size and hash in `files`."""
+        """Write a file from its pieces, and add its path, hash and size to `files`."""
         info = zipfile.ZipInfo(
             f"{self._folder}/{path}",
             (self._date.year, self._date.month, self._date.day, 0, 0, 0),
         )
         info.create_system, info.external_attr = UNIX, READABLE
         digest, size = hashlib.sha256(), 0
-        # Files of four gigabytes and more need the 64-bit form, and their size is not known yet.
+        # The size is not known yet. Files of four gigabytes or more need the 64-bit format.
         with self._zip.open(info, "w", force_zip64=True) as file:
             for piece in pieces:
                 file.write(piece)

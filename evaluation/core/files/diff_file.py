@@ -22,7 +22,11 @@ Cells = tuple[str, str, int]
 
 
 def side_cells(labels: Labels, at: int) -> tuple[str, str, str]:
-    """Return label, source and number of judgments of a pair; empty if `at` is -1."""
+    """Return the cells of a pair in one label set: label, source and number of judgments.
+
+    at: the row of the pair in `labels`. If it is -1, the label set lacks the pair, and the cells
+    are empty.
+    """
     if at < 0:
         return "", "", ""
     label = int(labels.labels[at])
@@ -38,7 +42,11 @@ def render_diff(
     query_keys: Sequence[str],
     video_keys: Sequence[str],
 ) -> Iterator[bytes]:
-    """Yield the file with these rows of the diff, in pieces."""
+    """Yield the CSV file of some rows of the diff, in pieces.
+
+    old, new: the label sets that the diff compares. rows: the indices of the rows to write, [n].
+    query_keys, video_keys: the key of each query and of each video, by number.
+    """
     queries, videos = csv_cells(query_keys), csv_cells(video_keys)
     space = PairSpace(len(query_keys), len(video_keys))
     yield HEADER.encode()

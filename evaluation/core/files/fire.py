@@ -1,19 +1,22 @@
 """The JSON format of the published FIRE annotations.
 
+FIRE is the study "Fighting FIRe with FIRE: Assessing the Validity of Text-to-Video Retrieval
+Benchmarks" (Rodriguez et al. 2022, arXiv:2210.05038).
+
 The published loader (`mmr/datasets.py` and `mmr/tasks.py` of the FIRE code) requires the keys
 `annotator_ids`, `label`, `video_id`, `query`, `annotator_labels`, `response_ids`, `queue_ids`,
 `models` and `dataset` in each annotation. A disagreement has the same keys without `label`. The
 lists are parallel, with one entry for each response. The loader ignores other keys. `query` is the
 text of the caption. The loader uses only the last annotation for each (`query`, `video_id`), and
-the study joined all responses to one text and one video. Captions with the same text are therefore
+the study joined all responses to the same text and video. Captions with the same text are therefore
 one entry.
 
 Hearth adds these keys:
 
 pooled_by    the systems whose pooled lists contain the pair, the best rank first
-note         the reason if a label does not follow from its responses
-undecided    at the top level, if there are any: pairs without a label whose responses do not
-             contradict each other, because further labels are pending
+note         the reason if the label is not the majority of the responses
+undecided    a list at the top level, if it is not empty: the pairs without a label whose responses
+             do not contradict each other. Usually they need further labels.
 """
 
 from __future__ import annotations
@@ -56,7 +59,8 @@ class Annotation(NamedTuple):
     """The contents of the label set for one text and one video.
 
     label: `RELEVANT`, `IRRELEVANT` or None. models: one system for each response, or empty.
-    pooled_by: the systems whose pooled lists contain the pair, the one with the best rank first.
+    pooled_by: the systems whose pooled lists contain the pair. If several captions have the text,
+    the systems of the first caption come first. For each caption, the best rank comes first.
     note: the reason if the label is not the majority of the responses, else empty.
     """
 
@@ -71,25 +75,27 @@ class Annotation(NamedTuple):
     @property
     def is_disputed(self) -> bool:
         """Return whether the responses contradict each other and there is no label."""
-        words = {_word(response.label) for response in self.responses}
-        return self.label is None and len(words) > 1
+        labels = {_binary_label(response.label) for response in self.responses}
+        return self.label is None and len(labels) > 1
 
 
 def merge(query: str, video: str, outcomes: Sequence[FireResult]) -> Annotation:
-    """Join the outcomes of all captions with the text `query` and of one video.
+    """Join the outcomes of one video and all captions with the text `query`.
 
-    If leads have ruled, the label is that of the rulings, and None if they contradict each other.
-    Without rulings, the label is that of the captions if they all have the same one. If they
-    contradict each other, it is the majority of the joined responses, as in the study. Without a
-    majority it is None.
+    If leads have ruled on the pair, the label is that of the rulings. It is None if the rulings
+    contradict each other. Without rulings, the label is that of the captions that have one. If the
+    labels of the captions contradict each other, it is the majority of the joined responses, as in
+    the study. If there is no majority, or no caption has a label, it is None.
     """
     responses = [response for outcome in outcomes for response in outcome.responses]
     rulings = {
-        _word(outcome.label) for outcome in outcomes if outcome.ruled and outcome.label is not None
+        _binary_label(outcome.label)
+        for outcome in outcomes
+        if outcome.ruled and outcome.label is not None
     }
-    labels = {_word(outcome.label) for outcome in outcomes if outcome.label is not None}
+    labels = {_binary_label(outcome.label) for outcome in outcomes if outcome.label is not None}
     majority = _majority(responses)
-    label = _only(rulings) if rulings else majority if len(labels) > 1 else _only(labels)
+    label = _single(rulings) if rulings else majority if len(labels) > 1 else _single(labels)
     pooled_by = list(dict.fromkeys(system for outcome in outcomes for system in outcome.systems))
     return Annotation(
         query=query,
@@ -102,12 +108,13 @@ def merge(query: str, video: str, outcomes: Sequence[FireResult]) -> Annotation:
     )
 
 
-def _only(words: set[str]) -> str | None:
-    return next(iter(words)) if len(words) == 1 else None
+def _single(labels: set[str]) -> str | None:
+    """Return the label if there is exactly one, or None."""
+    return next(iter(labels)) if len(labels) == 1 else None
 
 
 def _majority(responses: Sequence[Response]) -> str | None:
-    """Return the label of more than half of the responses."""
+    """Return the label of more than half of the responses, or None."""
     relevant = sum([response.label >= 1 for response in responses])
     if 2 * relevant == len(responses):
         return None
@@ -117,8 +124,8 @@ def _majority(responses: Sequence[Response]) -> str | None:
 def _models(outcomes: Sequence[FireResult], pooled_by: Sequence[str]) -> list[str]:
     """Return for each response the pooled system that ranks its pair best.
 
-    If no pooled list contains the pair of a caption, its responses have the best system of the
-    captions with the same text. If there is no such system either, the list is empty.
+    If no pooled list contains the pair of a caption, its responses get the first system of
+    `pooled_by`. If `pooled_by` is empty, so is the result.
     """
     if not pooled_by:
         return []
@@ -151,9 +158,10 @@ def fire_json(
 ) -> Iterator[bytes]:
     """Yield the file in pieces.
 
-    count: the number of annotations. select: returns the annotations at these places. They are
-    selected piece by piece, and those without a label a second time, so that only one piece is in
-    memory. header: the top-level values other than the lists.
+    count: the number of annotations. select: a function that returns the annotations at some
+    places, which are numbers from 0 to count - 1. It is called for one piece at a time, and again
+    for the annotations without a label, so that only one piece is in memory. dataset: the value of
+    this key in each annotation. header: the top-level values other than the lists.
     """
     unlabelled: tuple[list[int], list[int]] = ([], [])
     yield b'{"annotations": ['
@@ -174,7 +182,7 @@ def _labelled(
 ) -> Iterator[list[Annotation]]:
     """Yield the annotations with a label. Add the places of the others to `unlabelled`.
 
-    unlabelled: the places of those that are not in dispute, and of those that are.
+    unlabelled: two lists of places, first of the undisputed annotations, then of the disputed ones.
     """
     for start in range(0, len(places), ROWS_PER_PIECE):
         piece = places[start : start + ROWS_PER_PIECE]
@@ -222,7 +230,7 @@ def _entry(entry: Annotation, dataset: str) -> _Entry:
         "annotator_ids": [response.annotator for response in entry.responses],
         "video_id": entry.video,
         "query": entry.query,
-        "annotator_labels": [_word(response.label) for response in entry.responses],
+        "annotator_labels": [_binary_label(response.label) for response in entry.responses],
         "response_ids": [response.number for response in entry.responses],
         "queue_ids": [response.queue for response in entry.responses],
         "models": list(entry.models),
@@ -236,5 +244,5 @@ def _entry(entry: Annotation, dataset: str) -> _Entry:
     return row
 
 
-def _word(label: int) -> str:
+def _binary_label(label: int) -> str:
     return RELEVANT if label >= 1 else IRRELEVANT

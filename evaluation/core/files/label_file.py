@@ -1,8 +1,8 @@
-"""The files of a label set (labels, judgments and details): writing and reading canonical text.
+"""Write and read the files of a label set: labels, judgments and details.
 
-The canonical text is UTF-8 with LF line ends and quotes a CSV cell only if necessary. Rows are
-ordered by query number and video number, and rows of judgments also by pseudonym and queue. The
-bytes depend only on the labels, not on the database, the locale or the version of Python.
+The files are CSV in UTF-8 with LF line ends. A cell is quoted only if necessary. Rows are ordered
+by query number and video number, and rows of judgments also by pseudonym and queue. The bytes
+therefore depend only on the contents, not on the database, the locale or the version of Python.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from config.shared.arrays import combined, numbered
 from pooling.core.pair_space import PairSpace
 
 IntArray = npt.NDArray[np.int64]
-# The distinct texts of a column, and the number of the text of each row, int64 [n].
+# The distinct texts of a column, and the index of the text of each row, int64 [n].
 TextColumn: TypeAlias = tuple[Sequence[str], IntArray]
 
 LABELS_HEADER = "caption_id,video_id,label,source,judgments,relevant\n"
@@ -43,7 +43,7 @@ SOURCES = {
     State.CONFLICTED: "conflict",
     State.ADJUDICATED: "adjudicated",
 }
-# Keys with other characters may need quotes, which csv decides.
+# If a key contains one of these characters, the module csv decides whether it needs quotes.
 _TO_QUOTE = re.compile(r"[^\w#+./:;-]")
 STATE_OF_SOURCE = {source: int(state) for state, source in SOURCES.items()}
 PSEUDONYM_DIGITS = 12
@@ -52,7 +52,7 @@ BYTES_PER_PIECE = 8 << 20
 
 
 class _Numbers(dict[str, int]):
-    """The number of each cell. Few cells differ, so each is converted once."""
+    """The whole number in each cell. Cells repeat, so each distinct text is converted only once."""
 
     def __missing__(self, cell: str) -> int:
         self[cell] = int(cell)
@@ -123,7 +123,10 @@ def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequenc
 
 
 def _distinct(*columns: npt.NDArray[np.integer]) -> tuple[list[tuple[int, ...]], IntArray]:
-    """Return the distinct rows, and the number of each row among them. All values are 0 or more."""
+    """Return the distinct rows of the columns, and the index of each row among them, int64 [n].
+
+    columns: whole numbers [n] each, at least 0.
+    """
     sizes = [1 + int(column.max(initial=0)) for column in columns]
     distinct, row_of = numbered(np.ravel_multi_index(columns, sizes))
     rows = zip(*(column.tolist() for column in np.unravel_index(distinct, sizes)), strict=True)
@@ -133,17 +136,20 @@ def _distinct(*columns: npt.NDArray[np.integer]) -> tuple[list[tuple[int, ...]],
 def _keys(
     codes: IntArray, query_keys: Sequence[str], video_keys: Sequence[str]
 ) -> Iterator[TextColumn]:
-    """Yield the CSV cells of the keys, and the number of the cell of each pair."""
+    """Yield the column of the queries' keys and that of the videos' keys, [n] rows each.
+
+    codes: int64 [n]. Each cell ends with a comma.
+    """
     numbers = PairSpace(len(query_keys), len(video_keys)).decode(codes)
     for keys, of_pair in zip((query_keys, video_keys), numbers, strict=True):
         yield [f"{cell}," for cell in csv_cells(keys)], of_pair
 
 
 def _lines(*columns: TextColumn) -> Iterator[bytes]:
-    """Yield blocks of lines, each of which joins the texts of one row.
+    """Yield blocks of lines. A line joins the texts of one row.
 
-    The texts of a column get one width and are copied by numpy, without a Python loop over lines.
-    The zero bytes that fill them are then removed. No key contains one (`pooling.core.keys`).
+    numpy pads the texts of a column to one width and copies them, without a Python loop over lines.
+    The zero bytes of the padding are then removed. No key contains one (`pooling.core.keys`).
     """
     cells = [np.array([text.encode() for text in texts], np.bytes_) for texts, _ in columns]
     for start in range(0, len(columns[0][1]), ROWS_PER_BLOCK):
@@ -177,7 +183,7 @@ def parse_labels(
         counts,
         counts,
     )
-    # Blocks, because the cells of half a million rows take a quarter of a gigabyte.
+    # Rows are read in blocks, because the cells of half a million rows take 250 megabytes.
     blocks = [np.empty((len(of_cell), 0), np.int64)]
     while cells := list(chain.from_iterable(islice(rows, ROWS_PER_BLOCK))):
         numbers = (
@@ -206,8 +212,8 @@ def render_judgments(
 ) -> bytes:
     """Return the judgments file, with one line for each counted judgment.
 
-    codes, labels, queues: [n]. Lines are in the order of `order_of_judgments`. order: its result,
-    if it is already known.
+    codes, labels, queues: int64 [n]. Lines are in the order of `order_of_judgments`. order: the
+    result of this function if the caller already has it.
     """
     if order is None:
         order = order_of_judgments(codes, pseudonyms, queues)
@@ -249,9 +255,9 @@ def pseudonyms_by_answers(
 ) -> TextColumn:
     """Return for each judgment the pseudonym of its annotator in a published judgments file.
 
-    An annotator has the pseudonym with exactly the same answers. Annotators with the same answers
-    can be exchanged, because the file is the same. An annotator whose answers are not in the file
-    has an empty pseudonym. annotators, codes, labels, queues: int64 [n].
+    An annotator has the pseudonym with exactly the same answers. If several annotators have the
+    same answers, any assignment of their pseudonyms gives the same file. An annotator whose answers
+    are not in the file has an empty pseudonym. annotators, codes, labels, queues: int64 [n].
     """
     numbers = [{key: n for n, key in enumerate(keys)} for keys in (query_keys, video_keys)]
     p_codes, pseudonyms, p_labels, p_queues = parse_judgments_file(published, *numbers)
@@ -266,7 +272,7 @@ def pseudonyms_by_answers(
 
 
 def _answers(people: IntArray, *columns: IntArray) -> dict[int, bytes]:
-    """Return a hash of all answers of each person. Their order does not matter."""
+    """Return a hash of all answers of each person. The order of the answers does not matter."""
     order = np.lexsort((*reversed(columns), people))
     rows = np.stack([column[order] for column in columns], axis=1).astype("<i8")
     present, starts = np.unique(people[order], return_index=True)
@@ -278,7 +284,10 @@ def _answers(people: IntArray, *columns: IntArray) -> dict[int, bytes]:
 
 
 def order_of_judgments(codes: IntArray, pseudonyms: TextColumn, queues: IntArray) -> IntArray:
-    """Return the order of the lines of a judgments file: by pair, pseudonym and queue."""
+    """Return the order of the lines of a judgments file, int64 [n]: by pair, pseudonym and queue.
+
+    codes, queues: int64 [n].
+    """
     names, name_of = pseudonyms
     ranks = {name: rank for rank, name in enumerate(sorted(set(names)))}
     rank_of = np.array([ranks[name] for name in names], np.int64)[name_of]
@@ -294,8 +303,8 @@ def detail_line(
     """Return the line of the details file for one judgment.
 
     seconds: the time from showing the pair to the answer. guideline: the version of the guidelines.
-    missing: the elements of the caption that the annotator marked as missing, as a JSON array in
-    the file.
+    missing: the elements of the caption that the annotator marked as missing. They are a JSON array
+    in the file. A value that is None gives an empty cell.
     """
     at = judged_at.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     took = "" if seconds is None else f"{seconds:.1f}"

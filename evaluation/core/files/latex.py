@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 UNDEFINED = "--"
-# The characters that LaTeX reads as commands, or prints as others.
+# The characters that LaTeX reads as commands, or prints as other characters.
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -16,7 +16,7 @@ SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "`": r"\textasciigrave{}",
-    # After the end of a row, these would be an argument.
+    # LaTeX would read these as an argument if they follow the end of a row.
     **{character: f"{{{character}}}" for character in "[]*"},
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
@@ -30,8 +30,8 @@ LATIN = {chr(code) for code in range(0xA1, 0x180)} - set("\u00ad«»ÐÞðþĄą
 class Table:
     """A table with its caption.
 
-    label: what `\\ref` refers to. heads and rows are LaTeX. alignment: a letter for each column; by
-    default, the first column holds texts and the others numbers.
+    label: the name for `\\ref`. caption, heads, rows: LaTeX. alignment: a letter for each column.
+    By default, the first column is aligned left and the others right.
     """
 
     label: str
@@ -42,9 +42,9 @@ class Table:
 
 
 def escape(text: str) -> str:
-    """Return a text on one line that LaTeX prints as it is.
+    """Return LaTeX that prints the text as it is, on one line.
 
-    pdfLaTeX prints a character that its fonts lack by its number, such as U+72AC.
+    For a character that its fonts lack, pdfLaTeX prints the number instead, such as U+72AC.
     """
     printed = "".join(map(_printed, " ".join(text.split())))
     return re.sub("-(?=-)", "-{}", printed)  # two hyphens would be a dash
@@ -57,21 +57,22 @@ def _printed(character: str) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in percent to one decimal."""
+    """Return a share in % with one decimal, without the sign %."""
     return UNDEFINED if share is None else f"{100 * share:.1f}"
 
 
 def points(difference: float | None) -> str:
-    """Return a difference of shares in percentage points, with its sign."""
+    """Return a difference of shares in percentage points with one decimal and a plus or minus."""
     return UNDEFINED if difference is None else f"${100 * difference:+.1f}$"
 
 
 def coefficient(value: float | None) -> str:
-    """Return a figure such as alpha to three decimals."""
+    """Return a figure such as alpha with three decimals."""
     return UNDEFINED if value is None else f"${value:.3f}$"
 
 
 def interval(ends: Sequence[float] | None) -> str:
+    """Return the lower and the upper end of an interval with three decimals."""
     return UNDEFINED if ends is None else f"$[{ends[0]:.3f}, {ends[1]:.3f}]$"
 
 
@@ -81,7 +82,7 @@ def count(number: int) -> str:
 
 
 def table(content: Table) -> str:
-    """Return the table as a float."""
+    """Return the table as a float of LaTeX, the environment `table`."""
     alignment = content.alignment or f"l{'r' * (len(content.heads) - 1)}"
     lines = [r" & ".join(cells) + r" \\" for cells in (content.heads, *content.rows)]
     return "\n".join(
@@ -104,9 +105,9 @@ def table(content: Table) -> str:
 
 
 def entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
-    """Return a BibTeX entry. fields: LaTeX, without empty ones.
+    """Return a BibTeX entry. fields: LaTeX by name; empty fields are left out.
 
-    A title has further braces, because styles write unprotected titles in lower case.
+    A title gets a second pair of braces, because styles write unprotected titles in lower case.
     """
     braced = {name: f"{{{text}}}" if name == "title" else text for name, text in fields.items()}
     lines = "".join(f"  {name} = {{{text}}},\n" for name, text in braced.items() if fields[name])

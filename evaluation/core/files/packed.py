@@ -13,12 +13,12 @@ STORED = np.dtype("<i8")
 
 
 def pack(numbers: IntArray) -> bytes:
-    """Compress int64 [n]. Ascending numbers need the least space."""
-    # The best level needs five times as long, and saves a quarter of the space.
+    """Compress whole numbers, int64 [n]. Ascending numbers need the least space."""
+    # The best level takes five times as long, and saves a quarter of the space.
     differences = np.diff(numbers, prepend=0).astype(STORED).tobytes()
     return zlib.compress(differences, zlib.Z_BEST_SPEED)
 
 
 def unpack(packed: bytes) -> IntArray:
-    """Return the numbers of `pack`, int64 [n]."""
+    """Return the numbers that `pack` compressed, int64 [n]."""
     return np.cumsum(np.frombuffer(zlib.decompress(packed), STORED), dtype=np.int64)

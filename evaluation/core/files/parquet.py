@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class _Sink:
-    """A file that keeps only the bytes that have not been taken yet."""
+    """A file for pyarrow to write to. It keeps only the bytes that have not been taken yet."""
 
     closed = False
 

@@ -1,6 +1,6 @@
 """Rows of the files of a label set, block by block, as CSV for spreadsheets and as JSON lines.
 
-Only one block of rows is in memory at a time, for files of any length.
+Only one block of rows is in memory at a time, so files can have any length.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Block: TypeAlias = Sequence[Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table. Numbers are integers, and an empty cell of one has no value."""
+    """A column of a table.
+
+    is_number: whether the cells are integers. An empty cell then stands for no value.
+    """
 
     name: str
     is_number: bool = False
@@ -36,7 +39,10 @@ class Rows:
     blocks: Iterable[Block]
 
     def with_cell_of_first(self, column: Column, cells: Mapping[str, str]) -> Rows:
-        """Return the table with a further column. cells: its cell, by the first cell of the row."""
+        """Return the table with a further column.
+
+        cells: the cell of the new column, by the first cell of its row.
+        """
         blocks = ([[*row, cells[row[0]]] for row in block] for block in self.blocks)
         return Rows([*self.columns, column], blocks)
 
@@ -59,8 +65,8 @@ def csv_lines(rows: Iterable[Sequence[str]]) -> bytes:
 def spreadsheet(rows: Rows, formula_starts: tuple[str, ...]) -> Iterator[bytes]:
     """Yield the table as CSV in which no cell is read as a formula.
 
-    formula_starts: the characters with which a formula begins. A cell that begins with one gets an
-    apostrophe in front.
+    formula_starts: the characters with which a formula can begin. An apostrophe is put in front of
+    a cell that begins with one of them.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -78,7 +84,7 @@ def spreadsheet(rows: Rows, formula_starts: tuple[str, ...]) -> Iterator[bytes]:
 
 
 def json_lines(rows: Rows) -> Iterator[bytes]:
-    """Yield the table as JSON lines: one object per row. An empty number is null."""
+    """Yield the table as JSON lines: one object per row. An empty cell for a number is null."""
     names = (encode_basestring(column.name).replace("%", "%%") for column in rows.columns)
     line = "{" + ", ".join(f"{name}: %s" for name in names) + "}\n"
     for block in rows.blocks:

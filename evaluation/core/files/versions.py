@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# At most nine digits, so that each part fits a column of the database.
+# At most nine digits, so that each part fits into a column of the database.
 PATTERN = r"[0-9]{1,9}(?:\.[0-9]{1,9}\.[0-9]{1,9})?"
 _VERSION = re.compile(PATTERN)
 
@@ -30,11 +30,11 @@ class Version(NamedTuple):
 
 
 def parse_version(text: str) -> Version | None:
-    """Return the version of a text such as 2 or 2.1.0, or None if it is none."""
+    """Return the version for a text such as 2 or 2.1.0, or None if the text is not a version."""
     return Version(*map(int, text.split("."))) if _VERSION.fullmatch(text) else None
 
 
 def full_version(text: str) -> str:
-    """Return the three parts of a version such as 2. Another text is returned unchanged."""
+    """Return a version such as 2 with all three parts: 2.0.0. Return any other text unchanged."""
     version = parse_version(text)
     return text if version is None else str(version)

@@ -1,6 +1,9 @@
 """Scores under graded relevance, as a proxy computes it, in both directions of retrieval.
 
 A relevance matrix has a row for each query and a column for each item, with values from 0 to 1. In
-one direction the queries are videos and the items captions; the transposed matrix is the other
+one direction the queries are videos and the items are captions. The transposed matrix is the other
 direction.
+
+"Wray et al. 2021" is M. Wray, H. Doughty and D. Damen, On Semantic Similarity in Video Retrieval,
+CVPR 2021.
 """

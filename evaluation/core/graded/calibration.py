@@ -10,21 +10,21 @@ F1         2 * (pairs called relevant by both) / (called relevant + judged relev
 alpha      Krippendorff's alpha of two annotators, of which one is the proxy. For n pairs it is
            1 - d (2 n - 1) / (N1 N0). d is the number of pairs on which the two differ. N1 and N0
            are the numbers of relevant and irrelevant outcomes among the 2 n outcomes of both.
-           It is 0 for guessing.
+           It is about 0 for a proxy that guesses.
 AUC        share of all (relevant, irrelevant) combinations in which the relevant pair has the
            higher value. Equal values count as one half (Mann and Whitney 1947).
-AP         mean of the precisions of all relevant pairs. The precision of a pair is that at the
-           threshold that equals its value. Equal values are one step, as in scikit-learn, so the
-           order of equal values does not matter.
+AP         mean of the precisions of all relevant pairs. The precision of a pair is the precision at
+           a threshold equal to the value of the pair. Pairs with equal values are called relevant
+           together, as in scikit-learn, so their order does not matter.
 =========  ====================================================================================
 
 All are computed from the numbers of relevant and irrelevant pairs with each distinct value, so that
 a resample needs one sparse product instead of a sort.
 
 The best threshold is the one with the highest alpha. F1 is not suitable: if proxy and people agree
-only by chance, calling every pair relevant has the highest F1. The alpha of a threshold is too high
-on the pairs on which it was chosen. `cross_fit` therefore chooses the threshold for each tenth of
-the clusters on the other nine tenths.
+only by chance, calling every pair relevant has the highest F1. On the pairs on which a threshold
+was chosen, its alpha is too high. `cross_fit` therefore chooses the threshold for each tenth of the
+clusters on the other nine tenths.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ NO_IRRELEVANT: Final = "no pair was judged irrelevant"
 class Labelled:
     """Pairs that people judged.
 
-    relevant: bool [n]. clusters: int64 [n], from 0 without gaps.
+    relevant: bool [n], what people answered. clusters: int64 [n], the cluster of each pair, such as
+    its video, numbered from 0 without gaps.
     """
 
     relevant: BoolArray
@@ -111,7 +112,8 @@ class ByValue:
 
     def at(self, thresholds: Sequence[float]) -> AtThresholds:
         """Return the numbers of pairs with value >= T."""
-        # The thresholds are rounded to the type of the values, so that 0.8 is at least 0.8.
+        # Thresholds are rounded to the type of the values. Otherwise a value that was stored as 0.8
+        # in half precision would be below the threshold 0.8.
         limits = np.asarray(thresholds).astype(self.values.dtype)
         place = np.searchsorted(self.values, limits)
         none = np.zeros((1, self.relevant.shape[1]))
@@ -147,8 +149,8 @@ class AtThresholds:
     def best(self) -> IntArray:
         """Return the index of the threshold with the highest alpha of each sample, [B].
 
-        If neighbouring thresholds have the same alpha, because no value lies between them, it is
-        the middle one.
+        Thresholds have the same alpha if no value lies between them. If several neighbouring
+        thresholds have the highest alpha, the result is the middle one.
         """
         alpha = self.alpha()
         first = alpha.argmax(axis=0)
@@ -179,7 +181,11 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """The figures at one threshold. called: number of pairs called relevant."""
+    """The figures at one threshold.
+
+    called: number of pairs that the proxy calls relevant. correct: number of these that people also
+    judged relevant.
+    """
 
     threshold: float
     called: int
@@ -249,7 +255,8 @@ def curve_of(
 class Cells:
     """The number of pairs by value and cluster: a sparse matrix [2 * V, G].
 
-    The first V rows are those of relevant pairs, the others those of irrelevant ones.
+    V is the number of distinct values, and G the number of clusters. The first V rows count
+    relevant pairs, the others irrelevant ones.
     """
 
     values: npt.NDArray[Any]
@@ -266,17 +273,23 @@ class Cells:
         return cls(distinct, sparse.csr_array((ones, (row, labelled.clusters)), shape=shape))
 
     def in_samples(self, weights: FloatArray) -> ByValue:
-        """Return the numbers in samples. weights: how often each cluster is in them, [G, B]."""
+        """Return the counts in B samples.
+
+        weights: float64 [G, B], how often each sample contains each cluster.
+        """
         found = np.asarray(self.counts @ weights)
         return ByValue(self.values, found[: len(self.values)], found[len(self.values) :])
 
 
 def share_of(part: BoolArray, of: BoolArray, clusters: IntArray, confidence: float) -> Ends:
-    """Return the share of the pairs `of` that are in `part`, flags [n] each. clusters: [n]."""
+    """Return the share of the pairs `of` that are also in `part`.
+
+    part, of: bool [n]. clusters: int64 [n].
+    """
     values = part[of].astype(np.float64)
     interval = mean_interval(
         values,
-        rng=np.random.default_rng(0),  # intervals of shares draw nothing
+        rng=np.random.default_rng(0),  # not used: intervals of shares need no random numbers
         confidence=confidence,
         clusters=clusters[of],
     )
@@ -286,9 +299,11 @@ def share_of(part: BoolArray, of: BoolArray, clusters: IntArray, confidence: flo
 def alpha_of(
     correct: FloatArray, called: FloatArray, relevant: FloatArray, n_pairs: FloatArray
 ) -> FloatArray:
-    """Return alpha of a proxy and people; 0 if all outcomes of both together are the same.
+    """Return alpha of a proxy and people, by the formula of the module.
 
-    correct: number of pairs that both call relevant. The shapes broadcast against each other.
+    correct: number of pairs that both call relevant. called: number of pairs that the proxy calls
+    relevant. relevant: number of pairs that people judged relevant. n_pairs: number of all pairs.
+    The shapes broadcast against each other. Alpha is 0 if all outcomes of both are the same.
     """
     n_relevant = called + relevant
     product = n_relevant * (2 * n_pairs - n_relevant)

@@ -1,24 +1,29 @@
 """Intervals of the figures of `calibration`, and the comparison of several proxies.
 
 Pairs of one cluster, usually a video with all its captions, are dependent. A resample therefore
-draws clusters. The intervals of shares (precision, recall) are Wilson's with an effective number of
-pairs (`statistics.proportions`), because percentiles fail near 0 and 1. For AUC and AP, the
-standard deviation of the resamples gives an interval on the scale of log odds, with the quantile of
-t: logit(x) ± t * sd / (x (1 - x)). The interval of alpha is on Fisher's scale: atanh(x) ± t * sd /
-(1 - x^2). That of a threshold lies between percentiles of the resamples. All these intervals, but
-not those of shares, are widened for few clusters, with the effective number of clusters
-(`statistics.resampling`) of the relevant or of the irrelevant pairs, whichever is lower.
+draws clusters. Let x be a figure, sd the standard deviation of its values in the resamples, and t
+the quantile of Student's t distribution. The intervals are:
 
-In simulations (8 to 150 videos with 12 pairs each, base rates from 5 to 30 %, AUC from .5 to .99),
-the coverage at 95 % is .91 to .99 for AUC, AP and shares, and .96 or more for thresholds. With
-percentiles, the coverage for AUC is only .83 near 1. The interval of the cross-fitted alpha
-contains the highest alpha of the population in .89 to .97 of the samples, because a threshold that
-is chosen on a sample is slightly worse than the best one.
+shares      for precision, recall and agreement: Wilson's, with an effective number of pairs
+            (`statistics.proportions`), because percentiles fail near 0 and 1
+AUC, AP     on the scale of log odds: logit(x) ± t * sd / (x (1 - x))
+alpha       on Fisher's scale: atanh(x) ± t * sd / (1 - x^2)
+difference  x ± t * sd
+threshold   between percentiles of the resamples
 
-Proxies are compared by their highest alpha, and each resample chooses the threshold again. The
-interval of a difference is x ± t * sd. In simulations with four equal proxies, one is called
-clearly worse than the best in .02 to .04 of the samples. With the cross-fitted alpha, whose
-thresholds are fixed in the resamples, it would be .08 to .10.
+All except those of shares are widened if there are few clusters. They use the effective number of
+clusters (`statistics.resampling`) of the relevant or of the irrelevant pairs, whichever is lower.
+
+In simulations (8 to 150 videos with 12 pairs each, 5 to 30 % of them relevant, AUC from .5 to .99),
+the coverage at 95 % is .91 to .99 for AUC, AP and shares, and .96 or more for thresholds. For AUC
+near 1, the coverage of percentiles is only .83. The interval of the cross-fitted alpha contains the
+highest alpha of the population in .89 to .97 of the samples, because a threshold that is chosen on
+a sample is slightly worse than the best one.
+
+Proxies are compared by their highest alpha, and each resample chooses the threshold again. In
+simulations with four equal proxies, one is called clearly worse than the best in .02 to .04 of the
+samples. A comparison by the cross-fitted alpha, whose thresholds are fixed in the resamples, would
+do so in .08 to .10 of the samples.
 """
 
 from __future__ import annotations
@@ -54,7 +59,7 @@ from evaluation.core.statistics.resampling import (
 )
 
 FEWEST_CLUSTERS: Final = 6
-"""With fewer clusters, percentiles cannot reach 95 %."""
+"""With fewer clusters, the percentiles of resamples cannot reach a coverage of 95 %."""
 
 TOO_FEW: Final = (
     f"fewer than {FEWEST_CLUSTERS} clusters have relevant pairs, "
@@ -71,10 +76,10 @@ class Calibration:
     """One proxy compared with people.
 
     curve: a point for each threshold. best: index of the threshold with the highest alpha.
-    threshold_interval: the thresholds that are best in most resamples. fitted_alpha,
-    fitted_agreement: alpha and agreement with thresholds that were chosen on other clusters;
-    agreement is the share of the pairs with the same outcome. difference: the highest alpha minus
-    that of the best proxy.
+    threshold_interval: the interval of this threshold. fitted_alpha, fitted_agreement: alpha and
+    agreement with thresholds that were chosen on other clusters. Agreement is the share of the
+    pairs with the same outcome. difference: the highest alpha of this proxy minus the highest alpha
+    of the best proxy.
     """
 
     auc: Ends
@@ -102,9 +107,8 @@ def calibrate(
     proxies: the values of each proxy, [n]. thresholds: ascending. All proxies are compared in the
     same resamples, so that differences stay paired. The intervals of the differences from the
     best proxy are valid at the same time for all combinations of two proxies (Bonferroni). Raises
-    ValueError if a parameter is out of bounds, if a proxy has another number of values than there
-    are pairs, if people judged no pair relevant, or none irrelevant, or if there are fewer than two
-    clusters.
+    ValueError if a parameter is out of bounds, if a proxy does not have one value for each pair, if
+    people judged all pairs relevant or all irrelevant, or if there are fewer than two clusters.
     """
     check_resampling(resamples, confidence)
     if labelled.undefined_reason:
@@ -178,10 +182,10 @@ def _of_outcome(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outcomes:
-    """The pairs that the proxy calls relevant, bool [n], and counts of pairs by cluster, [4, G].
+    """The pairs that the proxy calls relevant, and counts of pairs by cluster.
 
-    The rows count the pairs that both call relevant, those that the proxy calls relevant, those
-    that people judged relevant, and all pairs.
+    called: bool [n]. by_cluster: float64 [4, G]. Its rows count the pairs that both call relevant,
+    those that the proxy calls relevant, those that people judged relevant, and all pairs.
     """
 
     called: BoolArray
@@ -273,8 +277,8 @@ def _weights(
 def _resampling_number(labelled: Labelled) -> float | None:
     """Return the effective number of clusters, or None if there are too few.
 
-    Figures depend on the relevant and on the irrelevant pairs, so the lower of their two numbers
-    is returned.
+    Figures depend on the relevant and on the irrelevant pairs. The number is computed for each of
+    the two, and the lower one is returned.
     """
     sizes = [
         np.bincount(labelled.clusters[flag]).astype(np.float64)
@@ -322,7 +326,7 @@ def _difference_ends(value: float, drawn: FloatArray, settings: _Settings) -> En
 def _defined(drawn: FloatArray, number: float | None) -> tuple[FloatArray, str | None]:
     """Return the defined values, and the reason why they give no interval, or None.
 
-    The reason is also `TOO_FEW` if fewer than two values are defined.
+    The reason is `TOO_FEW` if `number` is None, and also if fewer than two values are defined.
     """
     defined = drawn[np.isfinite(drawn)]
     if number is None or len(defined) < 2:

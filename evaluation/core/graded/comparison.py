@@ -20,8 +20,9 @@ _NEGATIVE_ZERO: Final = 1 << 15
 class PairsAbove:
     """The pairs whose relevance is at least the threshold.
 
-    pairs: their number. own: the number of those that belong together. lonely_queries,
-    lonely_items: numbers of queries and of items without such a pair, their own pairs aside.
+    pairs: number of these pairs. own: number of those that belong together. lonely_queries,
+    lonely_items: numbers of queries and of items that have no such pair except those that belong
+    together.
     """
 
     threshold: float
@@ -34,14 +35,15 @@ class PairsAbove:
 def pairs_above(
     relevance: Matrix, own: tuple[IntArray, IntArray], thresholds: Sequence[float]
 ) -> list[PairsAbove]:
-    """Return the pairs with R >= T for each threshold T.
+    """Return counts of the pairs whose relevance is at least T, for each threshold T.
 
-    Figure 4 of Wray et al. 2021 has their mean number per query. relevance: [n_queries, n_items].
+    Figure 4 of Wray et al. 2021 shows their mean number per query. relevance: [n_queries, n_items].
     own: the queries and the items of the pairs that belong together.
     """
-    # The thresholds are rounded to the type of the matrix, so that 0.8 is at least 0.8.
+    # Thresholds are rounded to the type of the matrix. Otherwise a relevance that was stored as 0.8
+    # in half precision would be below the threshold 0.8.
     limits = np.asarray(thresholds).astype(relevance.dtype)
-    # The highest relevance of each query and of each item, without the pairs that belong together.
+    # The highest relevance of each query and of each item, except for pairs that belong together.
     best_of_query = np.full(relevance.shape[0], -1.0)
     best_of_item = np.full(relevance.shape[1], -1.0)
     counts = np.zeros(len(limits), np.int64)
@@ -86,9 +88,9 @@ def count_at_least(values: Matrix, limits: Matrix) -> IntArray:
 def correlate(first: Matrix, second: Matrix) -> QueryValues:
     """Return Pearson's correlation of two proxies over the items of each query.
 
-    Supplement B of Wray et al. 2021; its figure is the mean over the queries. first, second:
-    [n_queries, n_items]. A query for which all values of a proxy are equal is left out. Raises
-    ValueError if the shapes differ.
+    The source is supplement B of Wray et al. 2021, which reports the mean over the queries. first,
+    second: [n_queries, n_items]. A query is left out if one of the proxies has equal values for all
+    its items. Raises ValueError if the shapes differ.
     """
     check_shapes(first, second)
     found, defined = [], []

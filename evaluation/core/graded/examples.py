@@ -1,4 +1,4 @@
-"""Pairs on which proxies differ, as examples: each query and each item at most once."""
+"""Choice of example pairs on which proxies differ, with each query and each item at most once."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.graded.rankings import Matrix, blocks
 
-# Random numbers up to this value decide between equal differences. Differences in half precision
-# are almost always larger.
+# Random numbers up to this value decide between equal differences. Two values in half precision
+# that are not equal almost always differ by more.
 _TIE: Final = 1e-4
 
 
@@ -22,7 +22,7 @@ def widest_spreads(
     count: int,
     rng: np.random.Generator,
 ) -> tuple[IntArray, IntArray]:
-    """Return the pairs with the largest difference of the highest and the lowest proxy.
+    """Return the pairs with the largest difference between the highest and the lowest proxy.
 
     proxies: [n_queries, n_items] each. queries: the queries to choose from, int64, ascending.
     skipped: queries and items of pairs that must not be chosen. Returns the queries and the items,
@@ -51,15 +51,18 @@ def widest_spreads(
 def highest(
     scores: FloatArray, queries: IntArray, items: IntArray, count: int, rng: np.random.Generator
 ) -> IntArray:
-    """Return the places of the pairs with the highest scores, [n], equal ones in random order."""
+    """Return the indices of the pairs with the highest scores, int64, at most `count`.
+
+    scores, queries, items: [n]. No query or item is repeated. Equal scores are in random order.
+    """
     order = np.lexsort((rng.random(len(scores)), -scores))
     return first_distinct(order, queries, items, count)
 
 
 def first_distinct(order: IntArray, queries: IntArray, items: IntArray, count: int) -> IntArray:
-    """Return the first places in `order` without a repeated query or item.
+    """Return the first pairs in `order` without a repeated query or item, at most `count`.
 
-    order: places in queries and items, int64. Returns at most `count`.
+    order: int64, indices into `queries` and `items`. The result has such indices, too.
     """
     found: list[int] = []
     used: set[tuple[str, int]] = set()

@@ -24,7 +24,7 @@ CUTOFFS: Final = (1, 5, 10)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recall:
-    """Whether a rank is within each cutoff, for all queries with an own item."""
+    """For each cutoff, whether a rank is within it (1 or 0), for all queries with an own item."""
 
     at: Mapping[int, QueryValues]
 
@@ -41,7 +41,7 @@ class Recall:
 class RecallLimits:
     """Recall of the own items, and its limits.
 
-    equivalent: mean number of items that are equivalent to the own ones, these included.
+    equivalent: mean number of equivalent items of a query, including its own items.
     """
 
     own: Recall
@@ -62,13 +62,13 @@ def recall_limits(
     """Return the recall of the own items, and its limits with items above `threshold`.
 
     relevance: [n_queries, n_items]. own: the queries and the items of the pairs that belong
-    together. A query with several own items has the best rank of these. The limits are the best and
-    the worst rank of this item and the equivalent items that are not own ones. Raises ValueError if
-    the shapes differ, or if a cutoff is beyond the depth of the ranking.
+    together. If a query has several own items, the one with the best rank counts. The limits use
+    the best and the worst rank among this item and all equivalent items that are not own ones.
+    Raises ValueError if the shapes differ, or if a cutoff is beyond the depth of the ranking.
     """
     check_shapes(relevance, ranking)
     if ranking.depth < min(max(cutoffs), relevance.shape[1]):
-        raise ValueError(f"the lists have {ranking.depth} ranks, and recall reads {max(cutoffs)}")
+        raise ValueError(f"the lists have {ranking.depth} ranks, but recall needs {max(cutoffs)}")
     ranks = np.zeros((4, relevance.shape[0]), np.int64)
     for block in blocks(relevance.shape):
         progress(block.start, relevance.shape[0], "scoring")
@@ -90,17 +90,19 @@ def _ranks(
     threshold: float,
     block: slice,
 ) -> IntArray:
-    """Return the rank of the first own item, the best and the worst rank of this and the other
-    equivalent items, and the number of equivalent items with all own ones, int64 [4, queries].
+    """Return three ranks and a count for each query of a block, int64 [4, queries].
 
-    All are 0 for a query without an own item.
+    The rows are the rank of the first own item, the best and the worst rank among this item and the
+    other equivalent items, and the number of equivalent items including all own ones. All are 0 for
+    a query without an own item.
     """
     rows = relevance[block]
     queries, items = own
     some = (queries >= block.start) & (queries < block.stop)
     is_own = np.zeros(rows.shape, np.bool_)
     is_own[queries[some] - block.start, items[some]] = True
-    # numpy rounds the threshold to the type of the matrix, so that 0.8 is not above 0.8.
+    # numpy rounds the threshold to the type of the matrix. A relevance that was stored as 0.8 is
+    # therefore not above the threshold 0.8.
     is_other = ~is_own & (rows > threshold)
     ranked = ranking.items(block)
     first, _ = _first_and_last(is_own, ranked)

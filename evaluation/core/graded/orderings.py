@@ -1,21 +1,21 @@
 """Orders in which people put the captions of videos, compared with proxies.
 
-Three people order five captions of a video (Wray et al. 2021, supplement A; choosing the captions
-is in `annotation.core.orderings`). Each order decides ten pairs of captions.
+Three people order five captions of a video (Wray et al. 2021, supplement A).
+`annotation.core.orderings` chooses the captions. Each order decides ten pairs of captions.
 
-consistent     A pair of captions is consistent if all people of the video order it alike. With
-               three random orders, a quarter of the pairs is.
+consistent     A pair of captions is consistent if all people of the video order it alike. If three
+               orders are random, a quarter of the pairs is expected to be consistent.
 agreement      The share of the consistent pairs that the proxy orders like the people. A pair with
-               equal values of the proxy counts as wrong, and these are also counted on their own.
+               equal values of the proxy counts as wrong. Such pairs are also counted separately.
 by video       The mean, over videos with a consistent pair, of the video's share.
-majority       Of an odd number of people, more than half order a pair in one way. The majorities of
-               a video are an order (the Condorcet order) unless they form a cycle.
+majority       If the number of people is odd, more than half of them order a pair in one way. The
+               majorities of a video are an order (the Condorcet order) unless they form a cycle.
 tau            Kendall's tau of two people on one video, (alike - unlike) / 10. The mean is over the
                pairs of people of a video, and then over videos.
 
 Pairs of one video are dependent, because they share captions and people. Intervals therefore treat
 each video as a cluster: see `statistics.proportions` for shares, and `statistics.resampling` for
-means, which are resampled by video. They apply to other videos, and to the same group of people.
+means, which are resampled by video. They generalise to other videos, but not to other people.
 
 In simulations (12, 30 and 100 videos, three people whose errors depend on the video), the coverage
 at 95 % is .94 to .98 for shares of pairs, and .92 to .97 for means of videos.
@@ -57,12 +57,12 @@ class Orders:
     def of(
         cls, ranks: npt.ArrayLike, videos: npt.ArrayLike, n_videos: int, needed: int = 3
     ) -> tuple[Orders, IntArray]:
-        """Return the orders, and the videos that they are of, ascending.
+        """Return the orders, and the number of the video of each, ascending.
 
         ranks: [n, 5], the rank of each caption in each order, 0 to 4, the most similar caption
         first. videos: [n], the video of each order, from 0 to n_videos - 1. needed: number of
         people who must have ordered a video, at least two. Raises ValueError if a row of `ranks`
-        is no order.
+        is not an order, or if a number is out of bounds.
         """
         table = np.asarray(ranks, np.int64).reshape(-1, CAPTIONS)
         if (np.sort(table, axis=1) != np.arange(CAPTIONS)).any():
@@ -84,7 +84,8 @@ class Orders:
     def taus(self) -> FloatArray:
         """Return the mean tau of two people of each video, float64 [n_videos].
 
-        The products of all pairs of people are ((sum of signs)^2 - people) / 2.
+        For a pair of captions, two people add 1 to tau if they order it alike, and -1 otherwise. If
+        s is the entry of `signs`, the sum over every two of n people is (s^2 - n) / 2.
         """
         products = np.square(self.signs) - self.people[:, None]
         return np.asarray(products.mean(axis=1) / (self.people * (self.people - 1)))
@@ -92,7 +93,8 @@ class Orders:
     def majority_ranks(self) -> IntArray:
         """Return the rank of each caption by majorities, int64 [n_videos, 5].
 
-        The ranks are -1 if the majorities are no order: they form a cycle, or a pair has none.
+        The ranks are -1 if the majorities are not an order, because they form a cycle or a pair has
+        no majority.
         """
         wins = np.zeros((len(self.signs), CAPTIONS), np.int64)
         for pair, (first, second) in enumerate(zip(FIRST, SECOND, strict=True)):
@@ -108,9 +110,9 @@ class Consistency:
     """How people agree with each other.
 
     videos: number of videos that enough people ordered. incomplete: number of the other videos.
-    pairs: number of pairs of captions, ten for each video. share: the share of the pairs that are
-    consistent. expected: the expected share for random orders. cycles: number of videos whose
-    majorities are no order.
+    pairs: number of pairs of captions, ten for each video. consistent: number of these that are
+    consistent. share: consistent / pairs. expected: the expected share for random orders. tau: the
+    mean over videos. cycles: number of videos whose majorities are not an order.
     """
 
     videos: int
@@ -125,13 +127,14 @@ class Consistency:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How a proxy agrees with people: a row of Table 2.
+    """How a proxy agrees with people: a row of table 2 of Wray et al. 2021.
 
-    ties: number of consistent pairs with equal values of the proxy. share: the share of the
-    consistent pairs that proxy and people order alike. by_video: the mean of this share over the
-    videos. majority: the share of all pairs with a majority that the proxy orders like the
-    majority. by_pair: for each pair of captions, the number of consistent pairs and of those that
-    are ordered alike.
+    consistent: number of consistent pairs. alike: number of these that proxy and people order
+    alike. ties: number of consistent pairs with equal values of the proxy. share: alike /
+    consistent. videos: number of videos with a consistent pair. by_video: the mean of the share
+    over these videos. majority: the share of all pairs with a majority that the proxy orders like
+    the majority. by_pair: for each of the ten pairs of captions, the number of videos in which it
+    is consistent, and the number of these in which proxy and people order it alike.
     """
 
     consistent: int
@@ -198,8 +201,9 @@ def agreement(
 def compare_agreement(
     orders: Orders, values: npt.NDArray[Any], others: npt.NDArray[Any], *, confidence: float = 0.95
 ) -> Ends:
-    """Return the share of consistent pairs that a proxy orders alike, minus that of another.
+    """Return the agreement of one proxy minus that of another, with an interval.
 
+    The agreement is the share of the consistent pairs that a proxy orders like the people.
     values, others: [n_videos, 5], the values of the two proxies for the captions of each video.
     """
     flags = orders.is_consistent
@@ -207,7 +211,7 @@ def compare_agreement(
     interval = difference_interval(
         alike,
         other,
-        rng=np.random.default_rng(0),  # intervals of differences of shares draw nothing
+        rng=np.random.default_rng(0),  # not used: differences of shares need no random numbers
         confidence=confidence,
         clusters=np.nonzero(flags)[0],
     )
@@ -217,7 +221,7 @@ def compare_agreement(
 def tau_with_others(ranks: npt.ArrayLike, videos: npt.ArrayLike) -> FloatArray:
     """Return for each order its mean tau with the other orders of its video, float64 [n].
 
-    ranks: [n, 5], as in `Orders.of`. videos: [n]. NaN for the only order of a video.
+    ranks: [n, 5], as in `Orders.of`. videos: [n]. The result is NaN if a video has no other order.
     """
     signs = -_signs(np.asarray(ranks).reshape(-1, CAPTIONS))
     _, of = np.unique(videos, return_inverse=True)
@@ -229,7 +233,7 @@ def tau_with_others(ranks: npt.ArrayLike, videos: npt.ArrayLike) -> FloatArray:
 
 
 def _signs(values: npt.NDArray[Any]) -> FloatArray:
-    """Return 1 if the first caption of a pair has the higher value, -1 or 0 [n_videos, 10]."""
+    """Return the sign of the first caption's value minus the second's, float64 [n_videos, 10]."""
     wide = values.astype(np.float64)
     return np.asarray(np.sign(wide[:, FIRST] - wide[:, SECOND]))
 

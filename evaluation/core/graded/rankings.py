@@ -12,11 +12,11 @@ import numpy.typing as npt
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 
 Matrix = npt.NDArray[np.floating[Any]]
-"""[n_queries, n_items] of any float type, which may be a file that is mapped into memory."""
+"""[n_queries, n_items] of any float type. The array may be a file that is mapped into memory."""
 
 NO_ITEM: Final = -1
 
-# The cells of a matrix that are ranked at once.
+# The number of cells of a matrix that are ranked at once.
 _BLOCK_CELLS: Final = 1 << 20
 
 
@@ -40,7 +40,8 @@ class Ranking(Protocol):
 class BySimilarity:
     """All items in descending order of similarity. Equally similar items keep their order.
 
-    similarity: [n_queries, n_items]. The published code leaves the order of equal ones undefined.
+    similarity: [n_queries, n_items]. In the published code, the order of equally similar items is
+    undefined.
     """
 
     similarity: Matrix
@@ -54,7 +55,7 @@ class BySimilarity:
         return int(self.similarity.shape[1])
 
     def items(self, queries: slice) -> IntArray:
-        """Raises ValueError if a similarity is not finite."""
+        """Return the items of some queries. Raises ValueError if a similarity is not finite."""
         rows = np.ascontiguousarray(self.similarity[queries])
         if rows.dtype == np.float16:  # numpy sorts float16 slowly
             rows = rows.astype(np.float32)
@@ -95,7 +96,7 @@ def check_shapes(relevance: Matrix, other: Ranking | Matrix) -> None:
 
 
 def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Yield slices of the queries, small enough for the arrays of a block to need 100 MB.
+    """Yield slices of the queries, so small that the arrays of a block need about 100 MB.
 
     There is at least one slice, which is empty if there is no query.
     """
@@ -109,7 +110,10 @@ Value = TypeVar("Value", FloatArray, BoolArray)
 
 
 def values_in_order(values: Value, items: IntArray) -> Value:
-    """Return the values of the items, [queries, depth], and 0 if a list has no item."""
+    """Return the values of ranked items, [queries, depth]; 0 for NO_ITEM.
+
+    values: [queries, n_items]. items: int64 [queries, depth].
+    """
     found = np.take_along_axis(values, np.maximum(items, 0), axis=1)
     found[items == NO_ITEM] = 0
     return found

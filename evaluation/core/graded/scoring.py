@@ -10,8 +10,9 @@ random                    the exact mean of nDCG over all orders of the items: t
                           items, times the sum of 1 / log2(rank + 1) over the first k ranks, / IDCG
 above random              (nDCG - random) / (1 - random): 0 for a random order, 1 for the best one
 mAP (EPIC code)           an item is a hit if its relevance is 1. Mean over the hits of (sum of the
-                          relevance up to its rank) / rank. The sum includes fractions of items that
-                          are no hits, so it is larger than average precision.
+                          relevances up to the rank of the hit) / rank. The sum includes the
+                          relevance of items that are not hits, so the result is never below AP at
+                          R = 1.
 AP at R = 1               average precision with the same hits
 ========================  =========================================================================
 
@@ -83,13 +84,13 @@ class DirectionScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BothDirections:
-    """The scores of a ranking of the rows' items, and of the columns' items."""
+    """The scores of a ranking of the columns for each row, and of the rows for each column."""
 
     rows: DirectionScores
     columns: DirectionScores
 
     def ndcg(self, gain: Gain) -> Score:
-        """Return the mean of the two means, even if the numbers of queries differ."""
+        """Return the mean of the mean nDCG of each direction. Both directions count equally."""
         return mean_of_directions(self.rows.ndcg[gain].mean(), self.columns.ndcg[gain].mean())
 
     def random(self, gain: Gain) -> Score:
@@ -167,8 +168,9 @@ def _joined(n_items: int, depth: int, parts: list[dict[str, FloatArray]]) -> Dir
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Best:
-    """What all rankings of a block of B queries share: the relevance [B, items] and its best order.
+    """Values of a block of B queries that do not depend on the ranking.
 
+    relevance: float64 [B, items].
     n_relevant, n_full: the number of items with a relevance above 0, and of 1, int64 [B].
     ideal, mean_gain: IDCG, or 1 if it is 0, and the mean gain of all items, float64 [B] each.
     """
@@ -182,7 +184,8 @@ class _Best:
     @classmethod
     def of(cls, relevance: FloatArray) -> _Best:
         n_relevant = np.count_nonzero(relevance > 0, axis=1)
-        # Items with a relevance of 0 are last and have no gain, so the sum over all ends at rank k.
+        # Items with a relevance of 0 are last and have no gain, so the sum over all ranks equals
+        # the sum over the first k.
         order = np.sort(relevance, axis=1)[:, ::-1]
         gains = {gain: gain.of(order) for gain in Gain}
         discounts = _discounts(relevance.shape[1])

@@ -13,7 +13,7 @@ from evaluation.core.statistics.proportions import wilson_intervals
 from evaluation.core.statistics.resampling import normal_quantile
 
 _MAX_RESAMPLES, _MIN_RESAMPLES = 200, 50
-# Maximum number of pattern entries times resamples, which limits the time.
+# Maximum of (entries of patterns) * (steps of the scale) * (resamples), which limits the time.
 _ENTRIES: Final = 4_000_000
 # Number of posteriors in a block of resamples, which limits the memory to a few megabytes.
 _BLOCK_CELLS: Final = 1 << 16
@@ -35,11 +35,12 @@ def accuracy_intervals(
     confidence: between 0 and 1. smoothing: the value with which the model was fitted.
 
     Items are resampled as counts of their patterns. EM starts from the fitted model in every
-    resample. Only the variance v of the resampled accuracies is used. Their percentiles are too
-    narrow if an annotator has few labels or makes no mistakes. The interval is that of Wilson
-    (1927, equation 7) for a share p of n labels, where n is p (1 - p) / v, but at most the number
-    of the annotator's labels. In simulations with 5 to 20 annotators of 80 to 800 labels each, 95 %
-    intervals contain the true accuracy in 95 to 96 % of the cases, and percentiles in 88 to 96 %.
+    resample. Let p be an accuracy, and v the variance of its values in the resamples. The interval
+    is that of Wilson (1927, equation 7) for a share p of n labels. Here n is p (1 - p) / v, but at
+    most the number of the annotator's labels, and at least 1. Percentiles of the resamples would be
+    too narrow if an annotator has few labels or makes no mistakes. In simulations with 5 to 20
+    annotators and 80 to 800 labels each, the 95 % intervals contain the true accuracy in 95 to 96 %
+    of the cases. Intervals between percentiles contain it in 88 to 96 %.
     """
     labels = _label_counts(model)
     p = model.accuracy
@@ -81,7 +82,7 @@ def _resampled_accuracy(
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """Which codes a pattern has, as sparse matrices [P, codes] and [codes, P]."""
+    """Which codes each pattern contains, as sparse matrices [P, codes] and [codes, P]."""
 
     by_pattern: Any
     by_code: Any

@@ -23,8 +23,8 @@ NOT_TWO_PAIRS: Final = "only one pair has two labels"
 ONE_LABEL: Final = "one label cannot be compared with others"
 NOTHING_SHARED: Final = "no pair is shared with another annotator"
 
-# All arrays of a block of this number of pairs fit into the cache. Without blocks, ten times the
-# labels take fourteen times as long.
+# All arrays of a block of this number of pairs fit into the cache. Without blocks, ten times as
+# many labels take fourteen times as long.
 _BLOCK_PAIRS: Final = 1 << 14
 
 
@@ -99,8 +99,8 @@ def count_labels(pair_index: npt.ArrayLike, labels: npt.ArrayLike, n_pairs: int)
     """Count the pairs by their combination of labels.
 
     pair_index: whole numbers [L] from 0 to n_pairs - 1, in any order. labels: whole numbers [L].
-    Pairs without a label are not counted. Raises ValueError if an array has another type or shape,
-    or a number is out of bounds.
+    Pairs without a label are not counted. Raises ValueError if an array does not have this type and
+    shape, or if a number is out of bounds.
     """
     pair = whole_numbers(pair_index, "pair_index", n_pairs - 1)
     array = _checked_labels(labels, len(pair))
@@ -180,8 +180,9 @@ def percent_agreement(counts: ValueCounts) -> Estimate:
 def pairwise_agreement(counts: ValueCounts) -> Estimate:
     """Return Fleiss' observed agreement (Fleiss 1971, equations 2 and 3).
 
-    For each multiply labelled pair, compute the share of equal labels among every two of its
-    labels. The result is the mean of these shares. Each pair counts once.
+    A pair with n labels, of which n_c have the value c, has the agreement sum of n_c (n_c - 1) over
+    all values, divided by n (n - 1). This is the share of its combinations of two labels that are
+    equal. The result is the mean over multiply labelled pairs. Each pair counts once.
     """
     several = counts.multiply_labelled()
     if several.n_pairs == 0:
@@ -217,7 +218,7 @@ def agreement_by_annotator(
 
     pair_index, annotator_index, labels: whole numbers [L]. rel: labels of at least this value are
     relevant. Raises ValueError if a number is out of bounds, or if an annotator labelled a pair
-    twice: the two labels would be compared as if they were from two annotators.
+    twice. The two labels would otherwise be compared as if they were from two annotators.
     """
     pair = whole_numbers(pair_index, "pair_index", None)
     annotator = whole_numbers(annotator_index, "annotator_index", n_annotators - 1)
@@ -248,7 +249,7 @@ def agreement_by_annotator(
 
 
 def share_of(part: int, whole: int, undefined: str) -> Estimate:
-    """Return part / whole. If the whole is 0, it is undefined for the reason `undefined`."""
+    """Return part / whole. If the whole is 0, the share is undefined for the reason `undefined`."""
     return Estimate(part / whole) if whole else Estimate(None, undefined)
 
 
@@ -264,7 +265,7 @@ def _table_of_counts(pair: IntArray, column: IntArray, n_pairs: int, n_values: i
 
 
 def _checked_labels(labels: npt.ArrayLike, length: int) -> IntArray:
-    """Return the labels as an array of whole numbers. Raises ValueError if they are not."""
+    """Return the labels as an array. Raises ValueError unless they are `length` whole numbers."""
     array = np.asarray(labels)
     if array.size == 0 and length == 0:
         return np.empty(0, dtype=np.int64)

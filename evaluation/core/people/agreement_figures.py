@@ -1,8 +1,8 @@
 """All agreement figures, for the first labels of each pair and for all labels.
 
 A third label is requested only if the first two differ. Figures of all labels are therefore biased:
-pairs with different labels count more, and a third label must equal one of the first two on a scale
-of two steps. Figures of the first labels, which were planned, do not have this bias.
+pairs with different labels count more, and on a scale of two steps, a third label must equal one of
+the first two. Figures of the first labels, which were planned, do not have this bias.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ class MainAgreement(TypedDict):
 
 
 class LabelAgreement(MainAgreement):
-    """All agreement figures. Scales of two steps lack those that are not required."""
+    """All agreement figures.
+
+    The keys that are not required exist only if the scale has more than two steps.
+    """
 
     labels: int
     alpha_nominal: NotRequired[float | None]
@@ -64,7 +67,7 @@ class LabelAgreement(MainAgreement):
 
 
 class FirstLabelAgreement(LabelAgreement):
-    """Agreement of first labels, also with annotators resampled.
+    """Agreement of first labels, with a second interval of alpha that resamples annotators.
 
     `sharing_annotators`: number of annotators who share a pair with another annotator.
     """
@@ -117,7 +120,7 @@ class Resampling:
     seed: int = SEED
 
     def rng(self) -> np.random.Generator:
-        """Return a new generator. Each interval uses its own, so that it depends on no other."""
+        """Return a new generator. Each interval uses its own, so no interval depends on another."""
         return np.random.default_rng(self.seed)
 
 
@@ -196,7 +199,8 @@ def figures_of_both(opinions: Opinions, n_grades: int, settings: Resampling) -> 
     first = opinions.first
     return {
         "first_labels": _with_annotators(
-            figures_of(first.counts, n_grades, settings), _by_people(first, n_grades, settings)
+            figures_of(first.counts, n_grades, settings),
+            _annotator_interval(first, n_grades, settings),
         ),
         "all_labels": figures_of(opinions.counts, n_grades, settings),
     }
@@ -207,7 +211,7 @@ def _with_annotators(figures: LabelAgreement, annotators: AnnotatorInterval) -> 
     return {**figures, **annotators, "undefined": undefined}
 
 
-def _by_people(first: Opinions, n_grades: int, settings: Resampling) -> AnnotatorInterval:
+def _annotator_interval(first: Opinions, n_grades: int, settings: Resampling) -> AnnotatorInterval:
     pairs = label_pairs(first.pairs, first.annotators, first.labels)
     level: Level = "ordinal" if n_grades > 2 else "nominal"
     interval = annotator_interval(
@@ -229,9 +233,9 @@ def agreement_to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
     first = opinions.first
     return {
         "n_grades": n_grades,
-        "first_labels": _patterns(first.counts),
-        "all_labels": _patterns(opinions.counts),
-        "annotators": _by_people(first, n_grades, Resampling()),
+        "first_labels": _counts_to_store(first.counts),
+        "all_labels": _counts_to_store(opinions.counts),
+        "annotators": _annotator_interval(first, n_grades, Resampling()),
     }
 
 
@@ -248,7 +252,7 @@ def figures_from_store(stored: StoredAgreement, settings: Resampling) -> Agreeme
     }
 
 
-def _patterns(counts: ValueCounts) -> StoredCounts:
+def _counts_to_store(counts: ValueCounts) -> StoredCounts:
     return {
         "values": counts.values.tolist(),
         "patterns": counts.patterns.tolist(),

@@ -70,11 +70,11 @@ def krippendorff_alpha(counts: ValueCounts, level: Level = "nominal") -> Estimat
 
 
 def _merge_unanimous(several: ValueCounts) -> IntArray:
-    """Return the number of labels of each value, one row for each pair or for merged pairs.
+    """Return fewer rows of label counts with the same alpha as the pairs, int64 [rows, V].
 
-    Alpha of these rows equals alpha of all pairs. In most pairs, all labels are equal. Such a pair
-    adds the number of its labels to the coincidences of their value. One row with the labels of all
-    such pairs of a value adds the same.
+    In most pairs, all labels are equal. Such a pair adds the number of its labels to the
+    coincidences of their value. One row with the labels of all such pairs of a value adds the same,
+    so it replaces them. Each other pair keeps its row.
     """
     unanimous = is_unanimous(several)
     labels = several.weights[unanimous] @ several.patterns[unanimous]
@@ -136,7 +136,7 @@ def percentiles(
     """Return the interval between two percentiles of resampled values.
 
     values: float64, of the resamples in which the figure is defined, at most `resamples`.
-    undefined: the reason that the interval has if there are no values.
+    undefined: the reason to return if there are no values.
     """
     if len(values) == 0:
         return Interval(None, None, confidence, resamples, resamples, undefined)
@@ -174,9 +174,10 @@ def _alphas_of_weights(several: ValueCounts, weights: IntArray, level: Level) ->
     Alpha is 1 - observed / expected disagreement, from coincidence matrices (Krippendorff, Content
     Analysis, chapter on reliability). A pair has n labels, of which n_c have the value c. For two
     different values c and d, the observed coincidence o_cd is the sum of n_c n_d / (n - 1) over the
-    pairs. The expected one, e_cd, is the same formula for the sums over all pairs. For c = d the
-    distance is 0, so the diagonals do not matter. The result equals that of the `krippendorff`
-    package.
+    pairs. The expected coincidence e_cd is n_c n_d / (n - 1) with the numbers of labels of all
+    pairs together. A disagreement is the sum of coincidence * squared distance (`distances`) over
+    all c and d. For c = d the distance is 0, so the diagonals do not matter. The result equals that
+    of the `krippendorff` package.
     """
     pattern = several.patterns.astype(np.float64)
     n_values = pattern.shape[1]
@@ -195,8 +196,9 @@ def _alphas_of_weights(several: ValueCounts, weights: IntArray, level: Level) ->
 def distances(values: IntArray, n_value: FloatArray, level: Level) -> FloatArray:
     """Return the squared distance between every two values in each resample, float64 [B, V, V].
 
-    values: int64 [V]. n_value: [B, V], the number of labels of each value. Only the ordinal
-    distance depends on it: the distance is the difference between the mean ranks of two values.
+    values: int64 [V]. n_value: [B, V], the number of labels of each value. The distance between two
+    different values c and d is 1 (nominal), c - d (interval), (c - d) / (c + d) (ratio), or the
+    difference between their mean ranks (ordinal). Only the ordinal distance depends on `n_value`.
     """
     if level == "ordinal":
         position = np.cumsum(n_value, axis=1) - n_value / 2

@@ -114,9 +114,9 @@ def annotator_interval(
     with pairs resampled. Like all such intervals, it is too narrow with fewer than about 20
     annotators who differ much.
 
-    The interval is undefined if no pair has two labels, if labels do not vary, with fewer than
-    three annotators, and if all labels of each pair are equal. Raises ValueError if a parameter is
-    out of bounds.
+    The interval is undefined if no pair has two labels, if labels do not vary, if fewer than three
+    annotators share pairs, or if all labels of each pair are equal. Raises ValueError if a
+    parameter is out of bounds.
     """
     check_resampling(resamples, confidence)
     if undefined := _undefined_reason(pairs):
@@ -159,7 +159,7 @@ def _tables(pairs: LabelPairs) -> dict[tuple[int, int], Any]:
 def _alphas(
     values: IntArray, tables: dict[tuple[int, int], Any], times: FloatArray, level: Level
 ) -> FloatArray:
-    """Return alpha of each resample in which labels vary, as in `alpha`.
+    """Return alpha of each resample in which labels vary, by the formula of the module `alpha`.
 
     times: float64 [B, n_annotators], the number of times that each annotator is drawn.
     """

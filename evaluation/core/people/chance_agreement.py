@@ -27,12 +27,14 @@ def gwet_ac(counts: ValueCounts, n_categories: int, *, ordinal: bool = False) ->
 
     n_categories: number q of steps of the scale, at least 2. Label values lie from 0 to q - 1.
 
-    The coefficient is (observed - chance) / (1 - chance). Observed agreement is the weighted share
-    of agreeing labels among every two labels of a pair, as a mean over multiply labelled pairs.
-    Chance agreement is T / (q (q - 1)) * sum of p (1 - p) over the categories. p is the mean share
-    of a category over all labelled pairs, also those with one label. T is the sum of all weights (q
-    for AC1). The coefficient is undefined if no pair has two labels, and if all labels are equal.
-    Raises ValueError if there are fewer than two categories, or a value is out of bounds.
+    The coefficient is (observed - chance) / (1 - chance). For one pair, observed agreement is the
+    mean weight of every two of its labels. A weight is 1 for equal labels (`_weights`). The mean
+    over multiply labelled pairs is used. Chance agreement is T / (q (q - 1)) * sum of p (1 - p)
+    over the categories. p is the mean share of a category over all labelled pairs, including those
+    with one label. T is the sum of all weights (q for AC1).
+
+    The coefficient is undefined if no pair has two labels, or if all labels are equal. Raises
+    ValueError if there are fewer than two categories, or a value is out of bounds.
     """
     if undefined := _undefined_reason(counts):
         return Estimate(None, undefined)
@@ -53,8 +55,8 @@ def gwet_interval(
     """Return the percentile bootstrap interval of `gwet_ac`, with pairs resampled.
 
     Pairs with one label and pairs with several labels are drawn separately, because the number of
-    pairs with several labels is planned and not random. Raises ValueError if `gwet_ac` does, or if
-    the number of resamples or the confidence is out of bounds.
+    pairs with several labels is planned and not random. Raises ValueError for the reasons of
+    `gwet_ac`, or if the number of resamples or the confidence is out of bounds.
     """
     check_resampling(resamples, confidence)
     undefined = _undefined_reason(counts) or no_spread_reason(counts.multiply_labelled())

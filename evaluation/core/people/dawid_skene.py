@@ -1,9 +1,10 @@
-"""Estimation of annotator accuracies and true labels, only from labels (Dawid and Skene).
+"""Estimation of annotator accuracies and true labels without known correct answers.
 
 Source: A. P. Dawid and A. M. Skene, Maximum Likelihood Estimation of Observer Error-Rates Using the
-EM Algorithm, Applied Statistics 28 (1979), 20-28. Each item has one true class. Each annotator has
-a confusion matrix. The row of the true class contains the probabilities of the annotator's labels.
-Given the true class, annotators label independently of each other.
+EM Algorithm, Applied Statistics 28 (1979), 20-28. Equation numbers refer to this paper. The model
+assumes that each item has one true class, and that each annotator has a confusion matrix. The row
+of the true class contains the probabilities of the annotator's labels. Given the true class,
+annotators label independently of each other.
 
 Running time: L labels are sorted once, in O(L log L). EM then works on patterns, the different sets
 of (annotator, label) entries that items have. One round of EM takes O(T n_steps), where T is the
@@ -79,7 +80,7 @@ def dawid_skene(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
 ) -> LabelModelEstimate:
-    """Fit class shares, confusion matrices and true classes by EM.
+    """Fit class shares, confusion matrices and true classes by EM (expectation maximisation).
 
     items, annotators, labels: whole numbers [L], in any order. Items and annotators are numbered
     from 0 without gaps, and labels lie from 0 to n_steps - 1. EM starts from the vote shares. If an
@@ -88,8 +89,8 @@ def dawid_skene(
     Dirichlet prior of 1 + smoothing). No probability is then 0, and a row without evidence is
     uniform. tolerance: EM ends when no posterior changes by this much.
 
-    The model is undefined without labels, with one annotator, if all labels are equal, and if no
-    item is shared by two annotators. Raises ValueError if a number is out of bounds.
+    The model is undefined if there are no labels or only one annotator, if all labels are equal, or
+    if no item is shared by two annotators. Raises ValueError if a number is out of bounds.
 
     An item with one label gives almost no information about its annotator. Its posterior depends on
     the errors that the annotator makes on shared items. The more items have only one label, the
@@ -212,7 +213,10 @@ def collapse_labels(
 
 
 def _distinct_rows(table: IntArray, n_codes: int) -> tuple[IntArray, IntArray]:
-    """Number the distinct rows. Return the number of each row, and the index of a row by number."""
+    """Number the distinct rows, in no particular order.
+
+    Returns the number of each row, and for each number the index of one row that has it.
+    """
     number = np.zeros(len(table), dtype=np.int64)
     for column in table.T:  # renumbering after each column keeps the numbers far below 2^63
         number = renumber(number * n_codes + column)

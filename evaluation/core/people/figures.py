@@ -23,8 +23,8 @@ from evaluation.core.people.pace import BREAK_MS, TOO_FAST_MS, Answers, hours_at
 
 # A share is flagged if it differs from that of the other annotators by more than 0.1, and by more
 # than three standard deviations of a share of the same number of answers. The share of correct
-# answers to gold items is compared with the required accuracy. If it is lower by more than two
-# standard deviations, it is flagged, because there are few of these answers.
+# answers to gold items is compared with the required accuracy. There are few of these answers, so
+# two standard deviations are enough for a flag.
 MIN_DIFFERENCE: Final = 0.1
 DEVIATIONS: Final = 3.0
 GOLD_DEVIATIONS: Final = 2.0
@@ -75,7 +75,7 @@ class PersonCounts(TypedDict):
 
 
 class PersonFigures(PersonCounts):
-    """Numbers of one annotator, as JSON. Shares are not computed here.
+    """Numbers of one annotator, as JSON.
 
     seconds: median time of an answer, without breaks. accuracy: probability of a correct label by
     the model of Dawid and Skene, estimated from `accuracy_labels` labels. accuracy_low,

@@ -2,18 +2,22 @@
 
 A label can be wrong in two ways. A false alarm is labelled relevant but is not relevant. A miss is
 labelled not relevant but is relevant. The model assumes that wrong labels of one pair are
-independent. It does not distinguish annotators, so both rates are those of an average label. There
-are two sources for them.
+independent. It does not distinguish annotators, so both rates are those of an average label. The
+rates can be estimated in two ways.
 
-Pairs with several labels (`rates_from_labels`). Let n labels of a pair include r relevant ones. The
-probability of this is pi (1 - m)^r m^(n - r) + (1 - pi) f^r (1 - f)^(n - r), with prevalence pi,
-miss rate m and false alarm rate f. EM fits these numbers (Dawid and Skene 1979, equations 2.3 to
-2.5, with all annotators pooled). Two labels per pair and one prevalence give two equations for
-three unknowns. Third labels after disagreement give the third equation: the share of disagreements
-that end as relevant. Strata of different prevalence do so, too (Hui and Walter 1980, Biometrics
-36:167). Without either, the rates are not identified, and `rates_from_labels` returns this reason.
-Requesting third labels only after disagreement does not bias the fit, because the request depends
-only on labels that are in the likelihood.
+From pairs with several labels (`rates_from_labels`). Let n labels of a pair include r relevant
+ones. The probability of this is
+
+    pi (1 - m)^r m^(n - r) + (1 - pi) f^r (1 - f)^(n - r)
+
+with prevalence pi (the share of relevant pairs), miss rate m and false alarm rate f. EM
+(expectation maximisation) fits these three numbers (Dawid and Skene 1979, equations 2.3 to 2.5,
+with all annotators pooled). Two labels per pair and one prevalence give two equations for three
+unknowns. Third labels after disagreement give a third equation: the share of disagreements that end
+as relevant. Strata with different prevalences also give further equations (Hui and Walter 1980,
+Biometrics 36:167). With neither, the rates are not identified, and `rates_from_labels` returns
+`NOT_IDENTIFIED`. Requesting third labels only after disagreement does not bias the fit, because the
+request depends only on labels that are in the likelihood.
 
 Videos that do not match a caption at all are easier to reject than videos that nearly match. A pair
 is called isolated if no other pair of its caption is labelled relevant. If the strata of the table
@@ -21,8 +25,8 @@ distinguish isolated pairs, there are two rates of false alarms: for isolated pa
 pairs. Each of the two is shrunk towards the rate f of both kinds together: its number of false
 alarms is increased by 2, and its number of labels by 2 / f.
 
-Control pairs (`rates_from_gold`). The rates are estimated from the numbers of correct and wrong
-answers to pairs whose correct answer is known.
+From control pairs (`rates_from_gold`). The rates are estimated from the numbers of correct and
+wrong answers to pairs whose correct answer is known.
 """
 
 from __future__ import annotations
@@ -46,8 +50,8 @@ FEW_GOLD: Final = (
     "fewer than 10 answers to control pairs that are relevant, or to those that are not"
 )
 
-# Minimum numbers of pairs with different labels, of pairs with three labels or more, and of answers
-# to relevant and to not relevant control pairs.
+# Minimum number of pairs with different labels, of pairs with three labels or more, and of answers
+# to relevant control pairs as well as of answers to other control pairs.
 MIN_DISAGREEMENTS: Final = 10
 MIN_DECIDED: Final = 10
 MIN_GOLD: Final = 10
@@ -188,9 +192,9 @@ def rates_from_gold(
 
 
 def typed_rates(false_alarm: float, miss: float, resamples: int) -> RatesEstimate:
-    """Return rates that a researcher entered, as exact rates: every resample has the same rates.
+    """Return rates that a researcher entered. They count as exact: all resamples have these rates.
 
-    Raises ValueError if `ErrorRates` does.
+    Raises ValueError for the reasons of `ErrorRates`.
     """
     rates = ErrorRates(false_alarm, miss)
     draws = np.repeat([[false_alarm, miss]], resamples, axis=0)

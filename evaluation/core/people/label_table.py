@@ -25,7 +25,8 @@ class LabelTable:
     """Pairs with at least two labels, counted by their number of labels and of relevant labels.
 
     n_labels, relevant: int64 [P], the patterns: the number of labels, and the number of relevant
-    ones. counts: float64 [G, S * P], the number of pairs of each cluster by stratum and pattern.
+    ones. counts: float64 [G, S * P], the number of pairs of each of G clusters by stratum (S) and
+    pattern (P).
     is_isolated: bool [S], whether a stratum contains isolated pairs (no other pair of the caption
     is labelled relevant); None if strata do not distinguish them.
     """
@@ -143,7 +144,11 @@ def _chances(
     n_labels: FloatArray,
     relevant: FloatArray,
 ) -> FloatArray:
-    """Return the probability that a pair of each stratum and pattern is relevant, [B, S, P]."""
+    """Return the probability that a pair of each stratum and pattern is relevant, [B, S, P].
+
+    With the symbols of `label_rates`, this is 1 / (1 + x), where x is the odds of not relevant:
+    x = (1 - pi) / pi * (f / (1 - m))^r * ((1 - f) / m)^(n - r).
+    """
     f, m = false_alarms[:, :, None], misses[:, None, None]
     for_relevant, for_others = np.log(f) - np.log1p(-m), np.log1p(-f) - np.log(m)
     ratio = relevant * for_relevant + (n_labels - relevant) * for_others

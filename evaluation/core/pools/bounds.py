@@ -46,13 +46,14 @@ _BLOCK_QUERIES: Final = 1 << 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounds:
-    """Scores with unjudged pairs counted as not relevant, and the lowest and highest of each.
+    """The scores of a run with unjudged pairs counted as not relevant, and the bounds of each.
 
     known: the scores of `score_run`.
     lower, upper: bounds over the listed pairs.
-    lower_all: lower bound over all unjudged pairs. The upper one is `upper`: a relevant pair
-    outside of the list never raises a score.
-    listed, unlisted: int64 [n_queries], unjudged pairs of each query in and outside of its list.
+    lower_all: lower bound over all unjudged pairs. The upper bound over all unjudged pairs is
+    `upper`, because a relevant pair outside of the list never raises a score.
+    listed, unlisted: int64 [n_queries], the number of unjudged pairs of each query in its list, and
+    outside of its list.
 
     The means of the bounds are bounds of the mean. This includes MedR and `not_retrieved`. Judged@k
     has the same value in all of them.
@@ -81,12 +82,13 @@ def bound_scores(
     """Return the exact bounds over the listed pairs and over all unjudged pairs.
 
     ranked: as for `score_run`. All its ranks count: a pair below the cutoff of R@k, AP@k or nDCG@k
-    can still change the number by which these divide. highest: the highest grade of the scale, at
-    least `rel`; by default the highest known gain, or `rel` if that is higher. Each unjudged pair
-    can have any grade from 0 to this.
+    can still change the number by which the measure divides. rel: the lowest gain that counts as
+    relevant. highest: the highest grade of the scale, at least `rel`; by default the highest known
+    gain, or `rel` if that is higher. Each unjudged pair can have any grade from 0 to `highest`.
 
-    The bounds are reached for each query, and so for the mean. For C, P and RR the lower bound is
-    the known score, and in the upper bound all listed pairs are relevant. For ranks it is the
+    For each query there is an outcome of its unjudged pairs that reaches the bound, so the mean can
+    reach its bound, too. For C, P and RR the lower bound is the known score, and in the upper bound
+    all listed unjudged pairs are relevant. For measures that are ranks, such as MedR, it is the
     reverse. For R, AP and nDCG both bounds can differ from the known score. `extremes.Extremes`
     contains the proofs.
 
@@ -145,7 +147,7 @@ def _with_listed(
 ) -> Judged:
     """Return the known positives, and the unjudged cells of the lists as labels of this gain."""
     positives = Judged(*labels.positives(), labels.n_queries, labels.n_videos)
-    # Rows ascend, so this works row by row; judged cells go to the end of their row.
+    # Codes must ascend, so each row is sorted. Judged cells go to the end of their row.
     videos = np.sort(np.where(unjudged, ranked, labels.n_videos), axis=1)
     kept = videos < labels.n_videos
     query, _ = np.nonzero(kept)

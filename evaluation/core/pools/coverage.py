@@ -38,7 +38,10 @@ class RankCoverage:
 
 @dataclass(frozen=True, slots=True)
 class PoolDepth:
-    """The pool of the top `depth` of all runs: numbers of its pairs, judged and relevant pairs."""
+    """The size of the pool of the top `depth` of all runs.
+
+    pairs, judged, relevant: number of all, of judged and of relevant pairs in the pool.
+    """
 
     depth: int
     pairs: int

@@ -51,9 +51,9 @@ def pool_chances(pool: PooledLabels, rel: int = 1) -> FloatArray:
     be much too high.
 
     The function leaves out one pooled system at a time and counts the pairs that only this system
-    contributed. They resemble the unjudged pairs of a further system most. The judged pairs of the
-    further system do not: a pooled system ranks them high as well, and pairs that two systems rank
-    high are relevant far more often.
+    contributed. Of all judged pairs, they are most like the unjudged pairs of a system that was not
+    pooled. The judged pairs of the latter system are different: a pooled system also ranks them
+    high, and pairs that two systems rank high are relevant far more often.
 
     A rank without a judged pair has the share of its row. A row without a judged pair has the share
     of the other row. rel: the lowest gain that counts as relevant. Raises ValueError if every pair
@@ -93,11 +93,12 @@ def expect_scores(
     estimate is too low for a system that ranks videos better than the pooled systems. It is too
     high if few systems were pooled, because a pair that several systems miss is less likely to be
     relevant than a pair that one system misses. With two pooled systems on MSVD, the estimate was
-    closer to the score with all labels than the known score for most measures, but not for all. Do
-    not publish it without the errors that `check_expectations` returns.
+    usually closer to the score with all labels than the known score was, but not for all measures.
+    Do not publish it without the errors that `check_expectations` returns.
 
-    Raises ValueError if `ranked` is malformed or too deep, for probabilities outside of 0 to 1, and
-    for other measures. A median and the ideal list of nDCG have no such expected value.
+    Raises ValueError if `ranked` is malformed or too deep, if a probability is not from 0 to 1, or
+    if a measure is not C, P, R, RR, AP or AP(found). The median of MedR and the ideal list of nDCG
+    have no such expected value.
     """
     requested = tuple(dict.fromkeys(measures))
     for measure in requested:
@@ -128,7 +129,7 @@ def expect_scores(
 def check_expectations(
     pool: PooledLabels, measures: Iterable[Measure], rel: int = 1
 ) -> tuple[ExpectationCheck, ...]:
-    """Leave out each pooled system, estimate its score, and return it with the score by all labels.
+    """Leave out each pooled system, and return its estimated score with its score by all labels.
 
     Lists are cut to the depth of the pool, where every pair is judged. Raises ValueError if
     `expect_scores` or `pool_chances` does, or if the pool has only one system.
@@ -211,15 +212,15 @@ def _expect_ratio(
 ) -> FloatArray:
     """Return the expected value of a sum over ranked positives, divided by all positives: [B].
 
-    Let h_r be 1 for a positive at rank r and 0 otherwise, p_r its probability, and M = outside.
-    Then 1 / (M + sum of h) is the integral of z^(M - 1 + sum of h) over z from 0 to 1. Because the
-    h_r are independent,
+    Let h_r be 1 for a positive at rank r and 0 otherwise, p_r the probability that h_r is 1, and
+    M = outside. Then 1 / (M + sum of h) is the integral of z^(M - 1 + sum of h) over z from 0 to 1.
+    Because the h_r are independent,
 
         E[h_r z^(sum of h)] = z * s_r * prod of (1 - p_i + p_i z),  s_r = p_r / (1 - p_r + p_r z)
 
     With h_r h_q instead of h_r, the factor is z^2 * s_r * s_q instead of z * s_r. `dividend(s, z)`
     is the sum of such factors, divided by z. The integrand is a polynomial in z of degree below
-    M + depth, so Gauss's quadrature is exact with half as many nodes.
+    M + depth. Gauss's quadrature is therefore exact with half as many nodes as this degree.
     """
     degree = int(outside.max(initial=0)) + len(chance)
     nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)

@@ -26,29 +26,38 @@ Sides: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 class Extremes:
     """A block of B queries, and the outcomes of their unjudged pairs that can be extreme.
 
-    The binary measures. Let x of a query's listed unjudged pairs be relevant. That fixes the
-    divisor of R and AP. The dividend depends on the sorted ranks of the positives, and none of its
-    terms grows if a rank grows: 1 up to k (R), i / rank for the i-th positive up to k (AP). So the
-    score is highest if the x topmost unjudged pairs are relevant, and lowest if the x lowest ones
-    are. Both families over all x contain the extremes. For AP(found)@k, which divides by the
-    positives in the top k, the same is true for the number of relevant pairs in the top k. The y
-    relevant pairs outside of the list only add to the divisor of R and AP. Over all unjudged pairs,
-    y is therefore 0 in the upper bound, and the number of all of them in the lower bound.
+    R, AP and AP(found). Let x of a query's listed unjudged pairs be relevant. That fixes the
+    divisor of R and AP. The dividend is a sum over the positives down to rank k. Its terms are 1
+    for R, and i / rank of the i-th positive for AP. No term grows if a rank grows. So for each x,
+    the score is highest if the x topmost unjudged pairs are relevant, and lowest if the x lowest
+    ones are. The extreme scores are among these outcomes for all x. For AP(found)@k, which divides
+    by the positives in the top k, the same is true if x is the number of relevant unjudged pairs in
+    the top k. Relevant pairs outside of the list only add to the divisor of R and AP. In the bounds
+    over all unjudged pairs, none of those outside of the list is therefore relevant in the upper
+    bound, and all of them are relevant in the lower bound.
 
-    nDCG is N / D. Both depend on the values v = v(grade) of the unjudged pairs. N is linear in
-    them. D, the best order's sum, is the maximum over all orders of a linear function, so it is
-    convex. N - c D is therefore concave for each c >= 0, and N / D is quasi-concave. N / D is
-    lowest in a corner of the box, where each pair has grade 0 or the highest one. If x of the pairs
-    are relevant, N is lowest if these are at the x lowest ranks. Pairs outside of the list only
-    raise D.
+    nDCG is N / D, where N is the DCG of the list and D that of the best order. Both depend on the
+    values v(grade) of the unjudged pairs. N is linear in these values. D is the maximum of linear
+    functions, one for each order, so it is convex. N - c D is therefore concave for each c >= 0,
+    and N / D is quasi-concave. N / D is lowest in a corner of the box of possible values, where
+    each pair has grade 0 or the highest one. If x of the pairs are relevant, N is lowest if these
+    are at the x lowest ranks. Pairs outside of the list only raise D.
 
-    The highest nDCG can need grades between 0 and the highest one. Let x_t of the pairs have grade
-    t or more; for given x_t N is highest with the higher grades on top. With w_t = v(t) - v(t - 1),
-    K_t known pairs of grade t or more, S(m) the sum of the first m discounts and T(x) that of the x
-    topmost unjudged ranks, N = sum of w_t (known_t + T(x_t)) and D = sum of w_t S(K_t + x_t).
-    Dinkelbach (On nonlinear fractional programming, 1967) raises c = N / D by maximising N - c D
-    until c stays the same. This sum is maximised term by term: the first best x_t grows with K_t,
-    because the discounts fall, so x_1 >= x_2 >= ... is always true.
+    The highest nDCG can need grades between 0 and the highest one. For each grade t, let
+
+        x_t      be the number of listed unjudged pairs that have grade t or more,
+        K_t      the number of known pairs with grade t or more,
+        known_t  the sum of the discounts at the ranks of those known pairs that are in the list,
+        w_t      v(t) - v(t - 1),
+        S(m)     the sum of the first m discounts,
+        T(x)     the sum of the discounts at the x topmost unjudged ranks.
+
+    For fixed x_t, N is highest if higher grades are at higher ranks. Then N is the sum of
+    w_t (known_t + T(x_t)), and D is the sum of w_t S(K_t + x_t). Dinkelbach's method (On nonlinear
+    fractional programming, 1967) starts with the known c = N / D. It repeatedly maximises N - c D
+    and replaces c by N / D of the maximum, until c stays the same. Each term of N - c D can be
+    maximised separately: the discounts fall with the rank, so the smallest best x_t is higher or
+    equal for a higher K_t. K_t never grows with t, so x_1 >= x_2 >= ... as required.
 
     A column j of an array [B, depth + 1] is the outcome in which the unjudged pairs of the first j
     ranks (from the top) or of the last j ranks (from the bottom) are relevant.
@@ -66,8 +75,9 @@ class Extremes:
     ) -> None:
         """Store a block of queries.
 
-        gains, free: known gain, and whether it is unjudged, of each cell [B, depth]. unlisted:
-        unjudged pairs outside of the lists [B]. start: the number of the first query.
+        gains, free: [B, depth], the known gain of each cell of the lists, and whether the cell is
+        unjudged. unlisted: [B], number of unjudged pairs outside of each list. start: the number of
+        the first query. rel: the lowest gain of a positive. highest: the highest possible grade.
         """
         known = labels.rows_of(start, start + len(gains))
         self.gains, self.free, self.unlisted = gains, free, unlisted
@@ -89,14 +99,17 @@ class Extremes:
         return low, high, np.where(self.unlisted > 0, np.minimum(low, low_all), low)
 
     def recall(self, cutoff: int | None) -> Sides:
+        """Return the bounds of R."""
         within = self._within(cutoff)
         base, added = (self.hit & within).sum(axis=1), self.free & within
         return self._bound_by_positives(base, added, added)
 
     def average_precision(self, cutoff: int | None) -> Sides:
+        """Return the bounds of AP."""
         return self._bound_by_positives(*self._precision_sums(cutoff))
 
     def average_precision_found(self, cutoff: int | None) -> Sides:
+        """Return the bounds of AP(found)."""
         base, from_top, from_bottom = self._precision_sums(cutoff)
         within = self._within(cutoff)
         found = (self.hit & within).sum(axis=1)
@@ -194,10 +207,10 @@ class Extremes:
     ) -> tuple[list[tuple[float, IntArray]], FloatArray]:
         """Return the divisor of nDCG as a sum over steps of the scale.
 
-        For each step up to the highest grade, the list contains the value of the step and the
-        number of known pairs of each query that reach it, [B]. If known gains are higher than the
-        highest grade, the second result is the sum over the steps above it, [B]. Grades without a
-        known gain between them form one step.
+        For each step up to the highest grade, the list contains the increase of the value over the
+        step below, and the number of known pairs of each query that reach the step, [B]. The second
+        result is the sum over the steps above the highest grade, which only known pairs reach, [B].
+        Grades without a known gain between them form one step.
         """
         grades = np.unique(np.append(self.known_gains[self.known_gains > 0], self.highest))
         increments = np.diff(value(grades.astype(np.int8)), prepend=0.0)
@@ -212,10 +225,12 @@ class Extremes:
 
     @cached_property
     def hit(self) -> BoolArray:
+        """Whether a cell is a known positive, bool [B, depth]."""
         return self.gains >= self.rel
 
     @cached_property
     def positives(self) -> IntArray:
+        """The number of known positives of each query, int64 [B]."""
         return self._count_known(self.rel)
 
     def _count_known(self, gain: int) -> IntArray:
@@ -256,6 +271,7 @@ def _from_bottom(base: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray
 
 
 def _before(flags: BoolArray) -> IntArray:
+    """Return the number of true cells to the left of each cell."""
     return np.cumsum(flags, axis=1, dtype=np.int64) - flags
 
 

@@ -1,4 +1,4 @@
-"""Labels, agreement and scores as they were after each number of labels."""
+"""Labels and agreement after each number of labels, and the number from which scores are stable."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from evaluation.core.relevance.judged import Judged
 class Checkpoint:
     """The state after the first `labels` labels.
 
-    judged: the pairs with a majority among their labels so far, with gain 1 if it is relevant and 0
-    if not; a tie counts as unjudged. opinions: the first labels of each pair, from which agreement
-    is measured.
+    judged: the pairs with a majority among their labels so far. The gain is 1 if the majority is
+    relevant, and 0 if not. A tie counts as unjudged. opinions: the first labels of each pair, from
+    which agreement is measured.
     """
 
     labels: int
@@ -40,9 +40,9 @@ def replay_labels(
 
     codes: int64 [n_pairs], pair codes, ascending. pair_of, relevant: int64 [L], in the order in
     which the labels arrived: the index of the pair in `codes`, and 0 or 1. checkpoints: int64,
-    ascending numbers of labels from 0 to L. is_first: bool [L], whether a label is a first label of
-    its pair, whose agreement is measured. The running time is linear in L and in the number of
-    pairs times checkpoints.
+    ascending numbers of labels from 0 to L. is_first: bool [L], whether a label is one of the first
+    labels of its pair, from which agreement is measured. The running time is linear in L and in
+    (number of pairs) * (number of checkpoints).
     """
     n_labels, n_relevant, n_first_labels, n_first_relevant = np.zeros((4, len(codes)), np.int64)
     done = 0
@@ -135,7 +135,7 @@ def settled_from(checkpoints: IntArray, scores: FloatArray, within: float) -> in
     """Return the number of labels after which every score stays near its last value.
 
     checkpoints: int64 [n], ascending numbers of labels. scores: float64 [n, n_systems]. within: the
-    largest allowed difference from the last score. This number is known only in hindsight.
+    largest allowed difference from the last score. The result is known only after the last label.
     """
     return _first_of_last_run(checkpoints, (np.abs(scores - scores[-1]) <= within).all(axis=1))
 
@@ -150,6 +150,9 @@ def order_settled_from(checkpoints: IntArray, scores: FloatArray) -> int:
 
 
 def _first_of_last_run(checkpoints: IntArray, is_met: BoolArray) -> int:
-    """Return the first checkpoint after which a condition is always met. The last one meets it."""
+    """Return the first checkpoint from which on a condition is always met.
+
+    is_met: bool [n]. The last checkpoint must meet the condition.
+    """
     fails = np.flatnonzero(~is_met)
     return int(checkpoints[fails[-1] + 1 if len(fails) else 0])

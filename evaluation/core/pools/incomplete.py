@@ -69,6 +69,10 @@ def inferred_ap(
     2006, as in trec_eval). An unjudged video in the top `pool_depth` of a list counts as pooled. At
     a later rank it counts as not relevant.
 
+    Let a positive be at rank k, and let p, j and r be the numbers of pooled, judged and relevant
+    videos above it. With e = 0.00001, its estimated precision is (1 + p (r + e) / (j + 2 e)) / k.
+    The sum over the listed positives is divided by the number of all positives.
+
     Do not use the measure for a system that was not pooled. The unjudged videos of such a system
     are not a random part of the pool.
     """

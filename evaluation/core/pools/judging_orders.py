@@ -4,28 +4,28 @@ A strategy computes an order of all pooled pairs:
 
 depth          By the best rank in any run. At the sizes of `depth_sizes`, these are the pools of
                depth 1, 2, …
-uniform        At random, as if a share of the pool was drawn.
+uniform        At random, as if a share of the pool were drawn.
 move-to-front  Take pairs from the same run while they are relevant. A run loses one point for each
                pair that is not relevant. The next pair is from the run with the most points
                (Cormack, Palmer and Clarke, SIGIR 1998, the local variant: each query separately).
 max-mean       Runs are the arms of a bandit, and relevant pairs are the reward. The next pair is
                from the run with the highest mean of its Beta posterior, (hits + 1) / (judged + 2)
                with a uniform prior (Losada, Parapar and Barreiro, Feeling lucky?, SAC 2016).
-thompson       As max-mean, with a random number from each posterior instead of its mean. The code
-               compares -ln(1 - x) instead of x, which has the same order. For x from
-               Beta(h + 1, m + 1) it is the sum of E_i / (m + 1 + i) for i = 0 … h, with independent
-               exponential numbers E_i (Renyi 1953, order statistics of uniform numbers).
+thompson       As max-mean, with a random number x from each posterior instead of its mean. The code
+               compares -ln(1 - x), which has the same order as x. For h hits and m misses, x is
+               from Beta(h + 1, m + 1), and -ln(1 - x) is the sum of E_i / (m + 1 + i) for
+               i = 0 … h, with independent exponential numbers E_i (Renyi 1953, order statistics of
+               uniform numbers).
 
 Move-to-front and the bandits learn for each query separately. A revealed pair counts only for the
 run from which it was taken. A run provides its highest-ranked unrevealed pair. If several runs are
 equal, the first one in the query's own order is used. The order of query q begins with run q modulo
 the number of runs, so that no system is preferred.
 
-The budget is divided equally. In the first step, every query has one pair revealed, in the second
-step a second pair, until the pool of a query is complete. For "depth", the steps are: rank 1 of
-each query's first run, rank 1 of its second run, and so on. Within a step, queries are in random
-order, because a budget can end within a step, and neighbouring queries are often captions of one
-video.
+The budget is divided equally among the queries. Each step reveals one pair of every query whose
+pool is not complete. For "depth", the steps are: rank 1 of each query's first run, rank 1 of its
+second run, and so on. Within a step, queries are in random order, because a budget can end within a
+step, and neighbouring queries are often captions of one video.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _Preference: TypeAlias = Callable[[_Points, _Points], _Points]
 _BLOCK_CELLS: Final = 1 << 17
 
 # Completed queries are removed from a block when the share of incomplete queries is below this.
-_CROWDED: Final = 0.9
+_MIN_INCOMPLETE: Final = 0.9
 
 
 # --- strategies -----------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 
 
 def depth_sizes(pool: PooledLabels) -> IntArray:
-    """Return the number of pairs of the pools of depth 1, 2, … up to the pool's own: int64 [depth].
+    """Return the sizes of the pools of depth 1, 2, … up to the depth of this pool, int64 [depth].
 
     Only pairs with a label are counted.
     """
@@ -223,7 +223,7 @@ def _judge_block(
         n_judged = np.count_nonzero(judged)
         if n_judged == 0:
             return
-        if n_judged < _CROWDED * len(rows):
+        if n_judged < _MIN_INCOMPLETE * len(rows):
             at, offered, hits, misses, penalty = (
                 np.compress(judged, values, axis=1)
                 for values in (at, offered, hits, misses, penalty)

@@ -83,7 +83,7 @@ class PooledLabels:
         return _select(self.labels, self.is_unique(system))
 
     def is_unique(self, system: str) -> BoolArray:
-        """Return flags [J] of the labels in `unique_pairs`. `without` returns all other labels."""
+        """Return flags [J] of the labels in `unique_pairs`. `without` keeps all other labels."""
         place = list(self.runs).index(system)
         by_others = np.delete(self.contributed, place, axis=0).any(axis=0)
         return np.asarray(self.contributed[place] & ~by_others & ~self.is_original)
@@ -107,8 +107,8 @@ class LeftOut:
         """Return the score without the unique pairs minus the score with all labels.
 
         The unit is that of the measure. The bias is usually negative. It can be positive for
-        measures that divide by all positives (R, AP, nDCG). For ranks (MedR, MeanR) a positive bias
-        is a loss.
+        measures that divide by all positives (R, AP, nDCG). For measures that are ranks (MedR,
+        MeanR), a positive bias is a loss.
         """
         return _difference(self.without, self.with_all, measure)
 
@@ -181,7 +181,7 @@ def grow_pool(
     max_pools: int = 20,
     rel: int = 1,
 ) -> tuple[Growth, ...]:
-    """Return the bias of each system outside of the pool, for growing numbers of pooled systems.
+    """Return the bias of each system if only other systems are pooled, for each number of them.
 
     For each system and each m from 1 to S - 1, the bias is the score with the labels of m other
     systems minus the score with all labels. It is a mean over all choices of the m systems. If

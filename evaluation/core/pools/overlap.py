@@ -1,9 +1,9 @@
 """The similarity of two runs: common videos and rank-biased overlap of their lists.
 
 Rank-biased overlap (RBO) was defined by Webber, Moffat and Zobel, A similarity measure for
-indefinite rankings, ACM TOIS 28(4), 2010. Equation numbers refer to this paper. RBO compares lists
-of which only the first ranks are known. If X_d is the number of videos that both lists contain down
-to depth d,
+indefinite rankings, ACM TOIS 28(4), 2010. Numbers in parentheses are equations of this paper. RBO
+compares lists of which only the first ranks are known. If X_d is the number of videos that both
+lists contain down to depth d,
 
     RBO = (1 - p) * sum over all d >= 1 of p^(d-1) * X_d / d                                (4)
 

@@ -144,7 +144,7 @@ def _as_pairs(shares: Iterable[float], n_pairs: int) -> list[int]:
     """Return shares of the pool as numbers of pairs, rounded up."""
     requested = list(shares)
     if not all(0 <= share <= 1 for share in requested):
-        raise ValueError("a share lies between 0 and 1")
+        raise ValueError("a share must be between 0 and 1")
     # 0.07 * 100 is 7.000000000000001 in floating point and must not be rounded up to 8.
     return [math.ceil(round(share * n_pairs, 6)) for share in requested]
 
@@ -321,7 +321,7 @@ def _as_replay(
 
 
 def _ranks(scores: FloatArray) -> tuple[int, ...]:
-    """Return ranks that can be compared. Scores that differ only by rounding errors tie."""
+    """Return the rank of each score. Scores that differ only by rounding errors share a rank."""
     return tuple(np.unique(scores.round(12), return_inverse=True)[1].tolist())
 
 

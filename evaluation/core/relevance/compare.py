@@ -17,6 +17,7 @@ import numpy.typing as npt
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
 
+# Options of `select_by_correctness`. Those of NEEDS_PAIR compare two runs.
 ALL: Final = "all"
 FIRST: Final = "first"
 SECOND: Final = "second"
@@ -25,10 +26,12 @@ EVERY: Final = "every"
 NEITHER: Final = "neither"
 NEEDS_PAIR: Final = (FIRST, SECOND, DIFFER)
 
+# Options of `changed_by_labels`.
 ANY: Final = "any"
 NEW: Final = "new"
 TURNED: Final = "turned"
 
+# Options of `in_order`.
 BENCHMARK: Final = "benchmark"
 CHANGED: Final = "changed"
 BY_DISTANCE: Final = "apart"
@@ -104,8 +107,8 @@ def select_by_correctness(
     """Select the queries on which certain runs are correct, bool [n_queries].
 
     show: ALL selects every query. FIRST and SECOND select the queries on which only that run of
-    `pair` is correct, and DIFFER those on which exactly one of the two is. EVERY and NEITHER select
-    the queries on which all runs are correct, and none is.
+    `pair` is correct, and DIFFER those on which exactly one of the two is. EVERY selects the
+    queries on which all runs are correct, and NEITHER those on which no run is.
 
     Raises ValueError if `show` has another value or needs a pair that is None, or if there is no
     run.
@@ -171,9 +174,9 @@ def in_order(
     """Sort queries, int64 [m]. Queries with equal sort keys keep their order.
 
     order: BENCHMARK keeps the order. CHANGED puts the queries with the most new positives first.
-    BY_DISTANCE puts those first for which the first positives, according to the labels, have the
-    largest difference of ranks between the two runs of `pair`. SHORT and LONG sort by `lengths`,
-    int64 [n_queries].
+    BY_DISTANCE puts those queries first for which the rank of the first positive, according to the
+    labels, differs most between the two runs of `pair`. SHORT puts queries with short captions
+    first, LONG those with long ones. lengths: int64 [n_queries], the length of each caption.
 
     Raises ValueError if `order` has another value or needs a pair that is None.
     """

@@ -1,4 +1,4 @@
-"""Measures computed from unbiased numbers of relevance instead of labels.
+"""Measures computed from unbiased estimates of relevance instead of labels.
 
 A measure is a function of zeros and ones, the relevance of the pairs. It therefore equals a
 polynomial in which each pair occurs at most once in each term. If the zeros and ones are replaced
@@ -6,8 +6,9 @@ by independent numbers t with the correct mean (`noise_relevance.unbiased_releva
 polynomial has the correct mean, too. With zeros and ones it is the measure itself.
 
 For C, P and RR the polynomial is simple. AP, R and nDCG divide by a function of the number N of all
-relevant pairs of the caption: they multiply by h(N). Choose numbers z and weights w such that h(N)
-is the sum of w z^(N - 1) for all N from 1. Let T_r be the relevance at rank r. Then
+relevant pairs of the caption. That is, they multiply by a number h(N). Choose numbers z and weights
+w such that h(N) is the sum of w z^(N - 1) for all N from 1. Let T_r be the relevance at rank r,
+with mean t_r, and let all pairs be independent. Then
 
     E[T_r z^(N - 1)] = s_r F,   E[T_r T_q z^(N - 1)] = z s_r s_q F,
 
@@ -195,7 +196,7 @@ def _roots(sums: Sequence[_Sum], most: int) -> tuple[ComplexArray, ComplexArray]
 def _parts(
     sums: Sequence[_Sum], t: FloatArray, z: complex, everything: Numbers | None
 ) -> list[Numbers]:
-    """Return E[sum z^(N - 1)] for each of the sums, [n_queries] each.
+    """Return the mean of sum * z^(N - 1) for each of the sums, [n_queries] each.
 
     everything: the product F over all pairs of each query. If it is None, only the top k counts.
     """
@@ -261,4 +262,5 @@ class _Groups:
         return np.asarray(size * (1 - 2 * (negative % 2)))
 
 
+# Up to this number of different values, `_Groups` counts pairs by value.
 _FEW_VALUES: Final = 32

@@ -1,8 +1,9 @@
-"""Sole positives: the only positive in the top k of a caption, on which its C@k depends.
+"""Sole positives, and the effect of second labels for them.
 
-If a caption has two positives in the top k, its C@k stays 1 when one of them is wrong. If it has a
-sole positive that is wrong, its C@k becomes 0. A second label is therefore most useful for sole
-positives.
+A sole positive is the only positive in the top k of a caption. The C@k of the caption depends on
+it. If a caption has two positives in the top k, its C@k stays 1 when one of them is wrong. If it
+has a sole positive that is wrong, its C@k becomes 0. A second label is therefore most useful for
+sole positives.
 """
 
 from __future__ import annotations
@@ -67,14 +68,14 @@ def expect_confirmation(
     """Estimate the effect of second labels for the sole positives of C@k.
 
     ranked: video numbers [n_queries, depth]. judged: the labels and original positives from which
-    the score without correction is computed. Raises ValueError if `sole_positives` does.
+    the score without correction is computed. Raises ValueError for the reasons of `sole_positives`.
 
     Let f be the false alarm rate of isolated pairs, and t an unbiased estimate of the relevance of
     a pair (`noise_relevance.unbiased_relevance`). If a pair has one label, the mean of f (1 - t) is
     the probability that it is labelled relevant and is not relevant. The expected number of wrong
-    sole positives is the sum of f (1 - t), over the pairs with one label and without another
-    positive in the top k of their caption. This needs no assumption about the number of relevant
-    pairs.
+    sole positives is the sum of f (1 - t) over certain pairs: those that have one label, and no
+    other positive in the top k of their caption. This needs no assumption about the number of
+    relevant pairs.
     """
     codes = sole_positives(ranked, judged, k)
     place = np.searchsorted(labels.codes, codes)

@@ -22,7 +22,10 @@ from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace
 
 UNJUDGED: Final = -1
-"""The gain that `look_up_gains` and `gains_of` return for an unjudged pair. Never in `Judged`."""
+"""The gain that `look_up_gains` and `gains_of` return for an unjudged pair.
+
+No pair in `Judged` has this gain.
+"""
 
 MAX_GAIN: Final = 127
 
@@ -144,9 +147,9 @@ class Judged:
 def with_positives(judged: Judged, original: Judged) -> Judged:
     """Join the judged pairs of two sources. If both contain a pair, the higher gain counts.
 
-    The FIRE study treats original positives in this way: they count as judged and positive even if
-    annotators judged them not relevant.
-    Raises ValueError if the two belong to benchmarks of different size.
+    The FIRE study (see `measures`) treats original positives in this way: they count as judged and
+    positive even if annotators judged them not relevant. Raises ValueError if the two belong to
+    benchmarks of different size.
     """
     if (judged.n_queries, judged.n_videos) != (original.n_queries, original.n_videos):
         raise ValueError("the judged pairs belong to benchmarks of different size")

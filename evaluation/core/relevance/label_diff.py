@@ -18,9 +18,10 @@ Int64Array = npt.NDArray[np.int64]
 class Kind(IntEnum):
     """How a pair differs. A pair that is pending or in conflict has no label.
 
-    NEW, REMOVED: only the new or only the old label set contains the pair. CHANGED: the pair has
-    different labels. GAINED, LOST: it has a label only in the new or only in the old label set.
-    SUPPORT: the label is the same or missing in both, and the judgments or the source differ.
+    SAME: nothing differs. NEW, REMOVED: only the new or only the old label set contains the pair.
+    CHANGED: the pair has different labels. GAINED, LOST: it has a label only in the new or only in
+    the old label set. SUPPORT: the label is the same or missing in both, and the judgments or the
+    source differ.
     """
 
     SAME = 0
@@ -34,10 +35,10 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelDiff:
-    """The pairs of both label sets, ascending by code, [n] each.
+    """All pairs of two label sets, ascending by code, [n] each.
 
-    kinds: int8, values of `Kind`. old, new: int64, indices into the two label sets, -1 for a pair
-    that one of them does not contain.
+    codes: int64, pair codes. kinds: int8, values of `Kind`. old, new: int64, the index of the pair
+    in the old and in the new label set, or -1 if the label set does not contain the pair.
     """
 
     codes: Int64Array
@@ -92,7 +93,10 @@ def _places(codes: Int64Array, wanted: Int64Array) -> Int64Array:
 def _support_differs(
     old: Labels, new: Labels, at_old: Int64Array, at_new: Int64Array
 ) -> npt.NDArray[np.bool_]:
-    """Return whether the source or the judgments of pairs differ. Only for pairs of both sets."""
+    """Return whether the source or the judgments of pairs differ.
+
+    The result is valid only for pairs that both label sets contain.
+    """
     columns = (
         (old.states, new.states),
         (old.judgments, new.judgments),

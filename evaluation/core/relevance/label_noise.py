@@ -39,10 +39,10 @@ Pair = tuple[float, float]
 class NoisyScore:
     """A raw score, and the score corrected for wrong labels.
 
-    raw: score from the labels, treated as correct. raw_interval: covers sampling only. corrected:
-    score without label errors. interval: covers labelling and sampling. change: raw minus
-    corrected, the effect of label noise, with its interval. Intervals are None if there are fewer
-    than two clusters.
+    raw: score from the labels, treated as correct. raw_interval: its interval, which covers only
+    sampling. corrected: estimated score without label errors. interval: its interval, which covers
+    labelling and sampling. change: raw minus corrected, the effect of label noise. Intervals are
+    None if there are fewer than two clusters.
     """
 
     run: str
@@ -87,7 +87,10 @@ class Resamples:
         return sums
 
     def interval(self, values: FloatArray, confidence: float) -> Pair | None:
-        """Return the interval of the mean of values [n_queries], by `resampling.mean_interval`."""
+        """Return the interval of the mean of values [n_queries], by `resampling.mean_interval`.
+
+        The result is None if the interval is undefined.
+        """
         rng = np.random.default_rng(self.seed)
         clusters = self.clusters if self.n_clusters < len(values) else None
         interval = mean_interval(
@@ -120,8 +123,8 @@ def correct_scores(
     [J], ascending, the pair codes of all pairs with a label and of original positives.
     relevance_at: a function that computes an unbiased estimate for each of these pairs, float64
     [J], from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with
-    one draw for each resample. Raises ValueError if the rates are undefined, and for measures that
-    cannot be corrected.
+    one draw for each resample. Raises ValueError if the rates are undefined, or if a measure cannot
+    be corrected.
     """
     if estimate.rates is None:
         raise ValueError("error rates are needed")
@@ -205,7 +208,7 @@ class _Points:
     def moved(self, scores: Sequence[float], draws: FloatArray) -> FloatArray:
         """Return the score at the rates of each draw, minus `scores[0]`, [resamples].
 
-        scores: the score at each of the rates.
+        scores: the score at each of `rates`. A parabola for each rate interpolates between them.
         """
         difference = np.zeros(len(draws))
         for place, (column, step) in enumerate(zip(self.columns, self.steps, strict=True)):
@@ -218,6 +221,11 @@ class _Points:
 
 
 def _points(rates: ErrorRates, draws: FloatArray) -> _Points:
+    """Return the rates at which to compute scores.
+
+    A step is the standard deviation of the draws. It is limited so that no rate falls below 0, and
+    so that labels stay better than chance.
+    """
     values = rates.values
     # If there are four rates, the first is the mean of the last two and does not vary itself.
     columns = range(len(values)) if len(values) == 2 else range(1, len(values))

@@ -11,7 +11,10 @@ Conventions for all measures:
 - A measure without a cutoff uses the whole list. AP at depth 10 and AP at depth 20 are therefore
   different numbers. Compare runs of the same depth, or use `AP@10`.
 - A list shorter than k counts as if it continued with videos that are not relevant. Only `Judged@k`
-  divides by the actual length, because it is about judging, not about the run.
+  divides by the actual length, because it describes the judging and not the run.
+
+"FIRE" is P. Rodriguez et al., Fighting FIRe with FIRE: Assessing the Validity of Text-to-Video
+Retrieval Benchmarks, 2022, arXiv:2210.05038.
 
 ================  =================================================================================
 C@k               1 if a positive is in the top k, else 0 (Success@k; video retrieval papers call
@@ -19,14 +22,14 @@ C@k               1 if a positive is in the top k, else 0 (Success@k; video retr
 R@k               positives in the top k / all positives of the query
 P@k               positives in the top k / k
 AP, AP@k          mean, over ALL positives of the query, of the precision at the rank of each
-                  positive; a positive that is not in the list has 0 (Manning et al., Introduction
-                  to Information Retrieval, 8.4; FIRE paper, equation 2)
+                  positive; a positive that is not in the list, or not in its top k, counts as 0
+                  (Manning et al., Introduction to Information Retrieval, 8.4; FIRE, equation 2)
 AP(found)[@k]     the same sum divided by the number of positives in the list, or in its top k (as
                   in the published FIRE code); a missed positive does not lower the score
 RR, RR@k          1 / rank of the first positive
 nDCG, nDCG@k      sum of gain / log2(rank + 1), divided by the same sum for the best possible list;
-                  both sums end at k, or include all positives (Järvelin and Kekäläinen 2002, as in
-                  trec_eval)
+                  both sums end at k; without a cutoff, they include the whole list and all
+                  positives (Järvelin and Kekäläinen 2002, as in trec_eval)
 nDCG(exp)[@k]     the same with 2^gain - 1 instead of gain (Burges et al. 2005)
 MedR, MeanR       median and mean rank of the first positive; see `scoring.RunScores.mean`
 Judged@k          judged pairs in the top k / length of the top k (as in ir_measures); 0 for an
@@ -80,7 +83,7 @@ class Measure:
         """Return the number of ranks that the measure reads in lists of this depth.
 
         A page shows each score with Judged@k for this number as k. For lists of depth 20, AP and
-        C@30 are both shown with Judged@20. The depth of truncated lists is that after truncation.
+        C@30 are both shown with Judged@20. For truncated lists, `depth` is that after truncation.
         """
         return depth if self.cutoff is None else min(self.cutoff, depth)
 

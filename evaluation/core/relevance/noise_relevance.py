@@ -121,7 +121,8 @@ def unbiased_relevance(evidence: Evidence, groups: IntArray | None = None) -> Fl
     does not depend on the first one.
 
     groups: int64 [n_pairs], from 0, groups of pairs with different error rates. Each group has its
-    own line.
+    own line. A group in which fewer than 30 pairs have several labels has no line. Such a pair gets
+    the mean of (L - f) / (1 - f - m) over its labels.
     """
     numbers = np.where(evidence.n_labels > 0, evidence.mean, 0.0)
     several = evidence.n_labels >= 2
@@ -145,7 +146,7 @@ def _calibrated(log_ratio: FloatArray, otherwise: FloatArray) -> FloatArray:
 
 
 def _chance(prevalence: FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the probability of relevance, by Bayes' theorem."""
+    """Return the probability of relevance, by Bayes' theorem. log_ratio: as in `Evidence`."""
     bounded = np.clip(prevalence, _SMALLEST, 1 - _SMALLEST)
     logs = np.log1p(-bounded) - np.log(bounded) + log_ratio
     return np.asarray(1 / (1 + np.exp(np.clip(logs, -700, 700))))

@@ -67,9 +67,9 @@ class NoisyLabels:
     counted here, because they were requested for positives only. ruled: int8, a lead's ruling (0 or
     1), or -1; a ruling counts as correct. is_known: bool, whether the pair is an original positive
     that counts as relevant regardless of its labels. n_all_labels: int64, the number of labels
-    including those that confirm a sole positive. each: the single labels, if annotators are needed.
-    is_copy: bool, whether the labels belong to an equal caption and are counted there; such pairs
-    are not used to estimate error rates.
+    including those that confirm a sole positive. each: the single labels; None if annotators are
+    not distinguished. is_copy: bool, whether the labels belong to an equal caption and are counted
+    there. Such pairs are not used to estimate error rates. None stands for no such pair.
     """
 
     codes: IntArray
@@ -240,7 +240,8 @@ def estimate_of_annotators(own: AnnotatorRates, by_labels: RatesEstimate) -> Rat
     """Return an estimate with the mean rates of the annotators, at most 0.49 each.
 
     by_labels: the estimate that does not distinguish annotators. Its resampled rates are multiplied
-    by the ratio of the annotators' mean rates to its own rates. If it has no rates, it is returned.
+    by the ratio of the annotators' mean rates to its own rates. If it has no rates, the result is
+    `by_labels` itself.
     """
     if by_labels.rates is None:
         return by_labels

@@ -1,8 +1,8 @@
 """Original positives that annotators judged not relevant, and labels without them.
 
-Captioning data sets contain wrong captions. The FIRE study counts every original positive as
-relevant. In its published labels of MSR-VTT, 219 of the 927 judged original positives are not
-relevant.
+Captioning data sets contain wrong captions. The FIRE study (see `measures`) counts every original
+positive as relevant. In its published labels of MSR-VTT, 219 of the 927 judged original positives
+are not relevant.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def rejected(labels: Judged, original: Judged) -> BoolArray:
 
 
 def drop_rejected(labels: Judged, original: Judged) -> Judged:
-    """Join labels and original positives, without those that are labelled not relevant.
+    """Join labels and original positives, except original positives labelled not relevant.
 
     All other original positives stay positive. If such a pair also has a positive label, the higher
     gain counts, as in `with_positives`. Raises ValueError if the two belong to benchmarks of

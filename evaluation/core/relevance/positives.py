@@ -3,7 +3,7 @@
 Positives are counted by caption, by rank in a run, and by the length of the caption. Captions on
 which systems are correct are counted by length. A length is a number of words. The source of a
 positive is the captioning data set (`ORIGINAL`) or the judgments (`NEW`). Figures 2, 3, 11 and 12
-and tables 5 and 6 of the FIRE study show these counts.
+and tables 5 and 6 of the FIRE study (see `measures`) show these counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The scores of a run under a set of judged pairs. `measures` defines each measure.
+"""The scores of a run under a set of judged pairs. The module `measures` defines the measures.
 
 All measures are computed from the ranks of the positives in the run. These ranks are looked up once
 and stored as sparse arrays, so that a measure needs a few sums over the positives instead of a pass
@@ -21,8 +21,8 @@ from evaluation.core.relevance.measures import Measure
 NO_QUERIES: Final = "no queries"
 MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
 
-# All arrays of a block of this size fit into the cache. Without blocks, ten times the queries take
-# fourteen times as long. For long lists, the number of cells limits a block, to save memory.
+# All arrays of a block of this size fit into the cache. Without blocks, ten times as many queries
+# take fourteen times as long. For long lists, the number of cells limits a block, to save memory.
 _BLOCK_QUERIES: Final = 1 << 14
 _BLOCK_CELLS: Final = 1 << 21
 

@@ -10,12 +10,12 @@ in the plan.
 Paired design: both systems on the same captions. The plan has the mean square q of the pilot's
 differences. For zeros and ones, q is the discordant share psi, the share of captions on which
 exactly one system is correct. If the systems were equal, each difference could have either sign, so
-the null variance is q. The alternative variance is q - d^2. These are the variances of Connor
-(1987), Sample size for testing differences in proportions for the paired-sample design, Biometrics
-43:207-211, and for any measure those of the randomisation test. If d is greater than the mean
-absolute difference E|x| of the pilot, more captions must differ, and q is multiplied by d / E|x|.
-For zeros and ones this ensures psi >= d. For other measures, q is at least d^2, because no mean of
-squares is below the square of the mean.
+the null variance is q. The alternative variance is q - d^2. For zeros and ones, these are the
+variances of Connor (1987), Sample size for testing differences in proportions for the paired-sample
+design, Biometrics 43:207-211. For any measure, they are those of the randomisation test. If d is
+greater than the mean absolute difference E|x| of the pilot, more captions must differ, and q is
+multiplied by d / E|x|. For zeros and ones this ensures psi >= d. For other measures, q is at least
+d^2, because no mean of squares is below the square of the mean.
 
 Independent design: each system on its own captions. For zeros and ones the plan has the mean p of
 both shares: p1 = p + d/2 and p2 = p - d/2, shifted together if one of them would be outside of 0
@@ -23,10 +23,10 @@ to 1. The variances are 2 p (1 - p) and p1 (1 - p1) + p2 (1 - p2) (Fleiss 1981, 
 for Rates and Proportions, chapter 3, without the continuity correction). For other measures, both
 variances are the sum of the two systems' variances.
 
-If the pilot is measured by video, both variances are multiplied by a design effect of the pilot: of
-the differences in the paired design, and of both systems' values together in the independent one. A
-measured effect below 1 counts as 1. The effect is for a plan with as many captions per video as in
-the pilot. With one caption per video it is 1.
+If the pilot is measured by video, both variances are multiplied by a design effect of the pilot. In
+the paired design it is the effect of the differences, in the independent design that of both
+systems' values together. A measured effect below 1 counts as 1. The effect is for a plan with as
+many captions per video as in the pilot. With one caption per video it is 1.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ Formula: TypeAlias = Literal["connor", "paired-normal", "two-proportions", "two-
 
 @dataclass(frozen=True, slots=True)
 class Variances:
-    """Variance of one caption's difference.
+    """The variance of one caption's difference, under two assumptions.
 
-    The variance of the mean is this, divided by the number of captions. null: the variance if the
-    systems are equal. alternative: the variance if they differ by the planned difference.
+    Divided by the number of captions, it is the variance of the mean difference. null: the variance
+    if the systems are equal. alternative: the variance if they differ by the planned difference.
     """
 
     null: float

@@ -1,4 +1,4 @@
-"""The number of captions needed to find a difference between two systems, and its cost.
+"""The number of captions needed to find a difference between two systems, and what they cost.
 
 A two-sided test of n captions finds a true difference d with the requested power if
 

@@ -18,9 +18,9 @@ normal quantile by the quantile of t with G - 1 degrees of freedom, for G cluste
 most clusters have no information about the variance. The degrees of freedom here are therefore the
 number of clusters that contain a query with the rarer outcome.
 
-The effective number is never below its value if all queries of a cluster have the same outcome:
-n^2 / sum of squared cluster sizes, with t of G - 1 degrees of freedom. This value is also used if
-nothing varies.
+The effective number has a minimum: the value that it has if all queries of each cluster have the
+same outcome. This is n^2 / sum of squared cluster sizes, with t of G - 1 degrees of freedom. The
+minimum is also used if nothing varies.
 
 In simulations for p from .5 to .99, 8 to 1,970 clusters and design effects up to 13, the coverage
 at 95 % is .92 to .99. It is .93 to .96 if at least about five clusters contain the rarer outcome.

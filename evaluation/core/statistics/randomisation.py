@@ -19,7 +19,8 @@ from evaluation.core.people.alpha import check_resampling
 from evaluation.core.statistics.resampling import check_values, split_neighbours, sum_clusters
 from evaluation.core.statistics.ties import signs_of
 
-# Two sums count as equal if their ratio is above this. The order of addition changes last digits.
+# Two sums count as equal if their ratio is above this, because the order of addition changes the
+# last digits.
 ALIKE: Final = 1 - 1e-12
 # Up to 20 differences, all 2^20 sums are computed, which takes about ten milliseconds.
 _ENUMERATED: Final = 20
@@ -90,9 +91,10 @@ def _count_whole_numbers(units: FloatArray) -> tuple[IntArray, IntArray] | None:
 
 
 def _distribution_of_sums(magnitudes: IntArray, counts: IntArray) -> FloatArray:
-    """Return the probability of each sum of the numbers with a positive sign, from 0 to their sum.
+    """Return the probability of each sum of the numbers with a positive sign, float64 [total + 1].
 
-    Among c numbers of the same magnitude, the number of positive signs is binomial.
+    The sum lies between 0 and the total of all magnitudes. Among c numbers of the same magnitude,
+    the number of positive signs is binomial.
     """
     chances = np.ones(1)
     for magnitude, count in zip(magnitudes.tolist(), counts.tolist(), strict=True):

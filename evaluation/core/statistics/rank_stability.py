@@ -63,8 +63,9 @@ def rank_stability(
     original, labelled: float64 [n_systems, n_queries], the values of one measure under each label
     set. clusters: whole numbers [n_queries]; queries of a cluster are drawn together. A resample
     draws the same queries for all systems and both label sets. If all systems of a ranking tie in a
-    resample, tau is undefined there, and its interval ignores this resample. Raises ValueError if
-    `significance.measure_difference` does, if there are no systems, or if the shapes differ.
+    resample, tau is undefined there, and its interval ignores this resample. Raises ValueError for
+    the reasons of `significance.measure_difference`, if there are no systems, or if the shapes
+    differ.
     """
     check_resampling(resamples, confidence)
     first, second = check_values(original, 2), check_values(labelled, 2)

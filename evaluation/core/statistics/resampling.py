@@ -4,10 +4,11 @@ Per-query values of a measure are float64 [n_queries], or [m, n_queries] for sev
 measures on the same queries. A resample draws queries with replacement, together with all their
 values, so that differences stay paired.
 
-The module contains the experiment of section 4.3 of the FIRE paper (figures 4, 9 and 10): how much
-would a system's score vary if only N captions had been annotated? `draw_sub_samples` draws N
-captions 10,000 times. The smallest difference between two systems that is significant at 95 %
-follows from the standard deviation of the means. It depends on the comparison:
+The module contains the experiment of section 4.3 of the FIRE study (`relevance.measures`; figures
+4, 9 and 10): how much would a system's score vary if only N captions had been annotated?
+`draw_sub_samples` draws N captions 10,000 times. The smallest difference between two systems that
+is significant at 95 % follows from the standard deviation of the means. It depends on the
+comparison:
 
 independent  Each system has its own sub-sample, as in a comparison of two papers. The difference is
              z * sqrt(sd_a^2 + sd_b^2), or 1.96 * sqrt(2) * sd if both deviations are equal.
@@ -36,7 +37,7 @@ t               Mean ± t times the jackknife standard error over clusters. It i
 
 In simulations (8, 12 and 19 clusters of equal and of very unequal size, symmetric and skewed
 values), the coverage is .93 to .96 for widened percentiles, .92 to .95 for t, and .85 to .92 for
-BCa.
+BCa (bias-corrected and accelerated percentiles).
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def draw_sub_samples(
     """
     checked = check_values(values, 1)
     if checked.size == 0 or size < 1 or resamples < 2:
-        raise ValueError("sub-samples need values, a size of 1 and at least two resamples")
+        raise ValueError("sub-samples need values, a size of at least 1 and two resamples or more")
     return SubSamples(size, resampled_sums(checked[None], size, resamples, rng)[0] / size)
 
 

@@ -1,4 +1,4 @@
-"""Saturation: the gap between a score and 1 is no larger than the noise of the score.
+"""Saturation: whether the gap between a score and 1 is no larger than the noise of the score.
 
 The gap is compared with two kinds of noise, both in the unit of the measure. One is half of the
 width of the score's interval, which is the uncertainty about other captions. The other is the
@@ -56,8 +56,8 @@ def check_saturation(
     the mean that wrong labels cause. clusters: integers [n_queries], queries that are drawn
     together.
 
-    Raises ValueError if values or noise are outside of 0 to 1, and in the cases in which
-    `significance.measure_difference` does.
+    Raises ValueError if values or noise are outside of 0 to 1, or for the reasons of
+    `significance.measure_difference`.
     """
     known = check_values(values, 1)
     check_resamplable(known.size, clusters)

@@ -32,9 +32,9 @@ psi(l) = -ln(1 - l) - l, is a supermartingale. So is the same expression with th
 z_i - mean_i. By Ville's inequality, both always stay below 2 / alpha with probability 1 - alpha.
 This bounds T from both sides.
 
-The intervals are valid for any bets. These bets make the interval narrow when its half-width is
-about w (the parameter `aim`). A fixed bet is then best if it is w / variance (in the units of z).
-Without replacement, the bet grows with N / (N - i + 1), as fewer units remain.
+The intervals are valid for any bets. The bets of this module make the interval narrow when its
+half-width is about w (the parameter `aim`). The best fixed bet is then w / variance (in the units
+of z). Without replacement, the bet grows with N / (N - i + 1), as fewer units remain.
 """
 
 from __future__ import annotations

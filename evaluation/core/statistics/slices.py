@@ -105,7 +105,7 @@ def _check_groups(groups: npt.ArrayLike, length: int, n_groups: int) -> IntArray
     array = np.asarray(groups)
     if array.shape != (length,):
         raise ValueError("groups must be one number for each value")
-    return whole_numbers(array + 1, "groups, counted from -1", n_groups) - 1
+    return whole_numbers(array + 1, "groups plus 1", n_groups) - 1
 
 
 # --- Bins -----------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def draw_cluster_sub_samples(
     """
     checked = check_values(values, 2)
     if checked.size == 0 or size < 1 or resamples < 2:
-        raise ValueError("sub-samples need values, a size of 1 and at least two resamples")
+        raise ValueError("sub-samples need values, a size of at least 1 and two resamples or more")
     n_queries = checked.shape[1]
     sums = sum_clusters(np.vstack([checked, np.ones(n_queries)]), clusters)
     drawn = resampled_sums(sums, clusters_to_draw(size, clusters, n_queries), resamples, rng)

@@ -60,7 +60,7 @@ def added_codes(original: Judged, shared: Judged) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class EqualCaptions:
-    """The captions with one text.
+    """Captions with the same text.
 
     first: number of the first caption. captions: number of captions. videos: number of different
     videos that are positives of these captions. added: number of positives that the captions gain.

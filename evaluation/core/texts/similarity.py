@@ -1,7 +1,8 @@
 """The similarity of captions, computed from common sequences of five characters.
 
-A system can answer a test caption from memory if a caption of the train split is similar. Figure 8
-and table 7 of the FIRE study show scores by `overlap_with_train`. A caption that is similar to a
+A system can answer a test caption from memory if a caption of the train split is similar.
+`overlap_with_train` computes this similarity. Figure 8 and table 7 of the FIRE study
+(`evaluation.core.relevance.measures`) show scores of captions by it. A caption that is similar to a
 caption of another video is also likely to match that video. `match_captions` computes this
 similarity for caption-video pairs, and `score_matches` compares labels derived from it with those
 of annotators.
@@ -11,9 +12,9 @@ normalised  in lower case; punctuation and symbols (Unicode categories P and S) 
             spaces; white space is a single space, and there is none at the ends
 gram        five consecutive characters, spaces included; a shorter text is one gram, and an empty
             text has none
-weight      number of times that the text contains the gram, times ln((1 + n) / (1 + df)) + 1; n is
-            the number of counted texts, and df the number of those that contain the gram (Salton
-            and Buckley 1988; smoothed as by default in scikit-learn)
+weight      number of times that the text contains the gram * (ln((1 + n) / (1 + df)) + 1); n is the
+            number of counted texts, and df the number of those that contain the gram (Salton and
+            Buckley 1988; smoothed as by default in scikit-learn)
 similarity  cosine of the weights of two texts: 0 if they have no common gram, 1 if they are equal
             after normalisation. Other texts have 1 only if they contain the same grams the same
             number of times.
@@ -49,7 +50,7 @@ _HIGHEST_KEY: Final = 1 << 62
 # A block of similarities has 48 MB. scipy needs about twice as much to compute it.
 _BLOCK_CELLS: Final = 6 << 20
 # The columns of similarities are divided into n stripes: column c is in stripe c modulo n. n is
-# this number times the number of nearest texts, so that two of these rarely share a stripe.
+# this number times the number of nearest texts, so that two nearest texts rarely share a stripe.
 _STRIPES: Final = 32
 
 
@@ -91,7 +92,7 @@ def overlap_with_train(
 ) -> TextOverlap:
     """Return the overlap of each test text with the `nearest` most similar train texts, [n_test].
 
-    df counts train texts only, so that the overlap of a test text does not depend on the other test
+    df counts only train texts, so that the overlap of a test text does not depend on the other test
     texts. A gram that occurs only in test texts has the highest weight. If there are fewer train
     texts than `nearest`, the mean is over all of them. Raises ValueError if there are no train
     texts or `nearest` is below 1.
@@ -226,7 +227,7 @@ def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike)
 
     texts: one for each query of `original`. codes: int64 [P], pair codes in any order. Raises
     ValueError if the number of texts differs from that of queries, or a code is out of bounds. The
-    function computes one video after another, so the time is proportional to P times the number of
+    function processes one video after another, so the time is proportional to P times the number of
     captions of a video.
     """
     if len(texts) != original.n_queries:

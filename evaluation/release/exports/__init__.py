@@ -45,8 +45,9 @@ CSV = "text/csv; charset=utf-8"
 class ExportFormat:
     """An export format.
 
-    suffix: the end of its file names. pieces: yields the file. options: the names of the
-    `ExportOptions` that the format accepts. is_for_leads: whether only leads may download it.
+    suffix: the end of its file names. pieces: a function that yields the file in pieces. options:
+    the names of the `ExportOptions` that the format accepts. is_for_leads: whether only leads may
+    download it.
     """
 
     title: str

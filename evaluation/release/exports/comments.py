@@ -1,6 +1,6 @@
-"""What people wrote about the pairs of a label set.
+"""The comments that people wrote about the pairs of a label set.
 
-Unlike all other formats, the file is read from the log, because a frozen file would keep the texts
+Unlike in all other formats, the contents are read from the log. A frozen file would keep the texts
 of people who are erased.
 """
 

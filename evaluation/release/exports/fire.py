@@ -49,9 +49,9 @@ def fire(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
 
 
 class _TextPairs:
-    """The pairs of a label set, by text and video, in arrays.
+    """The pairs of a label set, grouped by text and video, in arrays.
 
-    `select` makes objects of the selected ones.
+    `select` creates an `Annotation` for each selected group.
     """
 
     def __init__(self, label_set: LabelSet) -> None:
@@ -62,8 +62,8 @@ class _TextPairs:
         codes = self.found.codes
         # FIRE's loader compares texts character by character, so the benchmark's rule is not used.
         shared = text_pair_codes(codes, first_equal(self.texts, EXACT), self.space)
-        # The places of the pairs, sorted by text pair, and where each text pair begins in this
-        # order.
+        # The indices of the pairs, sorted by text pair, and the position at which each text pair
+        # begins in this order.
         self.order = np.argsort(shared, kind="stable")
         first = np.flatnonzero(np.diff(shared[self.order], prepend=-1))
         self.bounds = np.append(first, len(codes))

@@ -39,8 +39,9 @@ def csv(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
 
 
 def judgments(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
-    """Yield the single judgments with the pseudonyms of this label set, for import_judgments.
+    """Yield the single judgments with the pseudonyms of this label set.
 
+    The command `import_judgments` reads this format.
     Without further columns, the bytes are those of the frozen file.
     """
     if not options.columns:

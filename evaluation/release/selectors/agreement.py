@@ -24,8 +24,8 @@ def latest_agreement(benchmark: Benchmark) -> AgreementReport | None:
 def opinions_of(judgments: JudgmentArrays) -> Opinions:
     """Return the labels with their annotators and pairs.
 
-    If an annotator judged a pair in two campaigns, the first answer counts: no one agrees or
-    disagrees with themselves.
+    If an annotator judged a pair in two campaigns, only the first answer counts. Otherwise the
+    annotator would be compared with themselves.
     """
     is_new = (np.diff(judgments.pair_of, prepend=-1) != 0) | (
         np.diff(judgments.annotators, prepend=-1) != 0

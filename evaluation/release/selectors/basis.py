@@ -38,8 +38,8 @@ Int64Array = npt.NDArray[np.int64]
 class CampaignRules(TypedDict):
     """The policy of a campaign when a label set was published.
 
-    campaign: primary key. labels: names of the steps. judgments: its counted judgments. source:
-    of an imported file, see `Campaign.source`.
+    campaign: primary key. labels: names of the steps. judgments: number of its counted judgments.
+    source: the origin of imported judgments, see `Campaign.source`.
     """
 
     campaign: int
@@ -67,7 +67,7 @@ class Rules(TypedDict):
 
 
 def basis_of(benchmark: Benchmark, current: CurrentLabels) -> LabelSetBasis:
-    """Return the basis of a label set with the current labels, not stored yet."""
+    """Return the basis of a label set with the current labels, without storing it."""
     judgments = current.judgments
     return LabelSetBasis(
         judgments=pack(np.sort(judgments.ids)),

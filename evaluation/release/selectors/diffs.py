@@ -89,7 +89,7 @@ class SourceDiff:
 
 
 def compare_label_sets(benchmark: Benchmark, old: str, new: str) -> SourceDiff:
-    """Compare two versions. Either can be `draft`. Raises `NotFound`."""
+    """Compare two versions. Either can be `draft`. Raises `NotFound` if one does not exist."""
     sources = _get_source(benchmark, old), _get_source(benchmark, new)
     before, after = (label_set_labels(source) for source in sources)
     return SourceDiff(*sources, before, after, diff_labels(before, after))

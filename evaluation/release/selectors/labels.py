@@ -75,7 +75,7 @@ def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
 
 
 def get_label_set(benchmark: Benchmark, version: str) -> LabelSet:
-    """Return the label set with this version number. Raises `NotFound`."""
+    """Return the label set with this version number. Raises `NotFound` if there is none."""
     number = parse_version(version)
     sets = LabelSet.objects.select_related("benchmark", "created_by").filter(benchmark=benchmark)
     found = sets.filter(**number._asdict()).first() if number else None
@@ -85,7 +85,7 @@ def get_label_set(benchmark: Benchmark, version: str) -> LabelSet:
 
 
 def get_published(benchmark: Benchmark, which: str) -> LabelSet:
-    """Return a label set. Raises `InvalidInput` as `find_label_set`, and for `original`."""
+    """Return a label set. Raises `InvalidInput` as `find_label_set` does, and for `original`."""
     label_set = find_label_set(benchmark, which)
     if label_set is None:
         raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
@@ -122,7 +122,7 @@ def for_equal_captions(
     """Repeat the judgments and rulings of each text pair for all captions with that text.
 
     A pair can also have its own judgments or rulings, from a task that equal captions do not share.
-    It then gets those of a shared task only if the task shows this pair. first_equal: int64
+    It then gets those of a shared task only if that task shows this very pair. first_equal: int64
     [n_queries], as returned by `first_equal_captions`.
     """
     is_own = judgments.units == OWN_CAPTION
@@ -143,9 +143,10 @@ def for_equal_captions(
 def _repeat(
     codes: Int64Array, units: Int64Array, own: Int64Array, first_equal: Int64Array, space: PairSpace
 ) -> tuple[Int64Array, Int64Array]:
-    """Return the pair codes to which the rows apply, in order, and the number of each row.
+    """Repeat each row of judgments or rulings for all pairs to which it applies.
 
-    own: codes of pairs with their own rows, to which no other rows apply.
+    Returns the codes of these pairs, and the index of the row of each, ascending. own: codes of
+    pairs with their own rows. Of all shared rows, only those that show such a pair apply to it.
     """
     shared = np.flatnonzero(units != OWN_CAPTION)
     place, pairs = expand_text_pairs(units[shared], first_equal, space)

@@ -27,7 +27,10 @@ FIRST = Version(1)
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The proposed change, with a sentence for each reason. None for the first label set."""
+    """The proposed change, with a sentence for each reason.
+
+    previous, change: None for the first label set.
+    """
 
     previous: Version | None
     change: Change | None
@@ -51,7 +54,7 @@ def next_version(
 
 
 def propose_version(benchmark: Benchmark, labels: Labels, rules: Rules) -> Proposal:
-    """Return the change from the newest label set to these labels, by the rule above."""
+    """Return the change from the newest label set to these labels, by the rule of this module."""
     previous = LabelSet.objects.filter(benchmark=benchmark).first()
     if previous is None:
         return Proposal(None, None, ("It is the first label set.",))
@@ -82,7 +85,10 @@ def propose_from_draft(benchmark: Benchmark) -> Proposal | None:
 
 
 def _rule_changes(previous: LabelSet, rules: Rules) -> Iterator[str]:
-    """Yield the rules that differ. Label sets of older versions did not store theirs."""
+    """Yield a sentence for each rule that differs.
+
+    Older versions of Hearth published label sets without storing their rules.
+    """
     basis = LabelSetBasis.objects.filter(label_set=previous).only("rules").first()
     if basis is None:
         return

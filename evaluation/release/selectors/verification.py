@@ -1,4 +1,4 @@
-"""Checking that a published label set can still be rebuilt from the log."""
+"""Verification that a published label set can still be rebuilt from the log."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ SHOWN = 12
 class Verification:
     """The result of rebuilding a label set.
 
-    is_rebuilt: False if the set has no basis, because an older version published it; then only its
-    stored files were compared with their SHA-256. problems: one sentence for each difference.
+    is_rebuilt: False if the set has no basis, because an older version of Hearth published it, or
+    if a stored file is damaged. Then only the stored files were compared with their SHA-256.
+    problems: one sentence for each difference.
     """
 
     label_set: LabelSet

@@ -31,9 +31,9 @@ MAX_DRAFT_AGE = datetime.timedelta(minutes=10)
 def make_draft(*, benchmark: Benchmark, by: Actor, progress: Progress = no_progress) -> Draft:
     """Return a draft of the current labels.
 
-    If the labels are those of the latest draft, only its time is updated. If a newer draft was made
-    in the meantime, it is returned. Raises `NotPermitted` if `by` may not draft labels. Raises
-    `InvalidInput` if there are no labels.
+    If the labels equal those of the latest draft, the latest draft is updated and returned. If
+    another process made a newer draft in the meantime, that draft is returned. Raises
+    `NotPermitted` if `by` may not draft labels. Raises `InvalidInput` if there are no labels.
     """
     check_can_evaluate(by, benchmark)
     progress(0, 2, "reading judgments")

@@ -1,4 +1,4 @@
-"""Storing labels as arrays, in addition to the texts of label sets and drafts."""
+"""Storage of labels as arrays, in addition to the texts of label sets and drafts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def pack_labels(labels: Labels) -> PackedLabels:
-    """Return the columns of `LabelArrays`."""
+    """Return the compressed columns of `LabelArrays`."""
     return {name: pack(getattr(labels, name)) for name in LABEL_COLUMNS}
 
 
@@ -43,21 +43,21 @@ def store_label_arrays(benchmark: Benchmark, sha256: str, packed: PackedLabels) 
 
 
 def store_missing_arrays(*, dry_run: bool) -> tuple[int, int]:
-    """Store the labels of label sets that an earlier version has published without arrays.
+    """Store the labels of label sets that an earlier version of Hearth published without arrays.
 
-    Return the number of label sets, and the bytes of their arrays (0 if `dry_run` is set). A file
-    that is missing or damaged is left to `manage.py verify`.
+    Return the number of label sets, and the bytes of their arrays (0 if `dry_run` is set). A label
+    set whose file is missing or damaged is skipped; `manage.py verify` reports it.
     """
     same = LabelArrays.objects.filter(benchmark=OuterRef("benchmark"), sha256=OuterRef("sha256"))
     missing = LabelSet.objects.filter(~Exists(same)).select_related("benchmark").order_by("pk")
     if dry_run:
         return missing.count(), 0
-    sizes = [size for label_set in missing if (size := _store_of(label_set))]
+    sizes = [size for label_set in missing if (size := _store_label_set(label_set))]
     return len(sizes), sum(sizes)
 
 
-def _store_of(label_set: LabelSet) -> int:
-    """Return the bytes of the arrays; 0 if the file of the label set cannot be read."""
+def _store_label_set(label_set: LabelSet) -> int:
+    """Store the arrays of a label set. Return their bytes, or 0 if its file cannot be read."""
     benchmark = label_set.benchmark
     try:
         text = label_text(label_set)

@@ -1,4 +1,4 @@
-"""Publishing the current labels as label sets, and downloading these."""
+"""Services that publish the current labels as a label set, and download label sets."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ NOTES_LENGTH = 10_000
 class Unsettled(Conflict):
     """Pairs are pending or in conflict, and no one has confirmed that they get no label.
 
-    `counts` has their numbers.
+    `counts` contains their numbers.
     """
 
     def __init__(self, counts: OutcomeCounts) -> None:
@@ -91,7 +91,7 @@ def publish_label_set(
     request: uuid.UUID | None = None,
     progress: Progress = no_progress,
 ) -> LabelSet:
-    """Freeze the benchmark's labels as its next version.
+    """Freeze the current labels of the benchmark as its next label set.
 
     allow_pending: publish although pairs are pending or in conflict. They have no label in the
     label set. change: the part of the version number to increase; None for the one that
@@ -106,7 +106,7 @@ def publish_label_set(
     `allow_pending` is False. Raises `Conflict` if another label set was published at the same time.
     """
     check_can_publish_labels(by, benchmark)
-    notes = _checked(notes)
+    notes = _checked_notes(notes)
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
     if done is not None:
         return done
@@ -120,7 +120,7 @@ def publish_label_set(
     progress(1, 3, "writing the label set")
     with ThreadPoolExecutor() as threads:
         text = render_labels(current.labels, current.query_keys, current.video_keys)
-        # These use arrays and bytes, not the database, so they run during the next steps.
+        # Threads can do this work during the next steps, because it does not use the database.
         packed = {"labels": _compressing(threads, text)}
         summary = threads.submit(summary_of, current, text)
         arrays = threads.submit(pack_labels, current.labels)
@@ -167,8 +167,8 @@ def export_label_set(
 ) -> Iterator[bytes]:
     """Return a label set in a format of `exports.FORMATS`, as pieces of bytes.
 
-    Raises `NotPermitted` if `by` may not export the labels. Raises `InvalidInput` if
-    `exports.open_export` does.
+    Raises `NotPermitted` if `by` may not export the labels. Raises `InvalidInput` for the reasons
+    of `exports.open_export`.
     """
     check_can_export(by, label_set.benchmark)
     pieces = open_export(label_set, format, options)
@@ -194,7 +194,7 @@ def _judgment_texts(benchmark: Benchmark, current: CurrentLabels) -> tuple[bytes
 
 
 def _details_text(benchmark: Benchmark, ids: list[int]) -> bytes:
-    """Return the details file of these judgments, or nothing if all of them are imported."""
+    """Return the details file of these judgments, or no bytes if all campaigns are imported."""
     if all(campaign.is_imported for campaign in campaigns_of(benchmark)):
         return b""
     lines = [NO_DETAILS] * len(ids)
@@ -205,8 +205,8 @@ def _details_text(benchmark: Benchmark, ids: list[int]) -> bytes:
     return render_details(lines)
 
 
-def _checked(notes: str) -> str:
-    """Return the notes without surrounding blanks. Raises `InvalidInput` if they have a fault."""
+def _checked_notes(notes: str) -> str:
+    """Return the notes without blanks around them. Raises `InvalidInput` if they are not valid."""
     notes = notes.strip()
     if notes and (fault := text_fault(notes, "text of the notes", longest=NOTES_LENGTH)):
         raise InvalidInput(f"{fault[0].upper()}{fault[1:]}.")
@@ -214,7 +214,7 @@ def _checked(notes: str) -> str:
 
 
 def _compressing(threads: ThreadPoolExecutor, text: bytes) -> list[Future[bytes]]:
-    """Let threads compress a text, and return its pieces."""
+    """Let threads compress a text, and return the future of each compressed piece."""
     return [threads.submit(compress, piece) for piece in pieces_of(text)]
 
 

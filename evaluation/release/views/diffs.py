@@ -62,9 +62,9 @@ def label_set_diff_csv(
 @only_for(can_see_scores)
 @require_safe
 def label_set_compare(request: HttpRequest, key: str) -> HttpResponse:
-    """Redirect the form with two versions to their comparison.
+    """Redirect from the form with two versions to the page that compares them.
 
-    If a version is missing, redirect to the label sets, where both can be selected.
+    If a version is missing, redirect to the list of label sets, where both can be selected.
     """
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     old, new = request.GET.get("from", ""), request.GET.get("to", "")

@@ -133,7 +133,9 @@ def test_a_withdrawn_run_is_marked_and_has_no_scores(label_set: LabelSet) -> Non
     withdraw_run(run=run, by=OPERATOR, reason="Wrong checkpoint")
     files = release(label_set)
     assert [name for name in files if name.startswith(".eval_results")] == []
-    assert "No runs of the time of publication have scores." in files["README.md"].decode()
+    assert (
+        "No run that existed at the time of publication has scores." in files["README.md"].decode()
+    )
     assert f"sha256 `{run.sha256}`, withdrawn\n" in files["DATASHEET.md"].decode()
     (pooled,) = yaml.safe_load(files["ir-metadata.yml"])["method"]["runs"]
     assert (pooled["run"], pooled["withdrawn"]) == (run.name, True)

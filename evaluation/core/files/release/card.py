@@ -53,7 +53,7 @@ Name the version and the SHA-256 of the labels: `{facts.labels.sha256}`.
 
 
 def datasheet(facts: ReleaseFacts) -> str:
-    """Return the datasheet, in the order of Gebru et al. (Datasheets for Datasets, 2021)."""
+    """Return the datasheet, with the sections of Gebru et al. (Datasheets for Datasets, 2021)."""
     publisher = facts.publisher
     contact = ", ".join(filter(None, (publisher.name, publisher.email, publisher.website)))
     runs = "\n".join(
@@ -66,7 +66,7 @@ def datasheet(facts: ReleaseFacts) -> str:
 ## Motivation
 
 Captioning data sets pair each caption with one video. Retrieval benchmarks made from them count
-all other videos as wrong, although many match the caption. These labels state which
+all other videos as wrong, although many of them match the caption. These labels state which
 of the videos that retrieval systems return are relevant.
 
 ## Composition
@@ -74,7 +74,8 @@ of the videos that retrieval systems return are relevant.
 {_summary(facts)}
 
 Pairs without a decision: {facts.undecided:,}. The files contain no names of people.
-Annotators have pseudonyms, which differ between releases, so that no one can link them.
+Annotators have pseudonyms. Each release has different pseudonyms, so that no one can link the
+answers of an annotator across releases.
 
 ## Collection process
 
@@ -99,8 +100,8 @@ well a caption describes a video.
 ## Distribution
 
 Licence of the labels: {plain(facts.licence) or "not stated"}. Captions and videos have separate
-licences. Videos are not part of this release, and captions only if the table has a column
-`caption`.
+licences. Videos are not part of this release. Captions are part of it only if the table has a
+column `caption`.
 
 ## Maintenance
 
@@ -127,7 +128,7 @@ def changes(facts: ReleaseFacts) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A number that differs from that of the version before."""
+    """A number of a version, and the same number of the version before, or None."""
 
     name: str
     now: int
@@ -166,14 +167,14 @@ def _agreement(facts: ReleaseFacts) -> str:
     ends = found.alpha_interval
     interval = f" (95 % interval {ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
     return (
-        f"On {found.pairs:,} pairs with several first labels, {100 * found.agreement:.1f} % have "
-        f"equal ones. Krippendorff's alpha is {alpha}{interval}."
+        f"Of {found.pairs:,} pairs with several first labels, {100 * found.agreement:.1f} % have "
+        f"equal labels. Krippendorff's alpha is {alpha}{interval}."
     )
 
 
 def _scores(facts: ReleaseFacts) -> str:
     if not facts.scored_runs:
-        return "No runs of the time of publication have scores."
+        return "No run that existed at the time of publication has scores."
     measures = list(facts.scored_runs[0].scores)
     rows: list[Sequence[str]] = [["Run", *measures], ["---", *["---:"] * len(measures)]]
     rows += [

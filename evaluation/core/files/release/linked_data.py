@@ -56,7 +56,7 @@ MEDIA_TYPES = {
 
 
 def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
-    """Return the description of the data set by the Croissant format 1.0.
+    """Return the description of the data set in the Croissant format 1.0.
 
     files: the data files, each with its SHA-256.
     """
@@ -112,7 +112,8 @@ def _record_set(facts: ReleaseFacts) -> dict[str, Any]:
                 "@type": "cr:Field",
                 "@id": f"labels/{name}",
                 "name": name,
-                # The label of a pair without a decision is empty, which an integer cannot be.
+                # A label is a float, because that of a pair without a decision is empty, and a
+                # field of integers cannot be empty.
                 "dataType": "sc:Float"
                 if name == "label"
                 else "sc:Integer"

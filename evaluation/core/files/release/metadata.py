@@ -49,7 +49,7 @@ def _licence(text: str) -> dict[str, str]:
 
 
 def benchmark_metadata(facts: ReleaseFacts) -> dict[str, Any]:
-    """Return `eval.yaml`, with which a data set on the Hub becomes a benchmark."""
+    """Return the contents of `eval.yaml`, the file that makes a data set on the Hub a benchmark."""
     measures = facts.scored_runs[0].scores if facts.scored_runs else ()
     directions = dict.fromkeys(run.direction for run in facts.scored_runs)
     return {
@@ -66,7 +66,10 @@ def benchmark_metadata(facts: ReleaseFacts) -> dict[str, Any]:
 
 
 def eval_results(facts: ReleaseFacts, run: RunFacts) -> list[dict[str, Any]]:
-    """Return the scores of a run as a file of `.eval_results` in the repository of its model."""
+    """Return the scores of a run as the contents of a file in `.eval_results`.
+
+    The Hub reads such files from the repository of the model.
+    """
     website = facts.publisher.website
     return [
         {
@@ -89,9 +92,9 @@ def file_name(run: RunFacts, number: int) -> str:
 
 
 def task_name(measure: str, direction: str) -> str:
-    """Return a measure in the characters of a task id: `C@10` as `c_at_10`.
+    """Return the task id for a measure and a direction: `c_at_10` for `C@10`.
 
-    In the direction from video to text it is `video_to_text_c_at_10`.
+    For video-to-text runs it is `video_to_text_c_at_10`.
     """
     if direction == Direction.VIDEO_TO_TEXT:
         measure = f"{direction} {measure}"

@@ -79,7 +79,7 @@ def test_lists_limit_the_cutoffs() -> None:
     lists = ByLists(np.array([[1, 2], [0, -1]]), 4)
     limits = recall_limits(RELEVANCE, lists, OWN, 0.8, cutoffs=(1, 2))
     assert recalls(limits, (1, 2)) == {"own": [0.5, 0.5], "lower": [0.5, 0.5], "upper": [1.0, 1.0]}
-    with pytest.raises(ValueError, match="the lists have 2 ranks, and recall reads 5"):
+    with pytest.raises(ValueError, match="the lists have 2 ranks, but recall needs 5"):
         recall_limits(RELEVANCE, lists, OWN, 0.8, cutoffs=(1, 5))
 
 

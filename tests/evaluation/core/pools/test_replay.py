@@ -273,7 +273,7 @@ def test_replay_rejects_bad_parameters() -> None:
     with pytest.raises(ValueError, match="MedR can be undefined"):
         replay(pool, Measure("MedR"), rng=rng)
     for share in (-0.1, 1.1):
-        with pytest.raises(ValueError, match="a share lies between 0 and 1"):
+        with pytest.raises(ValueError, match="a share must be between 0 and 1"):
             replay(pool, CORRECT_AT_1, shares=(share,), rng=rng)
     for empty in (pool_of({"A": [[0]]}, {}), pool_of({"A": [[0]]}, {(0, 1): 1})):
         with pytest.raises(ValueError, match="no pair of the pool has a label"):

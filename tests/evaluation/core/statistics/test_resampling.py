@@ -202,7 +202,7 @@ def test_paired_difference_is_smaller_for_systems_that_are_alike() -> None:
 
 @pytest.mark.parametrize(("values", "size", "resamples"), [([], 5, 5), ([1], 0, 5), ([1], 5, 1)])
 def test_sub_samples_refuse_bad_parameters(values: list[float], size: int, resamples: int) -> None:
-    with pytest.raises(ValueError, match="sub-samples need values, a size of 1 and at least two"):
+    with pytest.raises(ValueError, match="sub-samples need values, a size of at least 1 and two"):
         draw_sub_samples(values, size, resamples, rng=rng_of(0))
 
 

@@ -72,8 +72,8 @@ def test_a_slice_equals_its_queries_without_the_others() -> None:
     ("groups", "clusters", "message"),
     [
         ([0, 1], None, "groups must be one number for each value"),
-        ([0, 1, 2], None, "groups, counted from -1: a number is outside of 0 to 2"),
-        ([0, 1, -2], None, "groups, counted from -1: a number is outside of 0 to 2"),
+        ([0, 1, 2], None, "groups plus 1: a number is outside of 0 to 2"),
+        ([0, 1, -2], None, "groups plus 1: a number is outside of 0 to 2"),
         ([0.0, 1.0, 1.0], None, "float64 instead of whole numbers"),
         ([0, 1, 1], [4], "1 clusters for 3 values"),
     ],

@@ -95,7 +95,7 @@ def test_differences_that_are_all_equal_have_a_smallest_one() -> None:
 @pytest.mark.parametrize(("size", "resamples"), [(0, 10), (5, 1)])
 def test_sub_samples_of_videos_refuse_bad_parameters(size: int, resamples: int) -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="sub-samples need values, a size of 1 and at least two"):
+    with pytest.raises(ValueError, match="sub-samples need values, a size of at least 1 and two"):
         draw_cluster_sub_samples([[1.0, 0.0]], size, resamples, rng=rng, clusters=[0, 1])
-    with pytest.raises(ValueError, match="sub-samples need values, a size of 1 and at least two"):
+    with pytest.raises(ValueError, match="sub-samples need values, a size of at least 1 and two"):
         draw_cluster_sub_samples(np.empty((1, 0)), 5, 10, rng=rng, clusters=[])
