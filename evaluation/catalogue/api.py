@@ -30,7 +30,7 @@ PARTS_PER_PAGE = 5
 PAIRS_HELP = "The number of pooled pairs."
 JUDGED_HELP = "The number of pooled pairs that have a label."
 RELEVANT_HELP = (
-    "The number of pairs whose label is relevant. Equal captions share labels, so these can "
+    "The number of pairs whose label is relevant. Equal captions share labels, so the number can "
     "include pairs outside the pools."
 )
 
@@ -96,8 +96,8 @@ class VideoPageSerializer(serializers.Serializer[Any]):
 class PairPageSerializer(serializers.Serializer[Any]):
     next = serializers.URLField(
         allow_null=True,
-        help_text="null on the last page. A page before it can have fewer results than the limit, "
-        "or none.",
+        help_text="null on the last page. Other pages can have fewer results than the limit, or "
+        "none.",
     )
     results = PairSerializer(many=True)
 

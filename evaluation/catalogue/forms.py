@@ -64,7 +64,10 @@ class FilterForm(LabelForm):
 
     @property
     def folded_fields(self) -> list[forms.BoundField]:
-        """The fields that the page folds: all but the search, and those without a choice."""
+        """The fields that the page folds.
+
+        These are all fields except the search and fields with fewer than two choices.
+        """
         return [
             self[name]
             for name, field in self.fields.items()
@@ -166,8 +169,10 @@ class PairFilter(FilterForm):
 
 
 def _label_sources(benchmark: Benchmark) -> dict[str, LabelSource | None]:
-    """Return the labels that can be selected, by their names: label sets first, the newest
-    first."""
+    """Return the labels that can be selected, by their names.
+
+    Label sets come first, the newest first, and then the draft.
+    """
     sets = LabelSet.objects.filter(benchmark=benchmark).defer("agreement")
     found: dict[str, LabelSource | None] = {str(source.reference): source for source in sets}
     if (draft := latest_draft(benchmark)) is not None:

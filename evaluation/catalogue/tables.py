@@ -55,7 +55,7 @@ VIDEO_FILE = (
     "relevant",
 )
 PAIR_FILE = tuple(PairRow.__annotations__)
-# The order of outcomes. Outcomes that need attention are last.
+# The places of outcomes when pairs are sorted. Pairs without a label come first.
 OUTCOME_PLACES = {outcome: place for place, outcome in enumerate(PairOutcome)}
 
 
@@ -83,7 +83,7 @@ class ShownPair:
     """A pair on the page of its caption or video. other: the video or the caption.
 
     is_pooled: false for a pair that only shares the labels of an equal caption, or that is only an
-    original positive. ranks: one for each run, None if its list does not contain the video.
+    original positive. ranks: one for each run, None if its list does not contain the pair.
     """
 
     other: Query | Video
@@ -98,7 +98,7 @@ class ShownPair:
 
     @property
     def outcome_text(self) -> str:
-        """The outcome, with the grade of a label above the lowest relevant one."""
+        """The outcome. If the label is above the lowest relevant one, its grade is added."""
         return f"{self.outcome.label}, {self.label}" if self.label > 1 else str(self.outcome.label)
 
 

@@ -74,7 +74,7 @@ class AnalysisDetail(OfBenchmark):
 class PaperSerializer(serializers.Serializer[dict[str, Any]]):
     tables = serializers.CharField(help_text="tables 1 to 4 of the FIRE study, LaTeX")
     methods = serializers.CharField(help_text="paragraph about the methods, LaTeX")
-    references = serializers.CharField(help_text="what both cite, BibTeX")
+    references = serializers.CharField(help_text="entries that tables and methods cite, BibTeX")
     figures = serializers.JSONField(help_text="the unrounded results with their inputs")
 
 
@@ -132,7 +132,9 @@ class ComparedSerializer(serializers.Serializer[dict[str, Any]]):
     caption_id = serializers.CharField()
     caption = serializers.CharField()
     words = serializers.IntegerField()
-    new = serializers.IntegerField(help_text="number of new positives in the top k of all runs")
+    new = serializers.IntegerField(
+        help_text="number of new positives within the cutoff, summed over all runs"
+    )
     runs = serializers.DictField(child=FirstRanksSerializer())
 
 
@@ -150,7 +152,7 @@ class ComparedCaptionSerializer(ComparedSerializer):
     runs = serializers.DictField(child=ListSerializer())
     place = serializers.IntegerField(
         allow_null=True,
-        help_text="position among the selected captions; null if it is not selected",
+        help_text="position among the selected captions; null if the caption is not selected",
     )
     count = serializers.IntegerField(help_text="number of selected captions")
     inputs = serializers.JSONField(
@@ -184,7 +186,7 @@ class Compare(OfBenchmark):
     def get(self, request: Request, key: str) -> Response:
         """List captions with the ranks of their first positives.
 
-        The default is all captions and the best runs, by the newest label set.
+        By default, all captions are listed, with the best runs and the newest label set.
         """
         comparison = comparison_from_request(self.benchmark, request)
         pages = BoundedPages()
@@ -234,13 +236,13 @@ def query_data(body: Any) -> dict[str, Any]:
     data = {str(name): value for name, value in body.items()}
     for name, value in data.items():
         values = value if isinstance(value, list) else [value]
-        if not all(map(_can_be_typed, (name, *values))):
+        if not all(map(_is_form_value, (name, *values))):
             raise InvalidInput("An option must be a text, a finite number, or a list of these.")
     return data
 
 
-def _can_be_typed(value: Any) -> bool:
-    """Return whether a form could send the value."""
+def _is_form_value(value: Any) -> bool:
+    """Return whether the value is a text, a finite number or null."""
     return isinstance(value, str | int | None) or (
         isinstance(value, float) and math.isfinite(value)
     )

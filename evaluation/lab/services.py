@@ -46,10 +46,10 @@ def analyse(*, question: Question, progress: Progress = no_progress) -> Analysis
 
 
 def begin_analysis(*, question: Question, data: Mapping[str, Any], created_by: User | None) -> Job:
-    """Return the unfinished job that computes the question. Begin one if there is none.
+    """Return the unfinished job for the question. Begin one if there is none.
 
-    data: the form data of the question, as for `build_question`. The job builds the question from
-    it again, and uses the default options that were filled in at the time of the request.
+    data: the form data of the question, as for `build_question`. The job builds the question again
+    from this data, with the default options that were filled in at the time of the request.
     """
     benchmark = question.inputs.benchmark
     return question.unfinished_job() or enqueue_job(
@@ -83,8 +83,8 @@ def check_same_code(requested_version: str) -> None:
     """
     if requested_version != code_version():
         raise Conflict(
-            f"Version {requested_version} requested this, but the worker runs {code_version()}. "
-            "Restart the older of the two."
+            f"This job was requested by version {requested_version}, but the worker runs version "
+            f"{code_version()}. Restart the process with the older version."
         )
 
 
@@ -102,7 +102,9 @@ def compute_overview_analysis(
 def compute_paper(
     *, label_set: LabelSet, by: Actor, progress: Progress = no_progress
 ) -> dict[str, AnalysisResult]:
-    """Compute and store the analyses of a paper about a label set. Return them by their names.
+    """Compute and store the results that a paper about a label set needs.
+
+    Return them by the name of the analysis.
 
     Raises `NotPermitted` if `by` may not compute figures. Raises `InvalidInput` if there is no run.
     """
@@ -133,10 +135,10 @@ def begin_paper(*, label_set: LabelSet, by: Actor) -> Job:
 def renew_analyses() -> int:
     """Begin the jobs that update outdated results, and return the number of jobs.
 
-    These are the analysis on the benchmark's page, and each opened analysis with the default
-    options. A new run, label set or code version makes a result outdated. A benchmark waits until
-    nothing has arrived for a while, because several runs are often uploaded one after another.
-    Failed jobs are not repeated.
+    For each benchmark, these are the results of the analysis on its page and of each analysis that
+    already has a stored result, with the default options. A new run, label set or code version
+    makes a result outdated. A benchmark waits until no run or label set has arrived for a while,
+    because several runs are often uploaded one after another. Failed jobs are not repeated.
     """
     begun = 0
     used = Q(analysis_results__isnull=False) | Q(label_sets__isnull=False)
@@ -148,16 +150,19 @@ def renew_analyses() -> int:
 
 
 def _to_renew(benchmark: Benchmark) -> list[str]:
-    return sorted({OVERVIEW_ANALYSIS, *_opened_analyses(benchmark)})
+    return sorted({OVERVIEW_ANALYSIS, *_analyses_with_results(benchmark)})
 
 
 def renew_draft_analyses(*, benchmark: Benchmark) -> int:
-    """Begin the jobs for the analyses that were opened with the draft; return their number."""
-    names = _opened_analyses(benchmark, inputs__labels=DRAFT)
+    """Begin the jobs for the analyses that have stored results of drafts.
+
+    Return the number of jobs.
+    """
+    names = _analyses_with_results(benchmark, inputs__labels=DRAFT)
     return sum(_renew(benchmark, name, {"labels": DRAFT}) for name in names)
 
 
-def _opened_analyses(benchmark: Benchmark, **inputs: Any) -> QuerySet[AnalysisResult, str]:
+def _analyses_with_results(benchmark: Benchmark, **inputs: Any) -> QuerySet[AnalysisResult, str]:
     """Return the names of the analyses that have stored results."""
     results = AnalysisResult.objects.filter(benchmark=benchmark, **inputs).order_by()
     return results.values_list("kind", flat=True).distinct()

@@ -22,10 +22,11 @@ CACHE_SECONDS = 24 * 3600
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """The numbers of each caption, or of each video; int64 [n] each.
+    """The numbers of pairs of each caption, or of each video; int64 [n] each.
 
     pairs: pooled pairs. judged: pooled pairs that have a label. relevant: pairs whose label is
-    relevant. Equal captions share labels, so these can include pairs outside the pools.
+    relevant. Equal captions share labels, so the relevant pairs can include pairs outside the
+    pools.
     """
 
     pairs: IntArray
@@ -40,7 +41,7 @@ class PairCounts:
 
 
 def pair_counts(benchmark: Benchmark, source: LabelSource | None) -> PairCounts:
-    """Return the counts under a label set or draft; None: nothing is judged.
+    """Return the counts under a label set or draft. If `source` is None, no pair is judged.
 
     They are cached until a pool is built. Counting reads all pooled pairs, which takes half a
     second for MSVD.
@@ -86,7 +87,8 @@ def _pooled_codes(benchmark: Benchmark) -> IntArray:
 def pooled_pairs_per_caption(benchmark: Benchmark) -> IntArray:
     """Return the number of pooled pairs of each caption, int64 [n_queries].
 
-    The database counts them, so that no pair is read. They are cached until a pool is built.
+    The database counts the pairs, so that no pair is read. The counts are cached until a pool is
+    built.
     """
     key = f"pairs-per-caption-{benchmark.pk}-{pools_fingerprint(benchmark)}"
     found: IntArray | None = cache.get(key)

@@ -73,7 +73,7 @@ class PairTask:
 
     @property
     def text(self) -> str:
-        """The state with the number of labels, if the task needs another one."""
+        """The state of the task. If the task is open, its number of labels is added."""
         state = TaskState(self.task.state)
         if state != TaskState.OPEN:
             return str(state.label)

@@ -26,7 +26,7 @@ def within_limits(values: npt.NDArray[Any], least: float | None, most: float | N
 
 
 def have_positives(counts: IntArray, wanted: str) -> BoolArray:
-    """Return which counts a value of `Positives` selects; all without a value."""
+    """Return which counts a value of `Positives` selects. An empty value selects all."""
     kept: BoolArray
     match wanted:
         case Positives.NONE:
@@ -41,7 +41,10 @@ def have_positives(counts: IntArray, wanted: str) -> BoolArray:
 
 
 def are_judged(counts: Counts, wanted: str) -> BoolArray:
-    """Return which captions or videos a value of `JudgedPairs` selects; all without a value."""
+    """Return which captions or videos a value of `JudgedPairs` selects.
+
+    An empty value selects all.
+    """
     is_pooled = counts.pairs > 0
     kept: BoolArray
     match wanted:

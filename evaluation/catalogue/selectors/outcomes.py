@@ -65,9 +65,10 @@ def outcome_name(state: int, label: int) -> PairOutcome:
 
 
 def with_outcomes(benchmark: Benchmark, source: LabelSource | None, codes: IntArray) -> PairColumns:
-    """Return pairs with their outcomes under a label set or draft; None: all are unjudged.
+    """Return pairs with their outcomes under a label set or draft.
 
-    codes: int64 [n], ascending. Nothing is read from the database except uncached labels.
+    source: if None, all pairs are unjudged. codes: int64 [n], ascending. Nothing is read from the
+    database except data that is not cached yet.
     """
     catalogue, space = catalogue_of(benchmark), benchmark.pair_space
     originals = space.encode(catalogue.original_queries, catalogue.original_videos)
@@ -96,8 +97,10 @@ def with_outcomes(benchmark: Benchmark, source: LabelSource | None, codes: IntAr
 
 
 def _find(known: IntArray, codes: IntArray) -> tuple[IntArray, BoolArray]:
-    """Return the places of codes in the sorted codes `known`, and whether they are in it, [n]
-    each."""
+    """Return the place of each code in `known`, and whether it is there, [n] each.
+
+    known: sorted codes.
+    """
     if not len(known):
         return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.bool_)
     at = np.minimum(np.searchsorted(known, codes), len(known) - 1)

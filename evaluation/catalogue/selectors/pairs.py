@@ -44,7 +44,7 @@ class PairRow(TypedDict):
 
 
 def labelled_of_caption(source: LabelSource | None, benchmark: Benchmark, query: int) -> IntArray:
-    """Return the codes of a caption's pairs in a label set or draft, also those outside pools."""
+    """Return the codes of a caption's pairs in a label set or draft, even outside the pools."""
     if source is None:
         return np.empty(0, np.int64)
     codes, space = label_set_labels(source).codes, benchmark.pair_space
@@ -53,7 +53,7 @@ def labelled_of_caption(source: LabelSource | None, benchmark: Benchmark, query:
 
 
 def labelled_of_video(source: LabelSource | None, benchmark: Benchmark, video: int) -> IntArray:
-    """Return the codes of a video's pairs in a label set or draft, also those outside pools."""
+    """Return the codes of a video's pairs in a label set or draft, even outside the pools."""
     if source is None:
         return np.empty(0, np.int64)
     codes = label_set_labels(source).codes
@@ -197,8 +197,8 @@ class PairPage:
 def pair_page(parts: Iterator[PairPart], limit: int, max_parts: int) -> PairPage:
     """Return the first `limit` pairs of the parts.
 
-    A filter can leave few pairs of many parts. So that no page reads the whole table, it ends after
-    `max_parts`, even with fewer pairs.
+    A filter can leave few pairs in each part. A page therefore ends after `max_parts` parts, even
+    if it has fewer pairs. Otherwise a page could read the whole table.
     """
     found: list[PairColumns] = []
     free, end = limit, None

@@ -70,7 +70,10 @@ def _pairs_context(
     runs: list[Run],
     ranked: dict[int, IntArray],
 ) -> dict[str, Any]:
-    """Return one page of the pairs of a caption. ranked: its ranked videos by run."""
+    """Return one page of the pairs of a caption.
+
+    ranked: the ranked videos of the caption by the primary key of the run.
+    """
     benchmark, space = query.benchmark, query.benchmark.pair_space
     heads = pair_columns("Video", runs, sorts_ranks=True)
     order = Order.requested(request.GET.get("sort", ""), heads, "number")
@@ -92,7 +95,7 @@ def _pairs_context(
 
 
 def _other_captions(query: Query) -> dict[str, Any]:
-    """Return the captions before and after, and those with an equal text."""
+    """Return the captions before and after a caption, and those with an equal text."""
     equal = equal_captions_of(query)
     near = [query.number - 1, query.number + 1]
     wanted = [*near, *equal[:EQUAL_CAPTIONS_MAX]]

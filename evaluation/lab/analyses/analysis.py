@@ -37,9 +37,9 @@ def _unchanged(_inputs: Inputs, options: Any) -> Any:
 class Analysis(Generic[Options, Result]):
     """One analysis of the lab.
 
-    `form` has the fields of the options, for page, command and API. `fill_defaults` returns the
-    options with their values. It replaces empty ones, so that a result names all its inputs.
-    `source` is the part of a paper that the analysis reproduces.
+    `form` has the fields of the options, for the page, the command and the API. `fill_defaults`
+    replaces empty options by values, so that a result names all its inputs. `source` is the part of
+    a paper that the analysis reproduces.
     """
 
     name: str
@@ -59,14 +59,14 @@ class Analysis(Generic[Options, Result]):
     notes: tuple[str, ...] = ()
     runs_needed: int = 1
     proxies_needed: int = 0
-    # Whether the analysis takes runs of either direction, if all have the same one. Otherwise it
-    # takes only text-to-video runs, unless its form mixes directions.
+    # Whether the analysis takes runs of either direction. All runs of a result then have the same
+    # direction. If false, it takes only text-to-video runs, unless its form mixes directions.
     is_directed: bool = False
-    # Whether the result depends on ranked lists. Otherwise directions do not matter.
+    # Whether the result depends on ranked lists. If false, directions do not matter.
     reads_lists: bool = True
     needs_labels: bool = False
-    # Whether the analysis starts from the original positives, so the labels cannot be used without
-    # them.
+    # Whether the analysis needs the original positives. The option to use only labels is then
+    # invalid.
     needs_originals: bool = False
     # Whether the analysis compares the orders of ordering studies.
     needs_studies: bool = False

@@ -44,7 +44,9 @@ from evaluation.lab.analyses.layouts.bootstrap import (
     SubSamplesResult,
 )
 
+# Approximate maximum number of bins in a histogram.
 PARTS = 60
+# Scores that differ by less than this share of a bin are in the same bin.
 ROUNDING = 1e-9
 
 
@@ -70,7 +72,7 @@ def _compute(inputs: Inputs, options: BootstrapOptions, progress: Progress) -> S
     pairs: list[PairRow] = []
     rng = np.random.default_rng(options["seed"])
     clusters = inputs.clusters(options["unit"])
-    sizes = {size: _videos(size, clusters) for size in options["sizes"]}
+    sizes = {size: _videos_to_draw(size, clusters) for size in options["sizes"]}
     for place, (by, judged) in enumerate(
         (("labelled", inputs.judged), ("original", inputs.original))
     ):
@@ -101,7 +103,7 @@ def _compute(inputs: Inputs, options: BootstrapOptions, progress: Progress) -> S
     }
 
 
-def _videos(size: int, clusters: IntArray | None) -> int | None:
+def _videos_to_draw(size: int, clusters: IntArray | None) -> int | None:
     return None if clusters is None else clusters_to_draw(size, clusters, len(clusters))
 
 
@@ -145,12 +147,13 @@ def _sampled(drawn: SubSamples, options: BootstrapOptions) -> SampleFigures:
 def _histogram(drawn: SubSamples) -> Histogram:
     """Return a histogram whose bins are a whole number of captions wide.
 
-    A share such as C@k has only values that are whole numbers of captions. Bins of another width
-    would contain different numbers of values.
+    A share such as C@k is a number of captions divided by the size of the sample. Bins of another
+    width would contain different numbers of its possible values.
     """
     span = float(drawn.means.max() - drawn.means.min())
     width = max(1, math.ceil(span * drawn.size / PARTS)) / drawn.size
-    # Half of an even width is a score, too. Rounding errors must not move it to another bin.
+    # If the width is an even number of captions, the edges of bins are possible scores. Rounding
+    # errors must not move these scores to another bin.
     places = np.floor(drawn.means / width + 0.5 + ROUNDING).astype(np.int64)
     first = int(places.min())
     return {"first": first * width, "width": width, "counts": np.bincount(places - first).tolist()}
@@ -178,7 +181,8 @@ BOOTSTRAP = Analysis(
         "normal quantile of the confidence (1.96 for 95 %). For two systems on different captions, "
         "the deviation is that of one system times √2. For two systems on the same captions, it is "
         "the deviation that the paired differences would have if the systems were equal, as in a "
-        "test. It is smaller. The analysis “Plan an annotation” uses the same variances.",
+        "test. This deviation is smaller. The analysis “Plan an annotation” uses the same "
+        "variances.",
         "A true difference of this size is significant in only half of all samples. Use the "
         "analysis “Plan an annotation” for a higher power.",
     ),

@@ -67,14 +67,14 @@ class BoundsOptions(BoundsFields):
 
 
 def _fill_defaults(inputs: Inputs, options: BoundsFields) -> BoundsOptions:
-    """Add the scale and all runs, because the estimate depends on the runs that contain a pair."""
+    """Add the highest grade, and all runs, because the estimate depends on all runs."""
     pool = {run.name: run.sha256 for run in inputs.runs_of_direction()}
     return {**options, "pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
 
 
 def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> BoundsResult:
     depth = options["depth"]
-    # A run may have been added since the request.
+    # If no run was selected, `inputs.runs` can contain runs that were added since the request.
     names = sorted({*options["pool"], *(run.name for run in inputs.runs)})
     all_runs = find_runs(inputs.benchmark, names, inputs.direction)
     lists = {run.name: ranked_matrix(run)[:, :depth] for run in all_runs}
@@ -170,7 +170,10 @@ def _expect(
 
 
 def _chances(pool: PooledLabels) -> FloatArray | None:
-    """Return `pool_chances`, or None if two or more systems contributed each judged pair."""
+    """Return the result of `pool_chances`.
+
+    Return None if every judged pair was contributed by two or more systems.
+    """
     try:
         return pool_chances(pool)
     except ValueError:
@@ -178,10 +181,10 @@ def _chances(pool: PooledLabels) -> FloatArray | None:
 
 
 def _checks(pool: PooledLabels, measures: list[Measure]) -> list[CheckRow]:
-    """Return the error of the estimate for systems whose score is known, each left out of the pool.
+    """Leave out each system of the pool in turn, and return its estimated and its true scores.
 
-    A system without pairs that only it contributed is not in the table, because the pool loses
-    nothing without it.
+    A system without pairs that only it contributed has no row, because the pool loses nothing
+    without it.
     """
     estimated = [measure for measure in measures if measure.name in EXPECTED]
     try:

@@ -88,8 +88,8 @@ def horizontal_labels(name: str, order: Sequence[str], side_by_side: int) -> Enc
         "labelAlign": "left",
         "labelBaseline": "middle",
         "labelLimit": 300,
-        # A dot takes 20 pixels. This is the distance from the middle of the dots to above the
-        # first.
+        # A dot takes 20 pixels. This offset moves a name from the middle of its dots to above the
+        # first dot.
         "labelOffset": -10 * side_by_side - 6,
         "labelPadding": -6,
         "ticks": False,
@@ -99,7 +99,7 @@ def horizontal_labels(name: str, order: Sequence[str], side_by_side: int) -> Enc
 
 
 def offset(encoding: Encoding) -> Encoding:
-    """Return the encoding that puts the same names side by side at one position."""
+    """Return the encoding for `xOffset` or `yOffset`, which puts the names side by side."""
     return {key: value for key, value in encoding.items() if key != "title"}
 
 
@@ -112,9 +112,9 @@ def low_high(interval: Sequence[float | None] | None) -> dict[str, float | None]
 def spans(
     rows: Sequence[Row], encoding: dict[str, Encoding], mark: Encoding = RULES
 ) -> list[dict[str, Any]]:
-    """Return a layer with the intervals of the rows.
+    """Return a list of one layer, which shows the intervals of the rows.
 
-    Return no layer if all intervals are undefined, because Vega cannot scale them.
+    The list is empty if all intervals are undefined, because Vega cannot scale them.
     """
     return (
         [{"mark": mark, "encoding": encoding}]
@@ -164,9 +164,10 @@ def dashed_lines(rows: Sequence[Row], dashes: Encoding, **encoding: Encoding) ->
 
 
 def dots(rows: Sequence[Row], place: str, at: Encoding, score: Encoding) -> dict[str, Any]:
-    """Return a dot for the score of each row on a line for its `interval`.
+    """Return a chart with a dot for the score of each row, on a line that shows its `interval`.
 
-    place: the axis of the groups, x or y. The dots of several runs are side by side.
+    place: the axis of the groups, x or y. at: the encoding of the groups. score: the encoding of
+    the scores. The dots of several runs are side by side.
     """
     values = [{**row, **low_high(row["interval"])} for row in rows]
     along = "y" if place == "x" else "x"

@@ -25,7 +25,11 @@ COUNTED = {"pairs": "Pairs", "judged": "Judged", "relevant": "Relevant"}
 
 
 class RankRow(TypedDict):
-    """The videos at one rank of a run. share: their judged share. judged_at: Judged@rank."""
+    """The videos at one rank of a run.
+
+    filled: number of lists with a video at this rank. share: the judged share of these videos.
+    judged_at: Judged@rank.
+    """
 
     run: str
     rank: int
@@ -141,8 +145,8 @@ def _charts(result: CoverageResult) -> list[Chart]:
         Chart(
             "ranks",
             "Judged share at each rank",
-            "A line for each run over the ranks: the judged share of its videos. It falls below "
-            "the depth of the pool.",
+            "A line for each run over the ranks: the judged share of its videos. It falls at ranks "
+            "that are deeper than the pool.",
             spec(result["ranks"], LINES, x=step("rank", "Rank"), y=share, color=name_of("run")),
         ),
         Chart(

@@ -79,7 +79,7 @@ def equal_captions_field() -> forms.ChoiceField:
 def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
     """Return the original positives and the selected labels, with the positives of equal captions.
 
-    The labels are unchanged if only they are selected. With the rule `off` nothing is added.
+    If only the labels count, they stay unchanged. With the rule `off`, nothing is added.
     """
     if rule == EqualTexts.OFF:
         return inputs.original, inputs.judged

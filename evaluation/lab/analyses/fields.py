@@ -57,7 +57,7 @@ class MeasureField(forms.CharField):
 
     def clean(self, value: Any) -> str:
         text = super().clean(value)
-        return str(_checked(text)) if text else text
+        return str(_parse_or_reject(text)) if text else text
 
 
 def _in_one_line(value: Any) -> Any:
@@ -87,8 +87,8 @@ class MeasuresField(forms.CharField):
         names = super().clean(_in_one_line(value)).split()
         if len(names) > MEASURES_MAX:
             raise forms.ValidationError(f"Enter at most {MEASURES_MAX} measures.")
-        found = [str(_checked(name)) for name in dict.fromkeys(names)]
-        return [_share(name) for name in found] if self.shares else found
+        found = [str(_parse_or_reject(name)) for name in dict.fromkeys(names)]
+        return [_reject_rank(name) for name in found] if self.shares else found
 
 
 class NumbersField(forms.CharField):
@@ -110,7 +110,7 @@ class NumbersField(forms.CharField):
         return numbers
 
 
-def _checked(name: str) -> Measure:
+def _parse_or_reject(name: str) -> Measure:
     try:
         return parse_measure(name)
     except InvalidInput as error:
@@ -121,10 +121,10 @@ class ShareMeasureField(MeasureField):
     """The name of one measure whose values are shares, from 0 to 1."""
 
     def clean(self, value: Any) -> str:
-        return _share(super().clean(value))
+        return _reject_rank(super().clean(value))
 
 
-def _share(name: str) -> str:
+def _reject_rank(name: str) -> str:
     if name in RANK_MEASURES:
         raise forms.ValidationError(f"{name} is a rank, not a share. Choose another measure.")
     return name
@@ -197,7 +197,8 @@ def resampling_unit_field() -> forms.ChoiceField:
             (VIDEOS, "video"),
             (CAPTIONS, "caption"),
         ],
-        help_text="Automatic: video if a video has several captions, because these are dependent.",
+        help_text="Automatic: video if a video has several captions, because their scores depend "
+        "on each other.",
     )
 
 

@@ -32,7 +32,7 @@ class AnalysisForm(forms.Form):
 
     # Names of fields that the page shows outside of the settings.
     elsewhere: tuple[str, ...] = ()
-    # Whether runs of both directions can be selected, because each is scored in its own.
+    # Whether runs of both directions can be selected. Each run is then scored in its own direction.
     mixes_directions = False
 
     labels: forms.Field | None = LabelsField(label="Labels")
@@ -62,8 +62,8 @@ class AnalysisForm(forms.Form):
 
         data: texts, or lists of texts, by the names of fields. versions, splits: the versions of
         the label sets and the names of the splits, newest first. studies: the primary keys and
-        names of the studies. directions: the directions of the runs. If there is only one, the page
-        has no field for it.
+        names of the studies. directions: the directions of the runs. If there is only one
+        direction, the page has no field for the direction.
         """
         super().__init__()
         if DIRECTION in self.fields and len(directions) < 2 and not data.get(DIRECTION):

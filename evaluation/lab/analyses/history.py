@@ -40,7 +40,7 @@ from evaluation.lab.analyses.layouts.history import (
 )
 from evaluation.lab.analyses.stopping import StoppingOptions, arrived_labels, stopping_rule
 
-# Distance of scores from their last values.
+# Largest distance of scores from their last values, by name.
 NEAR = {"within 5 points": 0.05, "within 2 points": 0.02, "within 1 point": 0.01}
 
 
@@ -83,6 +83,8 @@ def _compute(inputs: Inputs, options: HistoryOptions, progress: Progress) -> His
     rows: list[ScoreRow] = []
     agreement: list[AgreementRow] = []
     size = {"n_queries": inputs.benchmark.n_queries, "n_videos": inputs.benchmark.n_videos}
+    # Scores use the labels of all captions, with answers repeated for equal captions. Agreement
+    # counts each answer once.
     for_captions = replay_labels(
         labels.codes,
         labels.pair_of,
@@ -121,7 +123,7 @@ def _compute(inputs: Inputs, options: HistoryOptions, progress: Progress) -> His
 def _settled(checkpoints: IntArray, rows: list[ScoreRow], n_runs: int) -> list[SettledRow]:
     """Return the number of labels from which scores and order no longer changed.
 
-    The number is null if there is no score.
+    Return no rows if there is no score.
     """
     if not rows or rows[0]["score"] is None:
         return []
@@ -188,9 +190,9 @@ HISTORY = Analysis(
     needs_labels=True,
     reads_judgments=True,
     notes=(
-        "The analysis uses all judgments that count, in the order in which they arrived, for any "
-        "selected label set. A pair has the label of more than half of its judgments so far. "
-        "Original positives count from the beginning.",
+        "The analysis uses all judgments that count, in the order in which they arrived. This does "
+        "not depend on the selected label set. A pair has the label of more than half of its "
+        "judgments so far. Original positives count from the beginning.",
         "Imported judgments are in the order of their file.",
         "The stopping rule can be used during a campaign, because it needs no later labels. Its "
         "intervals are a confidence sequence (Waudby-Smith and Ramdas 2020 and 2024), which stays "

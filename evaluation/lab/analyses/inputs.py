@@ -65,11 +65,13 @@ class Inputs:
 
     Each is loaded at its first use. `proxy_inputs` loads the values of proxies.
 
-    The runs have one direction. From text to video, each query of an analysis is a caption, and its
-    list contains videos. From video to text, lists and labels are those of the transposed `space`:
-    each query is a video, and its list contains captions, which names such as `n_videos` then
-    count. If an analysis mixes directions, each run is scored in its own direction, and everything
-    else is from text to video.
+    All runs have one direction. For text-to-video runs, each query of an analysis is a caption, and
+    its list contains videos. For video-to-text runs, each query is a video, and its list contains
+    captions. Lists and labels are then those of the transposed `space`, in which `n_queries` is the
+    number of videos and `n_videos` is the number of captions.
+
+    If an analysis mixes directions, each run is scored in its own direction, and everything else is
+    as for text-to-video runs.
     """
 
     benchmark: Benchmark
@@ -157,14 +159,14 @@ class Inputs:
 
     @cached_property
     def counted_originals(self) -> Judged:
-        """The original positives that count: none if only the labels count."""
+        """The original positives that count. There are none if only the labels count."""
         return self.original.empty() if self.labels_only else self.original
 
     @cached_property
     def judged(self) -> Judged:
         """The selected labels, with the original positives if they count.
 
-        Without a label set, it is the original positives alone.
+        Without a label set, these are only the original positives.
         """
         return self.original if self.label_set is None else self.judged_by(self.label_set)
 
@@ -176,7 +178,7 @@ class Inputs:
         return labels.facing(self.direction)
 
     def values(self, judged: Judged, measure: str) -> dict[str, FloatArray]:
-        """Return per-query values by the name of the run, float64 [n_queries]."""
+        """Return the per-query values of a measure by the name of the run, float64 [n_queries]."""
         return self.values_of(judged, [measure])[measure]
 
     def values_of(
@@ -197,9 +199,10 @@ class Inputs:
 
     @cached_property
     def first_videos(self) -> IntArray:
-        """The number of the first original positive of each query, int64 [n_queries].
+        """The number of the video that is each query's first original positive, int64 [n_queries].
 
-        A query without one has a unique number. Captions of one video are resampled together.
+        A query without an original positive has a unique number. Captions with the same number are
+        captions of one video, which are resampled together.
         """
         codes, _ = self.original.positives()
         space = self.benchmark.pair_space
@@ -211,10 +214,10 @@ class Inputs:
     def resampling_unit(self, choice: str) -> str:
         """Return the resampling unit for a choice.
 
-        `AUTO` becomes `VIDEOS` if one video is the first positive of several queries, else
-        `CAPTIONS`. From video to text, each video has one value, so the unit is the video.
+        `AUTO` becomes `VIDEOS` if some video has several captions, else `CAPTIONS`. For
+        video-to-text runs, each video has one value, so the unit is the video.
 
-        Raises `InvalidInput` if the choice is `CAPTIONS` and the direction is from video to text.
+        Raises `InvalidInput` if the choice is `CAPTIONS` and the runs are video-to-text.
         """
         if self.direction is Direction.VIDEO_TO_TEXT:
             if choice == CAPTIONS:
@@ -231,8 +234,8 @@ class Inputs:
     def clusters(self, unit: str) -> IntArray | None:
         """Return the cluster of each query, int64 [n_queries], or None for single captions.
 
-        Queries of one cluster are resampled together, and their signs change together. From video
-        to text, each query is a unit.
+        Queries of one cluster are resampled together, and a randomisation test changes their signs
+        together. For video-to-text runs, each query is a unit.
         """
         by_video = self.resampling_unit(unit) == VIDEOS
         is_query = self.direction is Direction.VIDEO_TO_TEXT

@@ -117,5 +117,5 @@ def few_in_groups_warnings(result: Resampled, groups: Iterable[Row], what: str) 
 
 
 def count_units(clusters: IntArray | None, rows: IntArray) -> int:
-    """Return the number of resampling units among the queries of `rows`."""
+    """Return the number of resampling units of some queries. rows: the numbers of the queries."""
     return len(rows) if clusters is None else len(np.unique(clusters[rows]))

@@ -1,4 +1,4 @@
-"""The number of labels, their agreement, and the reliability of both."""
+"""The number of pairs by their labels, and the agreement of the labels, with intervals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _compute(inputs: Inputs, options: LabelsOptions, progress: Progress) -> Labe
     counted = label_set_labels(inputs.label_set)
     labels, judgments, relevant = counted.labels, counted.judgments, counted.relevant
     rng = np.random.default_rng(options["seed"])
-    how = Resampling(options["resamples"], options["confidence"], options["seed"])
+    resampling = Resampling(options["resamples"], options["confidence"], options["seed"])
     rows: list[LabelCountRow] = []
     for number in np.flatnonzero(np.bincount(judgments)).tolist():
         among = judgments == number
@@ -61,7 +61,7 @@ def _compute(inputs: Inputs, options: LabelsOptions, progress: Progress) -> Labe
         # An answer that applies to several captions with equal texts counts once.
         "labels": inputs.label_set.n_judgments,
         **_outcomes(labels),
-        **_figures(inputs.label_set, count_opinions(judgments, relevant), how),
+        **_figures(inputs.label_set, count_opinions(judgments, relevant), resampling),
         "confidence": options["confidence"],
         "by_number": rows,
         "originals": {
@@ -80,17 +80,17 @@ def _outcomes(labels: IntArray) -> OutcomeCounts:
     }
 
 
-def _figures(label_set: LabelSource, counts: ValueCounts, how: Resampling) -> QuotedFigures:
+def _figures(label_set: LabelSource, counts: ValueCounts, resampling: Resampling) -> QuotedFigures:
     """Return the agreement figures, computed from the judgments in the label set.
 
     counts: the counts of all labels. If an older code version published the label set, only these
     counts are known. All figures are then those of all labels, and `first_labels` is null.
     """
     if label_set.agreement is None:
-        every = figures_of(counts, 2, how)
+        every = figures_of(counts, 2, resampling)
         first, quoted = None, every
     else:
-        both = figures_from_store(label_set.agreement, how)
+        both = figures_from_store(label_set.agreement, resampling)
         first, every = both["first_labels"], both["all_labels"]
         quoted = first
     agreement = every["agreement"]
@@ -141,11 +141,12 @@ LABELS = Analysis(
     notes=(
         "Quote the figures of the first labels. These are the planned labels, in the order of "
         "the answers. In imported files they are the first two labels of a pair. A third label "
-        "is requested only if the first two differ. Figures of all labels therefore count pairs "
-        "that differ too often, and alpha is too high.",
-        "“Two labels equal” is the share of the label pairs of a pair that agree, as a mean over "
-        "pairs (Fleiss). Alpha is 1 for perfect agreement and 0 for chance. If nearly all labels "
-        "are not relevant, alpha is low even if annotators agree well. Gwet’s AC1 is not.",
+        "is requested only if the first two differ. In the figures of all labels, pairs whose "
+        "labels differ therefore count too much, and alpha is too high.",
+        "For “Two labels equal”, every two labels of a pair are compared. The figure is the share "
+        "of equal ones, as a mean over pairs (Fleiss). Alpha is 1 for perfect agreement and 0 for "
+        "chance. If nearly all labels are not relevant, alpha is low even if annotators agree "
+        "well. Gwet’s AC1 is not low then.",
         "The table by number of labels counts labels only as relevant or not, without grades.",
         "The original positives are not used here.",
     ),

@@ -64,8 +64,8 @@ class LeaderboardOptions(LeaderboardFields):
 def _fill_defaults(inputs: Inputs, options: LeaderboardFields) -> LeaderboardOptions:
     """Add the version and the hash of each label set, oldest first.
 
-    So a new label set makes a new question. A draft is not added: if it is selected, the inputs
-    contain it.
+    A new label set therefore makes a new question. A draft is not added, because the inputs contain
+    it if it is selected.
     """
     newest = LabelSet.objects.filter(benchmark=inputs.benchmark)[:RELEASES_MAX]
     return {
@@ -195,8 +195,8 @@ LEADERBOARD = Analysis(
     warnings=few_units_warnings,
     fill_defaults=_fill_defaults,
     notes=(
-        "Ranks are by the selected labels. Equal scores share the better rank, even if they "
-        "differ by rounding. The interval of a rank covers its values in resamples of captions "
+        "Ranks are by the selected labels. Scores that are equal, or differ only by rounding, "
+        "share the better rank. The interval of a rank covers its values in resamples of captions "
         "or videos.",
         "Bounds over the listed pairs are the lowest and the highest score over all labels that "
         "the unjudged pairs of the list can get. Unjudged pairs outside of the list count as not "

@@ -87,7 +87,7 @@ def _grown(row: Growth) -> GrowthRow:
 LEAVE_ONE_OUT = Analysis(
     name="leave-one-out",
     title="Leave one system out",
-    question="How much too low is the score of a system that was not pooled?",
+    question="By how much is the score of a system too low if the system was not pooled?",
     source="FIRE study, table 4",
     form=LeaveOneOutForm,
     is_directed=True,

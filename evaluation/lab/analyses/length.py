@@ -37,7 +37,7 @@ from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
 BY = {"original": ORIGINAL_POSITIVES, "labelled": WITH_LABELS}
-# Each pair of runs has a chart.
+# Maximum number of runs, because each pair of runs has a chart.
 RUNS_MAX = 6
 
 
@@ -121,7 +121,10 @@ def _tables(result: LengthResult) -> list[Table]:
 
 
 def _captions(key: str, show: str, result: LengthResult) -> Callable[[Row], Mapping[str, Any]]:
-    """Return the options of the comparison that shows the captions of a cell."""
+    """Return a function from a row to the options of the comparison with the captions of a cell.
+
+    The options are empty if the cell has no captions.
+    """
 
     def compared(row: Row) -> Mapping[str, Any]:
         if not row[key]:

@@ -31,7 +31,7 @@ from evaluation.lab.analyses.results import mean_of
 if TYPE_CHECKING:
     from evaluation.core.texts.similarity import MatchQuality
 
-# Equal captions match at any similarity.
+# The similarity of equal captions, which match at any threshold.
 EQUAL = 1.0
 
 
@@ -163,7 +163,7 @@ def _scores(
     captions: BoolArray,
     options: MatchingOptions,
 ) -> list[MatchingScore]:
-    """Return the mean scores of some captions. captions: bool [n_queries].
+    """Return the mean scores over some captions. captions: which ones, bool [n_queries].
 
     The ranked lists contain the videos of both halves.
     """
@@ -206,6 +206,7 @@ MATCHING = Analysis(
         "same pairs. Original positives are left out, because they are known.",
         "If no similarity is entered, the one with the highest F1 on a random half of the videos "
         "is used. All other figures are from the other half. Figures from the half on which the "
-        "similarity was chosen would be too high, and so is the highest point of the curve.",
+        "similarity was chosen would be too high. For the same reason, the highest point of the "
+        "curve is too high.",
     ),
 )

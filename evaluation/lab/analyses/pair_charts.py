@@ -23,9 +23,10 @@ def pair_charts(
     Pairs with an undefined value are left out of both.
 
     pairs: rows with the two names as `names`, and the value, -1 to 1, at `key`; None if undefined.
-    noun: what has the names, a key of `PLURALS`. name: a noun for the value, such as "overlap",
-    which the text of the chart uses; in lower case, it is the name of the chart. title: the title
-    of the chart, which describes the value. format: how the value is written, as in Vega-Lite.
+    noun: the noun for the objects of a pair, a key of `PLURALS`. name: a noun for the value, such
+    as "overlap", which the text of the chart uses; in lower case, it is the name of the chart.
+    title: the title of the chart, which describes the value. format: the Vega-Lite format of the
+    value.
     """
     defined = [pair for pair in pairs if pair[key] is not None]
     if not defined:

@@ -50,12 +50,12 @@ from evaluation.lab.analyses.layouts.plan import (
 )
 from evaluation.lab.selectors import measured_rates
 
-# Usual rates, for benchmarks without measured rates. The seconds are those of the FIRE
-# study: at least 1.2, plus time to think.
+# Usual rates, for benchmarks without measured rates. The FIRE study reports at least 1.2 seconds
+# per judgment; the rest is time to think.
 USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
 # Multiples of the entered difference that the plan includes.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
-# Number of sets of captions to annotate.
+# Number of sets of captions to annotate, by design.
 SETS: dict[Design, int] = {"paired": 1, "independent": 2}
 
 
@@ -187,7 +187,10 @@ def _compute(inputs: Inputs, options: PlanOptions, progress: Progress) -> PlanRe
 def _pilots(
     values: dict[str, FloatArray], clusters: IntArray | None
 ) -> Iterator[tuple[RunPair, Pilot]]:
-    """Yield the pilot of each two runs in each design, if their scores allow a plan."""
+    """Yield the pilot of every two runs in each design, if their scores allow a plan.
+
+    A pilot contains the variances that a plan needs, measured on the captions of this benchmark.
+    """
     for first, second in combinations(values, 2):
         for design in DESIGNS:
             pilot = measure_pilot(values[first], values[second], design, clusters=clusters)
@@ -265,8 +268,8 @@ PLAN = Analysis(
         "Captions of one video are similar. By video, the number of captions is therefore "
         "multiplied by the design effect measured here, 1 + (m − 1) × ICC. m is the mean number "
         "of captions per video, weighted by that number. A design effect below 1 counts as 1. "
-        "With one caption of each video it is 1. Such a plan needs fewer captions but more "
-        "videos.",
+        "With one caption of each video, the design effect is 1. Such a plan needs fewer captions "
+        "but more videos.",
         "If the two systems are scored on different captions, all numbers include both sets of "
         "captions.",
         "If a field is empty, the plan uses the rate measured here, or a usual rate if nothing was "

@@ -131,7 +131,9 @@ def _compute(inputs: Inputs, options: CalibrationOptions, progress: Progress) ->
     if reason := labelled.undefined_reason:
         raise InvalidInput(f"There is nothing to compare: {reason}, except original positives.")
     if labelled.n_clusters < 2:
-        raise InvalidInput("There is nothing to compare: all judged pairs are of one video.")
+        raise InvalidInput(
+            "There is nothing to compare: all judged pairs are of one video or caption."
+        )
     own = options["threshold"]
     found = calibrate(
         data.values,
@@ -285,7 +287,7 @@ def _shares(point: CurvePoint) -> SharesAt:
 
 
 def _grades(data: _Data) -> list[GradeRow]:
-    """Return the distribution of each proxy by people's label, and for pairs without a label."""
+    """Return the values of each proxy by people's label, and for pairs without a label."""
     judged = data.judged
     groups = {
         str(grade): judged.codes[judged.labels == grade]
@@ -311,7 +313,7 @@ def _grades(data: _Data) -> list[GradeRow]:
     return rows
 
 
-def _called(data: _Data, proxy: LoadedProxy, threshold: float) -> Judged:
+def _called_relevant(data: _Data, proxy: LoadedProxy, threshold: float) -> Judged:
     """Return all pairs that a proxy calls relevant, and the original positives that count."""
     space, limit = data.texts.space, np.asarray(threshold).astype(proxy.values.dtype)
     parts = []
@@ -331,7 +333,7 @@ def _scores(data: _Data, chosen: Sequence[float]) -> list[ScoreRow]:
     by_original = inputs.values_of(inputs.original, options["measures"])
     rows: list[ScoreRow] = []
     for proxy, threshold in zip(data.proxies, chosen, strict=True):
-        by_proxy = inputs.values_of(_called(data, proxy, threshold), options["measures"])
+        by_proxy = inputs.values_of(_called_relevant(data, proxy, threshold), options["measures"])
         for measure, runs in by_proxy.items():
             for run, values in runs.items():
                 people = by_people[measure][run]
@@ -418,7 +420,7 @@ PROXY_CALIBRATION = Analysis(
         "for unjudged pairs, and recall counts only the relevant pairs that a pool found. The "
         "table by threshold shows the unjudged share of the pairs.",
         "Original positives are left out, because a proxy is computed from the own captions of "
-        "each video. With labels only they are compared like all other pairs. "
+        "each video. If only labels are selected, they are compared like all other pairs. "
         "Captions with equal texts share their labels and count once. Any grade above 0 is "
         "relevant. Pairs in conflict and pending pairs have no label and are left out.",
         "Intervals resample videos with all their captions. They show how figures vary with the "

@@ -1,4 +1,4 @@
-"""The correlation of every two proxies over all captions, as a mean of the videos."""
+"""The correlation of every two proxies: over all captions, and over all videos."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class CorrelationOptions(ProxyOptions):
 class CorrelationRow(TypedDict):
     """The mean correlation of two proxies in one direction, a key of `OVER`.
 
-    queries: number of videos, or of captions, over which it is the mean. left_out: number of those
-    for which a proxy has only one value.
+    queries: number of videos, or of captions, that have a correlation. left_out: number of the
+    others, for which a proxy has only one value.
     """
 
     proxies: list[str]
@@ -151,10 +151,10 @@ PROXY_CORRELATION = Analysis(
     runs_needed=0,
     proxies_needed=2,
     notes=(
-        "For each video, Pearson’s correlation of two proxies over all captions. The figure is "
-        "the mean over the videos, as in figure 8 of Wray et al. (2021). For the other direction, "
-        "the correlation over all videos is computed for each caption, and the mean over the "
-        "captions is shown. Original positives are included.",
+        "For each video, Pearson’s correlation of two proxies is computed over all captions. The "
+        "mean over the videos is shown, as in figure 8 of Wray et al. (2021). For the other "
+        "direction, the correlation over all videos is computed for each caption, and the mean "
+        "over the captions is shown. Original positives are included.",
         "A video or caption for which a proxy has only one value has no correlation and is left "
         "out. Two proxies that correlate can both be wrong: “Proxies against people” compares "
         "them with labels.",

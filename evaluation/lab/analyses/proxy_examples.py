@@ -41,7 +41,7 @@ class ProxiesForm(AnalysisForm):
         initial=10,
         min_value=1,
         max_value=200,
-        help_text="Number of pairs of each kind. A caption or video is in one pair of a kind.",
+        help_text="Number of pairs of each kind. No caption or video is in two pairs of one kind.",
     )
     videos = forms.IntegerField(
         label="Videos",

@@ -35,7 +35,8 @@ class ProxyLimitsForm(AnalysisForm):
         initial=0.8,
         min_value=0,
         max_value=1,
-        help_text="Items with a relevance above it are equivalent to the query’s own item.",
+        help_text="Items with a relevance above the threshold are equivalent to the query’s own "
+        "item.",
     )
     cutoffs = NumbersField(
         label="Cutoffs of recall", initial=" ".join(map(str, CUTOFFS)), highest=CUTOFF_MAX
@@ -51,7 +52,7 @@ def _compute(inputs: Inputs, options: ProxyLimitsOptions, progress: Progress) ->
     proxies = load_proxies(inputs)
     rows: list[LimitsRow] = []
     rankings = {run.pk: ranking_of(run) for run in inputs.runs}
-    cutoffs, short = _reached(inputs.runs, rankings, options["cutoffs"])
+    cutoffs, short = _reached_cutoffs(inputs.runs, rankings, options["cutoffs"])
     steps = len(inputs.runs) * len(proxies)
     for run in inputs.runs:
         for proxy in proxies:
@@ -66,7 +67,7 @@ def _compute(inputs: Inputs, options: ProxyLimitsOptions, progress: Progress) ->
     }
 
 
-def _reached(
+def _reached_cutoffs(
     runs: Sequence[Run], rankings: Mapping[int, Ranking], cutoffs: list[int]
 ) -> tuple[list[int], list[str]]:
     """Return the cutoffs that the lists of all runs reach, and the runs that do not reach all.

@@ -65,15 +65,15 @@ def _compute(inputs: Inputs, options: OrderingsOptions, progress: Progress) -> O
         progress(number, len(inputs.studies), "comparing orders")
         values = [_values_of(proxy, study) for proxy in proxies]
         agreements = [
-            agreement(study.orders, of, rng=_rng(options), confidence=options["confidence"])
-            for of in values
+            agreement(study.orders, own, rng=_rng(options), confidence=options["confidence"])
+            for own in values
         ]
-        best = int(np.argmax([of.alike for of in agreements]))
-        joint = _joint(options["confidence"], len(proxies))
-        for place, (proxy, of) in enumerate(zip(proxies, agreements, strict=True)):
+        best = int(np.argmax([one.alike for one in agreements]))
+        joint = _joint_confidence(options["confidence"], len(proxies))
+        for place, (proxy, one) in enumerate(zip(proxies, agreements, strict=True)):
             behind = compare_agreement(study.orders, values[place], values[best], confidence=joint)
-            found["rows"].append(_agreement_row(study, proxy, of, behind, is_best=place == best))
-            found["pairs"] += _pair_rows(study, proxy, of)
+            found["rows"].append(_agreement_row(study, proxy, one, behind, is_best=place == best))
+            found["pairs"] += _pair_rows(study, proxy, one)
     return found
 
 
@@ -81,7 +81,7 @@ def _rng(options: OrderingsOptions) -> np.random.Generator:
     return np.random.default_rng(options["seed"])
 
 
-def _joint(confidence: float, n_proxies: int) -> float:
+def _joint_confidence(confidence: float, n_proxies: int) -> float:
     """Return the confidence of each interval of a difference, by Bonferroni's correction.
 
     The probability that the intervals of all pairs of proxies are correct at the same time is then
@@ -183,7 +183,7 @@ PROXY_ORDERINGS = Analysis(
         "“Majority” counts all pairs that more than half of the people order in one way.",
         "All proxies are compared on the captions that one proxy chose. This favours that proxy: "
         "its five values are spread as widely as possible, and those of other proxies can be equal "
-        "or close together. Compare proxies on a study of each.",
+        "or close together. For a fair comparison, open a study for each proxy.",
         "The tau of people is Kendall’s tau of two people on one video, 1 for equal orders and 0 "
         "for guessing: the mean over the pairs of people, and then over the videos. In a cycle, "
         "the majorities contradict each other, so they are no order.",

@@ -35,7 +35,7 @@ class JudgedTexts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextPairs:
-    """The pairs of different texts and videos. The code of a text pair has its first caption.
+    """The pairs of texts and videos. The code of a text pair is that of the text's first caption.
 
     first_equal: int64 [n_queries], the first caption with the text of each caption. known: codes of
     the text pairs that are original positives, ascending; none if these do not count. judged: the

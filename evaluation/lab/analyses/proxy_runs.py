@@ -38,8 +38,8 @@ class BothRuns(NamedTuple):
 def both_directions(runs: Sequence[Run]) -> list[BothRuns]:
     """Return the pairs of runs that belong together, in the order of their text-to-video runs.
 
-    They were read from the same file to the same depth. Otherwise they are the only runs of their
-    system, one of each direction.
+    Two runs of different directions belong together if they were read from the same file to the
+    same depth. They also belong together if their system has no other run.
     """
     found = []
     others = [run for run in runs if run.facing is Direction.VIDEO_TO_TEXT]

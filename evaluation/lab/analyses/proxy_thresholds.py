@@ -30,7 +30,7 @@ class ThresholdsOptions(ProxyOptions):
 class ThresholdRow(TypedDict):
     """The pairs that a proxy calls relevant at a threshold.
 
-    share: the share of all pairs that these pairs are. own: number of original positives among the
+    share: `pairs` divided by the number of all pairs. own: number of original positives among the
     pairs. lonely_captions, lonely_videos: number of captions that match no video but their own, and
     number of videos that match no caption but their own.
     """

@@ -79,7 +79,8 @@ class Question:
     def unfinished_job(self) -> Job | None:
         """Return the unfinished job for this question, if there is one.
 
-        Its labels may be some seconds old. If each new label began another job, none would finish.
+        The job may use labels that are some seconds old. If each new label began another job, no
+        job would finish.
         """
         return self._jobs(params__question=self.stable_key, state__in=UNFINISHED).first()
 
@@ -91,7 +92,7 @@ class Question:
         return find_result(self.inputs.benchmark, self.key)
 
     def latest_outdated_result(self) -> AnalysisResult | None:
-        """Return the newest result of this question by earlier labels."""
+        """Return the newest result of this question from earlier labels or orders of studies."""
         wanted = _without_changing_keys(self.provenance)
         results = AnalysisResult.objects.filter(
             benchmark=self.inputs.benchmark, kind=self.analysis.name
@@ -135,12 +136,12 @@ def submitted_data(form: type[AnalysisForm], query: QueryDict) -> dict[str, Any]
 
 
 def is_list(field: forms.Field) -> bool:
-    """Return whether a field has a list of values, which an address repeats."""
+    """Return whether a field has a list of values. In an address, the field is then repeated."""
     return isinstance(field, forms.MultipleChoiceField)
 
 
 def build_form(form: type[AnyForm], benchmark: Benchmark, data: Mapping[str, Any]) -> AnyForm:
-    """Return the form with what the benchmark offers for selection, bound to `data`.
+    """Return the form, bound to `data`, with the runs, label sets and other choices of a benchmark.
 
     data: texts, or lists of texts, by the names of fields. Raises `InvalidInput` if a name is
     unknown.
@@ -174,7 +175,7 @@ def _offered_studies(form: type[AnalysisForm], benchmark: Benchmark) -> list[tup
 
 
 def _check_text_to_video(runs: Sequence[Run], data: Mapping[str, Any]) -> None:
-    """Raise `InvalidInput` if a value of a form names a run of the other direction."""
+    """Raise `InvalidInput` if a value of a form is the name of a video-to-text run."""
     given = [data.get(field) for field in ("runs", "first", "second")]
     names = [name for value in given for name in (value if isinstance(value, list) else [value])]
     for run in runs:
@@ -237,15 +238,15 @@ def question_from_form(
 
 
 def _find_studies(benchmark: Benchmark, keys: Sequence[str]) -> list[Campaign]:
-    """Return the ordering studies with these primary keys, or all."""
+    """Return the ordering studies with these primary keys, or all studies if there are no keys."""
     found = ordering_studies(benchmark)
     return [study for study in found if not keys or str(study.pk) in keys]
 
 
 def _direction(benchmark: Benchmark, choice: str | None, names: Sequence[str]) -> Direction:
-    """Return the direction of the runs. choice: None if the analysis has no choice.
+    """Return the direction of the runs. choice: None if the form has no field for the direction.
 
-    Raises `InvalidInput` if the named runs have both directions.
+    names: the selected runs. Raises `InvalidInput` if they have both directions.
     """
     if choice is None:
         return Direction.TEXT_TO_VIDEO

@@ -144,8 +144,9 @@ REPLAY = Analysis(
         "until the pair is judged, and counts as not relevant until then. For each caption, “move "
         "to front” and the bandits prefer the runs that contributed relevant pairs so far.",
         "Every order has a random part, so each is replayed several times. All orders take the "
-        "captions in random order, and “at random” and Thompson also draw numbers. A band shows "
-        "the effect of this randomness. It does not show the effect of other captions or labels.",
+        "captions in random order, and “at random” and Thompson also use random numbers to choose "
+        "pairs. A band shows the effect of this randomness. It does not show the effect of other "
+        "captions or labels.",
         "The simulation needs a pool that is judged to the selected depth. An order that needs few "
         "labels here probably needs few labels for similar benchmarks and for this measure.",
     ),

@@ -36,8 +36,8 @@ Changes = Mapping[tuple[str, str], float]
 class SaturationFigures(TypedDict):
     """The gap of a score to 1, and the numbers that it is compared with; null if undefined.
 
-    noise: the change of the score that wrong labels cause. saturated_by: `INTERVAL` or `NOISE` if
-    this is at least as large as the gap.
+    noise: the change of the score that wrong labels cause. saturated_by: the reason why the score
+    is saturated, `INTERVAL` or `NOISE`; null if it is not.
     """
 
     gap: float | None
@@ -72,7 +72,10 @@ def changes_by_noise(
 
 
 def _relevance(inputs: Inputs, labels: NoisyLabels) -> FloatArray | None:
-    """Return a number for each pair that is correct on average; None if no rates are estimated."""
+    """Return the relevance of each pair, corrected for wrong labels.
+
+    Return None if the error rates cannot be estimated.
+    """
     ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
     strata, _ = rank_strata(labels.codes, ranks, inputs.original)
     table = labels.table(strata, np.zeros(len(strata), np.int64), 1)
@@ -109,17 +112,17 @@ def disagreement_of(inputs: Inputs) -> float | None:
 def saturation_warnings(rows: Iterable[Row]) -> list[str]:
     """Return a warning for each saturated row.
 
-    rows: have `run`, `measure`, `gap`, `noise` and `saturated_by`.
+    rows: with the keys `run`, `measure`, `gap`, `noise` and `saturated_by`.
     """
     return [
         f"{row['measure']} of {row['run']} is saturated: the {100 * row['gap']:.1f} points left "
-        f"to gain {_within(row)}."
+        f"to gain {_describe_gap(row)}."
         for row in rows
         if row["saturated_by"] is not None
     ]
 
 
-def _within(row: Row) -> str:
+def _describe_gap(row: Row) -> str:
     if row["saturated_by"] == INTERVAL:
         return "are within the interval of the score"
     return f"are at most the {100 * row['noise']:.1f} points that wrong labels may cause"

@@ -111,7 +111,7 @@ def _fill_defaults(inputs: Inputs, options: SlicesOptions) -> SlicesOptions:
     if not inputs.benchmark.tags.exists():
         raise InvalidInput(
             f"{inputs.benchmark.key} has no tags. A lead can import them on the page of the "
-            "benchmark, or with import_tags."
+            "benchmark, or with the command import_tags."
         )
     return {**options, "tags_sha256": tags_sha256(inputs.benchmark)}
 

@@ -36,7 +36,11 @@ PATH_POINTS = 60
 
 
 class StoppingOptions(ResamplingOptions):
-    """width: in points. order: if empty, the order of judging if it is random, else a drawn one."""
+    """width: the half-width of an interval at which judging can stop, in points.
+
+    order: `JUDGED` or `DRAWN`. If empty, it is `JUDGED` if pairs were judged in random order, else
+    `DRAWN`.
+    """
 
     width: float
     order: str
@@ -47,7 +51,8 @@ class ArrivedLabels:
     """The labels of all captions in the order in which the answers arrived, [L].
 
     codes: int64 [n_pairs], ascending. pair_of: index into `codes`. relevant: 0 or 1. answer_of:
-    number of the answer, ascending from 0. One answer applies to each caption with the text.
+    number of the answer, ascending from 0. An answer for equal captions has a label for each of
+    them.
     """
 
     codes: IntArray
@@ -120,7 +125,7 @@ def _ordered(
     unit_of_query: IntArray,
     labels: ArrivedLabels,
 ) -> GroupOrder:
-    """Return the order of the units, with the number of answers as the number of labels."""
+    """Return the order of the units. Its field `labels` counts answers, as in `ArrivedLabels`."""
     unit_of = unit_of_query[inputs.benchmark.pair_space.queries(labels.codes)]
     waiting = np.zeros(int(unit_of_query.max(initial=-1)) + 1, dtype=np.bool_)
     waiting[unit_of_query[_waiting_queries(inputs)]] = True
@@ -154,8 +159,8 @@ def _waiting_queries(inputs: Inputs) -> IntArray:
 class StoppingSequences:
     """The confidence sequences of all scores and of all differences.
 
-    The error rate is divided equally among the sequences. It is therefore the largest probability
-    that any of them fails.
+    The error rate, 1 - confidence, is divided equally among the sequences. The probability that any
+    of them fails is therefore at most the error rate.
     """
 
     def __init__(
@@ -178,10 +183,10 @@ class StoppingSequences:
         self._scores = {run: self._sequence(run) for run in values} if order.seen else {}
 
     def _sequence(self, run: str, other: str | None = None) -> ConfidenceSequence:
-        """Return the sequence of a run's score over all captions, or of the difference between
-        the scores of this run and of `other`.
+        """Return the confidence sequence of a run's score, or of its difference from `other`.
 
-        Captions without any pair to judge are already known.
+        Scores are over all captions. The values of captions without any pair to judge are already
+        known.
         """
         settings = {
             "seen": self._order.seen,

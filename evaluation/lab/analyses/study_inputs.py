@@ -52,7 +52,7 @@ class LoadedStudy:
 
     @property
     def complete(self) -> IntArray:
-        """The places of these videos among those of the study, int64 [n_videos]."""
+        """The places of the videos of `orders` among all videos of the study, int64 [n_videos]."""
         return self._counted[1]
 
 

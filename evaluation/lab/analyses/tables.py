@@ -13,7 +13,7 @@ from config.shared.tables import csv_text
 from evaluation.core.files import latex
 from evaluation.lab.analyses.results import Row
 
-# With more rows a page takes long to load.
+# Maximum number of rows on a page. With more rows, the page takes long to load.
 ROWS_MAX = 500
 
 

@@ -166,7 +166,7 @@ def examples(inputs: Inputs, overlap: TextOverlap, texts: Sequence[str]) -> list
 
 
 def with_phase(progress: Progress) -> Progress:
-    """Return a progress function for core, which has no phases."""
+    """Return a progress function for `core`, which does not name phases."""
 
     def report(done: int, total: int | None, phase: str = "") -> None:
         progress(done, total, "comparing captions")
@@ -184,7 +184,8 @@ def _correlated(first: FloatArray | IntArray, second: FloatArray | IntArray) -> 
 def overlap_tables(result: TextOverlapResult, others: str, closest: str) -> list[Table]:
     """Return the tables.
 
-    others: the texts that captions overlap with. closest: the head of the most similar text.
+    others: the texts that captions overlap with. closest: the title of the column of the most
+    similar text.
     """
     return [
         Table(

@@ -51,7 +51,7 @@ def _fill_defaults(inputs: Inputs, options: TrainOverlapFields) -> TrainOverlapO
     if not options["split"]:
         raise InvalidInput(
             f"{inputs.benchmark.key} has no train captions. A lead can import them on the page of "
-            "the benchmark, or with import_train_captions."
+            "the benchmark, or with the command import_train_captions."
         )
     split = get_train_split(inputs.benchmark, options["split"])
     return {**options, "split_sha256": split.sha256}

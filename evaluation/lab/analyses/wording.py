@@ -55,7 +55,8 @@ WORDING = Analysis(
         "Overlap is the mean cosine similarity of a caption with the ten most similar captions "
         "of other videos of this benchmark. It compares sequences of five characters, weighted "
         "by their rarity. The study compares with the captions that systems were trained on, as "
-        "the analysis “Overlap with the train captions” does. This one needs no other captions.",
+        "the analysis “Overlap with the train captions” does. This analysis needs no other "
+        "captions.",
         INTERVALS_NOTE,
     ),
 )

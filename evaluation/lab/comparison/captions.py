@@ -45,9 +45,9 @@ from pooling.selectors.runs import find_runs, ranked_matrix
 
 
 class FirstRank(TypedDict):
-    """The rank of the first positive; null if the list has none. right: whether it is in the top k.
+    """The rank of the first positive in a list; null if the list has none.
 
-    k is the cutoff of the comparison.
+    right: whether this rank is within the cutoff of the comparison.
     """
 
     rank: int | None
@@ -55,14 +55,17 @@ class FirstRank(TypedDict):
 
 
 class FirstRanks(TypedDict):
-    """The first positive by the original positives and by the labels, null if there are none."""
+    """The ranks of the first original positive, and of the first positive by the labels.
+
+    labelled: null if no labels are selected.
+    """
 
     original: FirstRank
     labelled: FirstRank | None
 
 
 class CaptionRow(TypedDict):
-    """One caption. new: number of new positives in the top k of all runs."""
+    """One caption. new: number of new positives within the cutoff, summed over all runs."""
 
     caption_id: str
     caption: str
@@ -93,7 +96,10 @@ class Captions:
     lengths: IntArray
 
     def captions_containing(self, text: str) -> IntArray:
-        """Return the numbers of the captions that contain all words of the text, in any case."""
+        """Return the numbers of the captions that contain all words of the text.
+
+        Case is ignored. A word of the text can also be a part of a longer word.
+        """
         words = text.casefold().split()
         found = (
             number
@@ -105,7 +111,10 @@ class Captions:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The options of a valid form. `inputs` has the runs in the order in which they are shown."""
+    """The inputs and the options of a valid form.
+
+    `inputs` has the runs in the order in which they are shown.
+    """
 
     inputs: Inputs
     options: dict[str, Any]
@@ -149,15 +158,15 @@ class Comparison:
 
     @cached_property
     def new(self) -> IntArray:
-        """Number of new positives in the top k of all runs, for each query."""
+        """Number of new positives within the cutoff, summed over all runs, int64 [n_queries]."""
         return new_in_tops(self.places, self.options["cutoff"])
 
     def query(self) -> int | None:
         """Return the number of the caption to show, or None if there is none.
 
-        This is the named caption, even if it is not selected. Otherwise it is the caption at the
-        position; a position past the end is the last one. Raises `InvalidInput` if the name is
-        unknown.
+        If the form has a caption id, this is the caption with the id, even if it is not among the
+        selected captions. Otherwise it is the selected caption at the position in the form, or the
+        last one if the position is past the end. Raises `InvalidInput` if the id is unknown.
         """
         key = self.options["caption"]
         if not key:
@@ -170,14 +179,14 @@ class Comparison:
         return number if self.inputs.runs else None
 
     def place(self, query: int) -> int | None:
-        """Return the position of a caption among the selected ones, from 1."""
+        """Return the position of a caption among the selected ones, from 1, or None."""
         found = np.flatnonzero(self.queries == query)
         return int(found[0]) + 1 if len(found) else None
 
     def rows(self, start: int = 0, stop: int | None = None) -> Iterator[CaptionRow]:
-        """Return the selected captions as JSON objects, one at a time.
+        """Return an iterator over the selected captions as JSON objects.
 
-        For MSVD and two dozen runs, all of them would take a gigabyte of memory.
+        All of them at once would take a gigabyte of memory for MSVD and two dozen runs.
         """
         return map(self.row, self.queries[start:stop].tolist())
 
@@ -215,7 +224,7 @@ class Comparison:
     def address(self, **other: Any) -> dict[str, Any]:
         """Return the query parameters of a permanent link to this comparison.
 
-        Later label sets and runs do not change it.
+        New label sets and runs do not change what the link shows.
         """
         data: dict[str, Any] = {
             "labels": self.labels,
@@ -241,7 +250,7 @@ def compare_lists(benchmark: Benchmark, data: Mapping[str, Any]) -> Comparison:
 
 
 def build_compare_form(benchmark: Benchmark, data: Mapping[str, Any]) -> CompareForm:
-    """Return the form, bound to `data`. If no run is selected, the best ones are."""
+    """Return the form, bound to `data`. If `data` has no runs, the best runs are selected."""
     form = build_form(CompareForm, benchmark, data)
     if not form.data["runs"]:
         form.select_best(_ranked_runs(benchmark, form))
@@ -256,7 +265,7 @@ def _ranked_runs(benchmark: Benchmark, form: CompareForm) -> list[str]:
     """
     try:
         labels = form.fields["labels"].clean(form.data["labels"])
-    except ValidationError:  # the form shows it
+    except ValidationError:  # The form shows the error.
         labels = ORIGINAL
     label_set = None if labels == DRAFT else find_label_set(benchmark, labels)
     only = bool(form.data["only"]) and label_set is not None
@@ -299,8 +308,8 @@ def look_up_caption(comparison: Comparison) -> int:
 def _captions(pk: int, sha256: str) -> Captions:
     """Return the captions of a benchmark.
 
-    They are cached in the process, because captions never change. The hash is a parameter because
-    primary keys can be reused.
+    They are cached in the process. The hash of the captions is a parameter because captions can be
+    changed, and because primary keys can be reused.
     """
     benchmark = Benchmark.objects.get(pk=pk)
     texts = query_texts(benchmark)
@@ -309,7 +318,7 @@ def _captions(pk: int, sha256: str) -> Captions:
 
 
 def _places(inputs: Inputs, run: Run) -> Places:
-    """Return the ranks of positives, cached by the hashes of their inputs."""
+    """Return the ranks of the positives in a run, cached by the hashes of the inputs."""
     label_set, benchmark = inputs.label_set, inputs.benchmark
     labels = f"{label_set.sha256}-{inputs.labels_only:d}" if label_set else ORIGINAL
     identity = f"{benchmark.pk}-{benchmark.captions_sha256[:16]}-{run.pk}-{run.sha256}"

@@ -1,4 +1,4 @@
-"""The form of the comparison, which page, command and API fill."""
+"""The form of the comparison. The page, the command and the API use it."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from django import forms
 from evaluation.core.relevance import compare
 from evaluation.lab.analyses.forms import AnalysisForm
 
-# Lists are side by side and scroll. With more, the page takes long to load.
+# Maximum number of lists side by side. With more lists, the page takes long to load.
 RUNS_MAX = 24
 # Number of lists that a wide screen shows at a time.
 RUNS_SHOWN = 6
 CUTOFF_MAX = 1000
+# The fields of runs A and B.
 PAIR = ("first", "second")
 # More words than any caption has.
 MAX_WORDS = 10**6
 BY_LABELS, BY_ORIGINAL = "labelled", "original"
 
 
-def _whole(label: str, highest: int, **options: Any) -> forms.IntegerField:
+def _positive_integer(label: str, highest: int, **options: Any) -> forms.IntegerField:
     return forms.IntegerField(label=label, min_value=1, max_value=highest, **options)
 
 
 class CompareForm(AnalysisForm):
     """Selects captions, runs, and the part of the lists to show.
 
-    Runs A and B are always shown, before all others. By default they are the first two runs. The
-    caller selects runs with `select_best` if none is selected.
+    Runs A and B are always shown, before all other runs. By default they are the first two runs. If
+    no run is selected, the caller selects the best ones with `select_best`.
     """
 
     elsewhere = ("caption", "at")
@@ -37,7 +38,7 @@ class CompareForm(AnalysisForm):
     runs = forms.MultipleChoiceField(
         label="Runs",
         required=False,
-        help_text="Runs A and B are always shown. If none is selected, the "
+        help_text="Runs A and B are always shown. If no run is selected, the "
         f"{RUNS_SHOWN} best by C@1 are used.",
         widget=forms.CheckboxSelectMultiple,
     )
@@ -55,7 +56,7 @@ class CompareForm(AnalysisForm):
             (compare.NEITHER, "no run correct"),
         ],
     )
-    cutoff = _whole("Correct within the top", CUTOFF_MAX, initial=1)
+    cutoff = _positive_integer("Correct within the top", CUTOFF_MAX, initial=1)
     by = forms.ChoiceField(
         label="Correct by",
         initial=BY_LABELS,
@@ -87,11 +88,11 @@ class CompareForm(AnalysisForm):
         max_length=200,
         help_text="Captions that contain all these words or parts of words.",
     )
-    least = _whole("Minimum words", MAX_WORDS, required=False)
-    most = _whole("Maximum words", MAX_WORDS, required=False)
-    depth = _whole("Ranks shown", 50, initial=10)
+    least = _positive_integer("Minimum words", MAX_WORDS, required=False)
+    most = _positive_integer("Maximum words", MAX_WORDS, required=False)
+    depth = _positive_integer("Ranks shown", 50, initial=10)
     caption = forms.CharField(label="Caption id", required=False, max_length=500)
-    at = _whole("Position", 10**9, initial=1, widget=forms.HiddenInput)
+    at = _positive_integer("Position", 10**9, initial=1, widget=forms.HiddenInput)
 
     def __init__(self, data: Mapping[str, Any], *, runs: Sequence[str], **labels: Any) -> None:
         super().__init__(data, runs=runs, **labels)
@@ -137,7 +138,10 @@ class CompareForm(AnalysisForm):
 
 
 def _select_two(shown: Sequence[str], first: Any, second: Any) -> dict[str, Any]:
-    """Return A and B. A missing one is the first shown run that is not the other."""
+    """Return runs A and B.
+
+    If one of them is missing, it is the first shown run that is not the other one.
+    """
     first = first or next((name for name in shown if name != second), "")
     second = second or next((name for name in shown if name != first), "")
     return dict(zip(PAIR, (first, second), strict=True))

@@ -1,4 +1,4 @@
-"""A paper's tables and texts: which analyses they need, and the archive that contains them."""
+"""The tables and texts of a paper, the analyses that they need, and the archive of the files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ OPTIONS: dict[str, dict[str, str]] = {"scores": {"measures": "C@1 C@5 C@10 AP"}}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The questions that a paper needs. missing: why an analysis is undefined, by its name."""
+    """The questions that a paper needs, by the name of the analysis.
+
+    missing: the reason why an analysis is undefined, by its name.
+    """
 
     label_set: LabelSet
     questions: Mapping[str, Question]
@@ -43,7 +46,7 @@ class Plan:
 def plan_paper(label_set: LabelSet) -> Plan:
     """Return the questions of a paper about these labels and all runs of the benchmark.
 
-    Raises `InvalidInput` if there is no run, because a paper has scores.
+    Raises `InvalidInput` if there is no run, because a paper needs scores.
     """
     questions: dict[str, Question] = {}
     missing: dict[str, str] = {}

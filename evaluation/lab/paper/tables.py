@@ -1,4 +1,4 @@
-"""The tables 1 to 4 of the FIRE study as LaTeX, from the results of analyses."""
+"""Tables 1 to 4 of the FIRE study in LaTeX, from the results of analyses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from evaluation.lab.analyses.overlap import OverlapResult
 
 
 def scores(result: ScoresResult) -> Table:
-    """Return the scores as A (B + C): by the labels, by the original positives, difference."""
+    """Return the scores as A (B + C).
+
+    A is the score by the labels, B the score by the original positives, and C their difference.
+    """
     measures = list(dict.fromkeys(row["measure"] for row in result["rows"]))
     runs = list(dict.fromkeys(row["run"] for row in result["rows"]))
     cells = {
@@ -32,14 +35,15 @@ def scores(result: ScoresResult) -> Table:
     }
     return Table(
         "tab:scores",
-        "Scores in \\%: by the labels (by the original positives, and the difference).",
+        "Scores in \\% by the labels. In parentheses: scores by the original positives, and the "
+        "difference.",
         ["Run", *map(escape, measures)],
         [[escape(run), *(cells[run, measure] for measure in measures)] for run in runs],
     )
 
 
 def labels(result: LabelsResult) -> Table:
-    """Return the numbers of labels and their agreement."""
+    """Return the numbers of pairs and labels, and the agreement of the labels."""
     rows = [
         ["Judged pairs", count(result["pairs"])],
         ["Judgments", count(result["labels"])],
@@ -58,7 +62,7 @@ def labels(result: LabelsResult) -> Table:
 
 
 def overlap(result: OverlapResult) -> Table:
-    """Return a matrix of the runs: shared videos above the diagonal, RBO below."""
+    """Return a matrix of the runs: shared videos above the diagonal, rank-biased overlap below."""
     pairs = result["pairs"]
     runs = list(dict.fromkeys(run for pair in pairs for run in pair["runs"]))
     cells: dict[tuple[str, str], str] = {}
@@ -108,7 +112,7 @@ def _left_out(figures: Mapping[str, Any], measure: str) -> str:
     return f"{percent(figures['left_out'][measure])} ({points(difference)})"
 
 
-# By the name of the analysis, in the order of the tables of the study.
+# The function of each table by the name of its analysis, in the order of the study's tables.
 TABLES: dict[str, Callable[[Any], Table]] = {
     "scores": scores,
     "labels": labels,
@@ -118,7 +122,11 @@ TABLES: dict[str, Callable[[Any], Table]] = {
 
 
 def tables_tex(results: Mapping[str, Any], missing: Mapping[str, str]) -> str:
-    """Return the file of all tables. missing: why an analysis has no result, by its name."""
+    """Return the file of all tables.
+
+    results: by the name of the analysis. missing: the reason why an analysis has no result, by its
+    name.
+    """
     parts = ["% Needs \\usepackage{booktabs}, and \\usepackage{url} for the references.\n"]
     for number, (name, build) in enumerate(TABLES.items(), start=1):
         title = f"% Table {number} of the FIRE study: the analysis {name}."

@@ -89,7 +89,7 @@ def _intervals(result: Mapping[str, Any]) -> str:
 
 
 def references_bib(facts: ReleaseFacts) -> str:
-    """Return the entries that the paragraph and the tables cite."""
+    """Return the BibTeX entries that the paragraph and the tables cite."""
     labels = entry(
         "misc",
         cite_key(facts),
@@ -97,7 +97,7 @@ def references_bib(facts: ReleaseFacts) -> str:
             "title": f"Relevance labels of {escape(facts.name)}, version "
             f"{escape(facts.labels.version)}",
             "author": f"{{{escape(facts.publisher.name)}}}" if facts.publisher.name else "",
-            "key": escape(facts.benchmark),  # sorts an entry without an author
+            "key": escape(facts.benchmark),  # BibTeX sorts an entry without an author by its key.
             "year": facts.labels.published[:4],
             "howpublished": f"\\url{{{facts.publisher.website}}}"
             if facts.publisher.website

@@ -31,15 +31,17 @@ def noisy_labels(
 ) -> NoisyLabels:
     """Return the pairs of a label set as evidence on how often labels are wrong.
 
-    known: the original positives that count. confirming: primary keys of campaigns whose pairs were
-    selected because of their earlier labels, such as positives to be confirmed. Their labels are
-    left out: the correction needs pairs whose further labels do not depend on the first one.
-    everywhere: the judgments, repeated for each caption with an equal text to which they apply;
-    None if they are not repeated.
+    known: the original positives that count.
 
-    A judgment is used only if its pair has as many judgments as labels in the label set. Used
-    judgments are counted as in `everywhere`. The field `each` contains those of `judgments`, so
-    that each judgment occurs in it once.
+    confirming: primary keys of the campaigns that selected pairs because of their earlier labels,
+    for example to confirm positives. The labels from these campaigns are left out, because the
+    correction needs pairs whose further labels do not depend on the first label.
+
+    everywhere: the judgments, with each one repeated for every caption with an equal text. None if
+    judgments are not repeated.
+
+    A judgment is used only if the label set has the same number of labels for its pair. The counts
+    of each pair include repeated judgments. The field `each` contains each judgment once.
     """
     positives, _ = known.positives()
     codes = union_codes([labels.codes, positives])
@@ -95,10 +97,11 @@ def gold_answers(benchmark: Benchmark, annotators: npt.NDArray[np.int64]) -> tup
     """Return two flags for each answer of these annotators to a control pair.
 
     The flags are whether the pair is relevant and whether the answer is wrong. annotators: primary
-    keys.
+    keys of the annotators who have labels. The answers of annotators whose labels were all
+    withdrawn are therefore left out.
 
-    Answers to retired items are left out. So are answers to training items, because annotators
-    learn from them, and the answers of annotators whose labels were all withdrawn.
+    Answers to retired items are left out. Answers to training items are also left out, because
+    annotators learn from them.
     """
     answers = Judgment.objects.filter(
         task__campaign__benchmark=benchmark,

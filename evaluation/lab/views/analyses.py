@@ -64,7 +64,7 @@ def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
         question = question_from_form(analysis, benchmark, form)
     except InvalidInput as error:
         status = UNPROCESSABLE if form.errors else 200
-        # The cause may be one of the settings in the address.
+        # One of the settings in the address may be the cause, so the page shows the settings.
         context |= {
             "unavailable": None if form.errors else error.reason,
             "unfold": bool(request.GET),
@@ -82,7 +82,7 @@ def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
 @only_for(can_evaluate)
 @require_POST
 def analysis_compute(request: HttpRequest, key: str, name: str) -> HttpResponse:
-    """Begin the job and show its progress."""
+    """Begin the job that computes the analysis, and show its progress."""
     benchmark, analysis = _get_analysis(request, key, name)
     data = submitted_data(analysis.form, request.POST)
     question = build_question(analysis, benchmark, data)
@@ -101,7 +101,7 @@ def analysis_json(request: HttpRequest, key: str, name: str) -> HttpResponse:
 @only_for(can_see_scores)
 @require_safe
 def analysis_table(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
-    """Download a table as CSV. An interval takes two columns, and each row has the inputs."""
+    """Download a table as CSV. An interval takes two columns, and each row ends with the inputs."""
     stored = _get_result(request, key, name)
     table = _part(ANALYSES[name].tables(stored.result), part)
     return download_csv(table.csv(_source(stored)), f"{_file_stem(stored)}-{part}")
@@ -120,7 +120,7 @@ def analysis_latex(request: HttpRequest, key: str, name: str, part: str) -> Http
 @only_for(can_see_scores)
 @require_safe
 def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
-    """Download the Vega-Lite specification of a chart, with its data and their inputs."""
+    """Download the Vega-Lite specification of a chart, with its data and the inputs."""
     stored = _get_result(request, key, name)
     chart = _part(ANALYSES[name].charts(stored.result), part)
     usermeta = {
@@ -154,8 +154,8 @@ def _pending_context(
     job = question.unfinished_job()
     return {
         **({} if job is None else in_place_context(request, job)),
-        # While annotators judge, a label arrives every second or two. The analysis is not computed
-        # again for each of them.
+        # While annotators judge, a label arrives every second or two. A recent result is therefore
+        # not computed again for each new label.
         "rests": is_new and question.analysis.changes_while_judging,
         # A failed job is not begun again automatically, because it would fail again.
         "failed": question.job(JobState.FAILED, JobState.CANCELLED),
@@ -185,7 +185,7 @@ def _result_context(
 
 
 def _get_result(request: HttpRequest, key: str, name: str) -> AnalysisResult:
-    """Return the result that the address names, or else the stored one with the same options."""
+    """Return the result whose key is in the address, or else the stored one for its options."""
     benchmark, analysis = _get_analysis(request, key, name)
     stored = find_result(benchmark, request.GET.get("result", ""))
     if stored is None or stored.kind != analysis.name:
@@ -197,13 +197,17 @@ def _get_result(request: HttpRequest, key: str, name: str) -> AnalysisResult:
 
 
 def _file_stem(stored: AnalysisResult) -> str:
-    """Return a file name with the labels and the first digits of the result's key."""
+    """Return a file name without its extension.
+
+    It contains the labels and the first digits of the result's key.
+    """
     labels = stored.inputs["labels"]
     by = labels if labels in (ORIGINAL, DRAFT) else f"labels{labels}"
     return f"{stored.benchmark.key}-{stored.kind}-{by}-{stored.key[:12]}"
 
 
 def _part(parts: list[Part], name: str) -> Part:
+    """Return the table or chart with this name."""
     for part in parts:
         if part.name == name:
             return part
@@ -211,7 +215,7 @@ def _part(parts: list[Part], name: str) -> Part:
 
 
 def _source(stored: AnalysisResult) -> dict[str, Any]:
-    """Return the inputs of a result by column name; `result` is the key of the result."""
+    """Return the inputs of a result, and its key as `result`, by column name."""
     inputs = stored.inputs
     named = {
         f"{noun}_sha256": "; ".join(f"{name} {sha256}" for name, sha256 in inputs[noun].items())

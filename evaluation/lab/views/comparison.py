@@ -30,7 +30,7 @@ from evaluation.release.policies import can_see_scores
 from pooling.core.direction import Direction
 from pooling.policies import benchmarks_seen_by
 
-# Number of selected captions in the table below the lists.
+# Maximum number of selected captions in the table below the lists.
 ROWS_MAX = 25
 
 
@@ -103,7 +103,10 @@ def _caption_context(
 
 
 def compare_csv(comparison: Comparison) -> str:
-    """Return a row per caption, with columns for each run and the inputs of the comparison."""
+    """Return a CSV file with a row for each caption.
+
+    The columns are the caption, the figures of each run, and the inputs of the comparison.
+    """
     names = [run.name for run in comparison.inputs.runs]
     kinds = ("original", "labelled") if comparison.inputs.label_set else ("original",)
     of_runs = [f"{noun} {kind}" for kind in kinds for noun in ("rank", "right")] + ["sha256"]
@@ -124,12 +127,12 @@ def compare_csv(comparison: Comparison) -> str:
 
 
 def _cells(run: Mapping[str, Any], kinds: tuple[str, ...]) -> list[Any]:
-    """Return ranks and correctness; a missing rank is empty."""
+    """Return the first positive ranks, and whether the list is correct. A missing rank is empty."""
     return [cell for kind in kinds for cell in (run[kind]["rank"] or "", int(run[kind]["right"]))]
 
 
 def compare_json(comparison: Comparison) -> Iterator[str]:
-    """Return the same as `manage.py compare --json`, one caption at a time."""
+    """Yield the same JSON as `manage.py compare --json`, one caption at a time."""
     count, inputs = len(comparison.queries), json.dumps(comparison.provenance, allow_nan=False)
     yield f'{{"count": {count}, "inputs": {inputs}, "captions": ['
     for number, row in enumerate(comparison.rows()):

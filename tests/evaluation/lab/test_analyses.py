@@ -148,7 +148,8 @@ def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
     many = {name: b | {"judged": share / 10} for share, name in enumerate("CDEF", 1)}
     assert warnings(result | {"runs": {"A": a, **many}}) == [
         "4 runs count as pooled systems, although only 10.0 to 40.0 % of their top "
-        f"{result['depth']} is judged. Select the other runs, or judge the pairs of these."
+        f"{result['depth']} is judged. Select the other runs, or judge the pairs of these "
+        "runs."
     ]
     (warning,) = warnings(result | {"runs": {"A": a, "B": b | {"judged": 0.654}}})
     assert warning.startswith("Only 65.4 % of the top 2 of B is judged, but")
@@ -629,7 +630,7 @@ def test_a_worker_with_other_code_fails_with_a_message(
     run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, AnalysisResult.objects.count()) == (JobState.FAILED, 0)
-    assert "but the worker runs 0.0.1. Restart the older of the two." in job.error
+    assert "the worker runs version 0.0.1. Restart the process with the older version." in job.error
 
 
 def test_saturation_shows_a_warning(
@@ -858,7 +859,9 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
         "Choosing the similarity",
         "All other figures",
     ]
-    assert scores.note.startswith("Over the 12 captions of the 6 videos that were not used")
+    assert scores.note.startswith(
+        "Scores are over the 12 captions of the 6 videos that were not used"
+    )
     # Another seed makes other halves. A similarity from the form needs no halves.
     assert result_of(twelve_videos, "matching", seed="2") != result
     entered = result_of(twelve_videos, "matching", threshold="0.5")

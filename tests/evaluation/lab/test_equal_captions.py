@@ -103,8 +103,8 @@ FEW = (
 def test_a_text_that_adds_many_positives_shows_a_warning(benchmark: Benchmark) -> None:
     warnings = get_analysis("twins").warnings
     assert warnings(result_of(benchmark, "twins")) == [
-        "The text “a dog” was written for 3 videos and adds 6 of the 6 positives. Check that it "
-        "describes them.",
+        "The text “a dog” was written for 3 videos and adds 6 of the 6 positives. Check that the "
+        "text describes these videos.",
         FEW,
     ]
     assert warnings(result_of(benchmark, "twins", texts="0")) == [FEW]

@@ -123,7 +123,7 @@ def test_a_run_of_lists_is_scored_to_its_depth(benchmark: Benchmark, tmp_path: P
     assert (
         get_analysis("proxy-ndcg")
         .warnings(result)[0]
-        .startswith("L has lists only and is scored to rank 1.")
+        .startswith("L has only lists and is scored to rank 1.")
     )
 
 
@@ -150,7 +150,7 @@ def test_cutoffs_beyond_the_lists_are_left_out(benchmark: Benchmark, tmp_path: P
     result = result_of(benchmark, "proxy-limits", cutoffs="1 2")
     assert (result["cutoffs"], result["left_out"], result["short"]) == ([1], [2], ["L"])
     assert get_analysis("proxy-limits").warnings(result)[0] == (
-        "R@2 is left out for all runs, because of the lists of L."
+        "R@2 is left out for all runs, because the lists of L are too short."
     )
     with pytest.raises(InvalidInput, match=r"^The lists of L have 1 ranks, fewer than each cutoff"):
         result_of(benchmark, "proxy-limits", cutoffs="2 3")

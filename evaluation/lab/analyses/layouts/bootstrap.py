@@ -129,11 +129,11 @@ def _note(result: SubSamplesResult) -> str:
     if not _varies(result):
         return (
             "All samples have the same score, because all captions have the same score, or "
-            "because there is only one."
+            "because there is only one caption."
         )
     note = (
-        "The smallest significant difference is that of two systems on different captions that "
-        "both vary as much as this one."
+        "The smallest significant difference is for two systems on different captions, if the "
+        "scores of both vary as much as those of the run."
     )
     if result["unit"] == CAPTIONS:
         return note

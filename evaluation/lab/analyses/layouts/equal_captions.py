@@ -38,7 +38,7 @@ class GainRow(TypedDict):
 
 
 class TextRow(TypedDict):
-    """A text with its first caption, and the numbers of its captions, videos, added positives."""
+    """A text with its first caption, and its numbers of captions, videos and added positives."""
 
     text: str
     caption_id: str
@@ -128,7 +128,8 @@ def warnings(result: EqualCaptionsResult) -> list[str]:
         return few
     return [
         f"The text “{text['text']}” was written for {text['videos']:,} videos and adds "
-        f"{text['added']:,} of the {result['added']:,} positives. Check that it describes them.",
+        f"{text['added']:,} of the {result['added']:,} positives. Check that the text describes "
+        "these videos.",
         *few,
     ]
 

@@ -63,7 +63,10 @@ class AgreementRow(TypedDict):
 
 
 class SettledRow(TypedDict):
-    """The number of labels after which scores or their order no longer changed, and its share."""
+    """The number of labels after which scores or their order no longer changed.
+
+    share: this number divided by the number of all labels.
+    """
 
     what: str
     labels: int
@@ -215,7 +218,7 @@ def _stopping_tables(result: HistoryResult) -> list[Table]:
 def _order_note(result: HistoryResult) -> str:
     stopping = result["stopping"]
     rate, unit = 100 * (1 - result["confidence"]), stopping["unit"]
-    order = "in the order judged" if stopping["order"] == JUDGED else "in a random order"
+    order = "in the order of judging" if stopping["order"] == JUDGED else "in a random order"
     return (
         f"The rule uses {stopping['seen']:,} of {stopping['units']:,} {unit}, {order}. Each one "
         "counts once it is judged completely. The probability that any interval in the two tables "

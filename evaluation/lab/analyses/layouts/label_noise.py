@@ -51,7 +51,7 @@ class RatesRow(TypedDict):
     """The error rates of one source, a key of `SOURCES`. used: whether the correction uses them.
 
     alone, beside: the false alarms of isolated pairs and of others; null if not distinguished.
-    undefined: the reason for no estimate.
+    undefined: the reason why there is no estimate.
     """
 
     source: str

@@ -128,8 +128,8 @@ def tables(result: LabelsResult) -> list[Table]:
             "By the number of labels",
             by_number,
             result["by_number"],
-            note="If a third label is requested only when two differ, pairs with two labels "
-            "nearly always agree and pairs with three never do.",
+            note="If a third label is requested only when two labels differ, the labels of pairs "
+            "with two labels nearly always agree, and those of pairs with three never agree.",
         ),
     ]
 

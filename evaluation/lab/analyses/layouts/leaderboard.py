@@ -155,8 +155,8 @@ def charts(result: LeaderboardResult) -> list[Chart]:
         Chart(
             "bounds",
             "Scores with their bounds",
-            "For each run, from the first rank, a dot at its score. The line goes from the "
-            "lowest to the highest score that the unjudged pairs allow.",
+            "A dot for the score of each run, in the order of ranks. Its line goes from the lowest "
+            "to the highest score that the unjudged pairs allow.",
             {
                 "data": {"values": bounded_rows},
                 "height": {"step": 26},

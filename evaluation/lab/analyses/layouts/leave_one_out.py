@@ -161,7 +161,7 @@ def charts(result: LeaveOneOutResult) -> list[Chart]:
 def warnings(result: LeaveOneOutResult) -> list[str]:
     """Return a warning for each run with a judged share below `POOLED_FROM`.
 
-    One warning replaces more than `WARNINGS_MAX`.
+    A single warning replaces more than `WARNINGS_MAX` warnings.
     """
     depth = result["depth"]
     shares = {name: 100 * row["judged"] for name, row in result["runs"].items()}
@@ -170,7 +170,7 @@ def warnings(result: LeaveOneOutResult) -> list[str]:
         return [
             f"{len(low)} runs count as pooled systems, although only {min(low.values()):.1f} to "
             f"{max(low.values()):.1f} % of their top {depth} is judged. Select the other runs, or "
-            "judge the pairs of these."
+            "judge the pairs of these runs."
         ]
     return [
         f"Only {share:.1f} % of the top {depth} of {name} is judged, but it counts as a pooled "

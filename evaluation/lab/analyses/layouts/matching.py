@@ -47,7 +47,7 @@ class CurveRow(QualityFigures):
 
 
 class HalfRow(QualityFigures):
-    """The contents of a half of the videos, and the quality at the chosen threshold there."""
+    """The contents of a half of the videos, and the quality on it at the chosen threshold."""
 
     videos: int
     captions: int
@@ -122,11 +122,11 @@ def _halves_table(result: MatchingResult) -> list[Table]:
 def _caption_note(result: MatchingResult) -> str:
     reporting = result["reporting"]
     if reporting is None:
-        return "Over all captions. The similarity was not chosen on these labels."
+        return "Scores are over all captions. The similarity was not chosen on these labels."
     return (
-        f"Over the {reporting['captions']:,} captions of the {reporting['videos']:,} videos that "
-        "were not used to choose the similarity. The ranked lists contain the videos of both "
-        "halves."
+        f"Scores are over the {reporting['captions']:,} captions of the {reporting['videos']:,} "
+        "videos that were not used to choose the similarity. The ranked lists contain the videos "
+        "of both halves."
     )
 
 

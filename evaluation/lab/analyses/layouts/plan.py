@@ -16,7 +16,7 @@ SPECIFIED, MEASURED, ASSUMED = "chosen", "measured", "assumed"
 SOURCES = {SPECIFIED: "entered", MEASURED: "measured", ASSUMED: "assumed"}
 
 
-# With more lines, a reader cannot distinguish them.
+# Maximum number of pairs of runs in the chart. A reader cannot distinguish more lines.
 PAIRS_DRAWN = 15
 
 

@@ -52,9 +52,9 @@ class PositivesResult(TypedDict):
     """The positives by source. The keys of all dicts are those of `SOURCES`.
 
     captions: the number of all captions. per_caption: item n is the number of captions with n
-    positives. by_length: a row [words, positives, captions] for each number of words and of
-    positives that some captions have, with the number of these captions. correlations: the
-    correlations of the number of words of a caption with the number of its positives.
+    positives. by_length: a row [words, positives, captions] for each number of words together with
+    each number of positives; captions is the number of captions that have both, at least 1.
+    correlations: those of the number of words of a caption with the number of its positives.
     """
 
     captions: int

@@ -19,7 +19,7 @@ GROUPS = {
 JUDGED, UNJUDGED, CONFLICT, PENDING = "judged", "unjudged", "conflict", "pending"
 # More examples than this are only in the table.
 DRAWN_MAX = 10
-# Longer names would be cut off in the chart, which would hide what people say.
+# The chart would cut off longer names, which would hide people's labels at their ends.
 NAME_MAX, CAPTION_MIN = 46, 12
 
 

@@ -150,5 +150,6 @@ def _short(result: ProxyLimitsResult) -> list[str]:
         return []
     recalls = ", ".join(f"R@{cutoff}" for cutoff in result["left_out"])
     return [
-        f"{recalls} is left out for all runs, because of the lists of {', '.join(result['short'])}."
+        f"{recalls} is left out for all runs, because the lists of {', '.join(result['short'])} "
+        "are too short."
     ]

@@ -54,7 +54,7 @@ class NdcgRow(_Scores):
 
 
 class BothRow(_Scores):
-    """The means of both directions. run, to_text: the runs of each direction."""
+    """The means of both directions. run: the text-to-video run. to_text: the video-to-text run."""
 
     to_text: str
 
@@ -112,7 +112,7 @@ def tables(result: ProxyNdcgResult) -> list[Table]:
 
 
 def _by_proxy(result: ProxyNdcgResult) -> Table:
-    """Return the form of table 3 of the paper: a column for each proxy, random orders first."""
+    """Return a table like table 3 of the paper: a column for each proxy, random orders first."""
     rows: dict[tuple[str, bool, str], Row] = {}
     for of, scores in _in_all_directions(result):
         figures = scores["gains"][result["gain"]]
@@ -133,7 +133,7 @@ def _by_proxy(result: ProxyNdcgResult) -> Table:
             *(Column(f"ndcg:{name}", f"{name}, %", "percent") for name in _proxies(result)),
         ],
         [rows[at] for at in sorted(rows, key=lambda at: (parts.index(at[0]), at[1]))],
-        note=" ".join(_of_left_out(result)) or "No caption or video is left out.",
+        note=" ".join(_left_out_warnings(result)) or "No caption or video is left out.",
     )
 
 
@@ -144,12 +144,12 @@ def _in_all_directions(result: ProxyNdcgResult) -> list[tuple[str, NdcgRow | Bot
 
 
 def _random_name(result: ProxyNdcgResult, scores: NdcgRow | BothRow) -> str:
-    """Return the name of a random order in the chart.
+    """Return the name of a random order in the table by proxy.
 
-    It contains the run if the lists of the run do not have all items. The order then ends at the
-    same depth, which lowers its nDCG.
+    It contains the name of the run if the lists of the run do not have all items. The random order
+    then ends at the same depth, which lowers its nDCG.
     """
-    is_cut = not _lists(result).keys().isdisjoint((scores["run"], scores.get("to_text")))
+    is_cut = not _depths_of_lists(result).keys().isdisjoint((scores["run"], scores.get("to_text")))
     return f"Random, to the depth of {scores['run']}" if is_cut else "Random"
 
 
@@ -210,23 +210,23 @@ def charts(result: ProxyNdcgResult) -> list[Chart]:
 
 
 def warnings(result: ProxyNdcgResult) -> list[str]:
-    return [*_of_lists(result), *_of_left_out(result)]
+    return [*_list_warnings(result), *_left_out_warnings(result)]
 
 
-def _lists(result: ProxyNdcgResult) -> Mapping[str, int]:
+def _depths_of_lists(result: ProxyNdcgResult) -> Mapping[str, int]:
     """Return the depth of each run whose lists do not have all items."""
     return {row["run"]: row["depth"] for row in result["rows"] if row["depth"] < row["items"]}
 
 
-def _of_lists(result: ProxyNdcgResult) -> list[str]:
+def _list_warnings(result: ProxyNdcgResult) -> list[str]:
     return [
-        f"{run} has lists only and is scored to rank {depth:,}. Its nDCG and its random order are "
-        "lower than those of all ranks."
-        for run, depth in _lists(result).items()
+        f"{run} has only lists and is scored to rank {depth:,}. Its nDCG and that of a random "
+        "order are lower than with all ranks."
+        for run, depth in _depths_of_lists(result).items()
     ]
 
 
-def _of_left_out(result: ProxyNdcgResult) -> list[str]:
+def _left_out_warnings(result: ProxyNdcgResult) -> list[str]:
     found = {
         (row["proxy"], row["direction"]): row["left_out"]
         for row in result["rows"]

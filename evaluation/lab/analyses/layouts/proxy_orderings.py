@@ -67,8 +67,9 @@ class AgreementRow(OfStudy):
     """How a proxy agrees with people.
 
     is_chooser: whether it chose the captions. alike: number of the consistent pairs that it orders
-    like the people; `share` is of all consistent pairs. ties: number of those with equal values.
-    difference: the share minus that of the best proxy; without an interval for the best proxy.
+    like the people. share: `alike` divided by the number of all consistent pairs. ties: number of
+    the consistent pairs to which it gives equal values. difference: the share minus that of the
+    best proxy. The interval of the difference is null for the best proxy.
     """
 
     proxy: str
@@ -87,7 +88,10 @@ class AgreementRow(OfStudy):
 
 
 class PairRow(OfStudy):
-    """A proxy and people on the pairs of two levels, 0 for the most similar caption."""
+    """The agreement of a proxy with people on the captions of two levels.
+
+    levels: places in `LEVELS`, 0 for the most similar caption.
+    """
 
     proxy: str
     levels: list[int]
@@ -288,7 +292,7 @@ def _pairs_table(result: OrderingsResult, name: list[Column]) -> Table:
             Column("share", "Agreement, %", "percent"),
         ],
         rows,
-        note="Captions are named by the place that the choosing proxy gives them.",
+        note="Captions are named by their places in the order of the proxy that chose them.",
     )
 
 

@@ -45,13 +45,16 @@ class SpreadFigures(TypedDict):
 
 
 class EnoughRow(SpreadFigures):
-    """The smallest budget that is sufficient. strategy: a key of `STRATEGY`."""
+    """The smallest budget of judged pairs that keeps all errors within the tolerated one.
+
+    strategy: a key of `STRATEGY`.
+    """
 
     strategy: str
 
 
 class BudgetRow(EnoughRow):
-    """One budget. error: the largest error of a system's score."""
+    """One budget of judged pairs. error: the largest error of a system's score."""
 
     error: float | None
     error_band: Ends | None
@@ -144,7 +147,7 @@ def charts(result: ReplayResult) -> list[Chart]:
 
 
 def _lines(rows: Sequence[BudgetRow], height: dict[str, Any]) -> dict[str, Any]:
-    """Return medians, each within the band of its seeds."""
+    """Return a line of medians for each order, within the band of its replays."""
     name = height["field"]
     values = [{**row, **low_high(row[f"{name}_band"])} for row in _named(rows)]
     ends = {"y": {**height, "field": "low"}, "y2": {"field": "high"}}

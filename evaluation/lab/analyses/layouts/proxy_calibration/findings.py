@@ -60,7 +60,7 @@ def _best(result: CalibrationResult, row: ProxyRow) -> str:
 def _labels(result: CalibrationResult, row: ProxyRow) -> str:
     return (
         f"People confirm {_share(row['precision'], row['precision_interval'])} of the judged pairs "
-        f"that {row['proxy']} calls relevant, and it finds "
+        f"that {row['proxy']} calls relevant, and this proxy finds "
         f"{_share(row['recall'], row['recall_interval'])} of those that people judged relevant. "
         f"This is from {counted(result['pairs'], 'judged pair')} of "
         f"{counted(result['units'], NAMES[result['unit']])}, {result['relevant']:,} relevant."

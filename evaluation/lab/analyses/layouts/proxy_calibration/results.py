@@ -29,8 +29,8 @@ class ProxyRow(SharesAt, RankingFigures):
     """A proxy at the threshold with the highest alpha, or at the threshold that was entered.
 
     fitted_alpha, agreement: alpha and agreement with thresholds that were chosen on other videos;
-    `agreement` is the share of the pairs with the same outcome. difference: the highest alpha minus
-    that of the best proxy.
+    `agreement` is the share of the pairs with the same outcome. difference: the highest alpha of
+    this proxy minus that of the best proxy.
     """
 
     proxy: str
