@@ -53,8 +53,8 @@ class LabelSet(LabelSummary):
     """A numbered release of the benchmark's labels. Frozen: rows and files never change.
 
     A new PATCH has different labels of the same pairs. A new MINOR has further pairs. A new MAJOR
-    has fewer pairs, or follows other guidelines or rules. `evaluation.release.selectors.proposals`
-    computes which of them increases.
+    lacks earlier pairs, or follows other guidelines or rules. The part that increases is computed
+    by `evaluation.release.selectors.proposals`.
 
     `file` contains one line per judged pair with its label and counts. Its hash depends only on the
     labels. `judgments_file` contains the single judgments with pseudonyms. Each label set has its
