@@ -1,4 +1,7 @@
-"""What evaluation adds to runs, campaigns and benchmarks that are deleted, and what keeps them."""
+"""What this app stores about runs, campaigns and benchmarks, for their deletion.
+
+A `Part` is deleted with the object. An `Obstacle` prevents the deletion.
+"""
 
 from __future__ import annotations
 

@@ -52,8 +52,9 @@ class LabelSummary(models.Model):
 class LabelSet(LabelSummary):
     """A numbered release of the benchmark's labels. Frozen: rows and files never change.
 
-    A new PATCH has other labels of the same pairs, a new MINOR has further pairs, and a new MAJOR
-    follows other guidelines or rules or lacks pairs (`evaluation.release.selectors.proposals`).
+    A new PATCH has different labels of the same pairs. A new MINOR has further pairs. A new MAJOR
+    lacks earlier pairs, or follows other guidelines or rules. The part that increases is computed
+    by `evaluation.release.selectors.proposals`.
 
     `file` contains one line per judged pair with its label and counts. Its hash depends only on the
     labels. `judgments_file` contains the single judgments with pseudonyms. Each label set has its
@@ -75,7 +76,8 @@ class LabelSet(LabelSummary):
         "file. Empty if no judgment has any.",
     )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
-    # The id of the job. If its worker dies and it runs again, it finds the label set it published.
+    # The id of the job that publishes the label set. A job that runs again after its worker died
+    # finds the label set by this id, and does not publish a second one.
     request = models.UUIDField(null=True, unique=True, editable=False)
 
     class Meta:
@@ -115,7 +117,8 @@ class LabelSet(LabelSummary):
 class LabelSetBasis(models.Model):
     """The rows and rules from which a label set was made, to rebuild its files from the log.
 
-    Label sets of older versions have none. Arrays are stored by `evaluation.core.files.packed`.
+    Label sets that older versions of Hearth published have no basis. The binary fields are arrays
+    that `evaluation.core.files.packed` packs.
 
     judgments: primary keys of the counted judgments. waiting: primary keys of those counted
     judgments whose task needed a further label or a lead. rulings: primary keys of the rulings in
@@ -173,9 +176,9 @@ LabelSource = LabelSet | Draft
 class LabelArrays(models.Model):
     """The labels of a label set or draft as arrays, which are read faster than its text.
 
-    They follow from the text with this hash, and code that finds none reads the text. The fields
-    are those of `evaluation.core.files.label_file.Labels`, stored by
-    `evaluation.core.files.packed`.
+    `sha256` is the hash of the text. If there are no arrays for a text, the text itself is read.
+    The binary fields are those of `evaluation.core.files.label_file.Labels`, and
+    `evaluation.core.files.packed` packs them.
     """
 
     benchmark = models.ForeignKey(

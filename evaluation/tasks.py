@@ -1,7 +1,7 @@
 """The jobs and scheduled tasks of the evaluation app.
 
 Every process that starts or shows a job loads this module. The functions that need the analyses
-import them, because loading all analyses takes a fifth of the start of a command.
+import them, because loading all analyses takes a fifth of the time in which a command starts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pooling.models import Run
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import run_names
 
-# Longer than any job that may still compute from the draft before the newest.
+# Longer than any job that still uses a draft after a newer one has replaced it.
 DRAFT_AGE = timedelta(days=1)
 
 
@@ -95,8 +95,8 @@ def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Publish the labels, score all runs by them, and compute the analysis of the overview.
 
-    params: benchmark (key), job, allow_pending, change (empty: the part of the version number
-    follows from a rule), notes.
+    params: benchmark (key), job (id), allow_pending, change (the part of the version number to
+    increase; if empty, a rule chooses it), notes.
     """
     from evaluation.lab import services as lab
 
@@ -186,7 +186,7 @@ def renew_drafts_task() -> None:
 
 @housekeeping_step("drafts", "Drafts that newer labels have replaced")
 def remove_drafts(dry_run: bool) -> Done:
-    """Remove old drafts, except the newest of each benchmark. No job reads them any longer."""
+    """Remove old drafts, except the newest of each benchmark. No job reads the removed drafts."""
     newer = Draft.objects.filter(benchmark=OuterRef("benchmark"), pk__gt=OuterRef("pk"))
     old = timezone.now() - DRAFT_AGE
     return remove_rows(Draft.objects.filter(Exists(newer), created_at__lt=old), dry_run)
@@ -245,7 +245,7 @@ def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
         # Some of the runs may have been deleted since the job was done.
         names = dict(Run.objects.filter(benchmark__key=job.benchmark_key).values_list("pk", "name"))
         given["runs"] = [names[pk] for pk in given["runs"] if pk in names]
-    # PostgreSQL stores the keys of JSON in another order.
+    # The keys are sorted, because PostgreSQL does not keep the order of the keys of JSON.
     query = urlencode(sorted(given.items()), doseq=True)
     page = reverse("analysis", args=[job.benchmark_key, name])
     return Outcome(
@@ -269,7 +269,7 @@ def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     lab.check_same_code(params["code_version"])
     benchmark = get_benchmark(params["benchmark"])
     question = build_question(get_analysis(params["analysis"]), benchmark, _form_data(params))
-    # Measured defaults may have changed since the request.
+    # Defaults that are measured on the benchmark may have changed since the request.
     question = replace(question, options=params["chosen"])
     analysis = lab.analyse(question=question, progress=progress)
     return {"analysis": analysis.kind, "key": analysis.key}

@@ -2,7 +2,7 @@
 
 Judgments of people on this site cannot be deleted. Imported judgments can be deleted with their
 campaign until a label set of the benchmark is published. Label sets cannot be deleted. An archived
-benchmark gets no new runs, proxies, pools, campaigns and label sets.
+benchmark cannot get new runs, proxies, pools, campaigns or label sets.
 
 A migration that alters one of the tables on SQLite must create the triggers again, because Django
 copies the table.
@@ -15,7 +15,10 @@ from typing import NamedTuple
 
 
 class Trigger(NamedTuple):
-    """A trigger that refuses a change of a row, under a condition on the row."""
+    """A trigger that refuses a change of each row for which an SQL condition is true.
+
+    change: INSERT or DELETE. refused: the error message.
+    """
 
     name: str
     change: str

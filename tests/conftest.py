@@ -100,10 +100,10 @@ def compile_tests_once(places: list[str]) -> None:
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
-# Folders and files whose tests run once, on SQLite: of pages, forms, texts, the shape of answers
-# and journeys. They read and write by services and selectors, which other tests run on both
-# databases. What has its own SQL, lock, constraint or trigger is not listed. A test of these files
-# with the mark `both` runs on PostgreSQL, too.
+# Folders and files whose tests run only on SQLite. They test pages, forms, texts, the shape of
+# responses, and journeys. These use services and selectors that other tests run on both databases.
+# Tests of SQL, of locks, of constraints or of triggers are not listed. A test of these files with
+# the mark `both` also runs on PostgreSQL.
 ONCE = (
     "accounts/test_brute_force.py",
     "accounts/test_people_pages.py",
@@ -140,7 +140,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that `--only-database` leaves out, and put the longest tests first."""
+    """Put the longest tests first.
+
+    With `--only-database`, leave out tests that do not depend on the kind of database.
+    """
     if config.getoption("--only-database"):
         left_out = [item for item in items if not depends_on_database(item)]
         config.hook.pytest_deselected(items=left_out)
@@ -150,7 +153,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Leave modules and tests, which stay until the end, out of garbage collection."""
+    """Exclude modules and tests from garbage collection, because they stay until the end."""
     if session.config.option.collectonly:  # see compile_tests_once
         hypothesis.given(hypothesis.strategies.integers())(lambda number: None)()
     gc.collect()
@@ -160,7 +163,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def depends_on_database(item: pytest.Item) -> bool:
     """Return whether the test depends on the kind of database.
 
-    Of a test that runs with both brokers, the one with Redis is enough for the other database.
+    If a test runs with both brokers, its run with Redis is enough for the other database.
     """
     if place_of(item).startswith(ONCE) and item.get_closest_marker("both") is None:
         return False
@@ -243,7 +246,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
         connection.settings_dict["TEST"]["TEMPLATE"] = template
 
 
-# The rows of these tables depend on the models only, so they stay. Django would make them again.
+# The rows of these tables depend only on the models, so they are not deleted after a test.
 KEPT_TABLES = {"django_content_type", "auth_permission"}
 
 
@@ -317,7 +320,7 @@ def _no_secret_in_logs(secrets_in_logs: SecretsInLogs) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
-    """Reset the counts of throttles and rate limits, and the figures."""
+    """Reset the counts of throttles and rate limits, and the cached figures."""
     from django.core.cache import caches
 
     from config.requests.throttles import PERMITS
@@ -338,7 +341,7 @@ BROWSER_ARGUMENTS = [
     "--disable-sync",
 ]
 # Pages have no animations and transitions, so that a test never sees a page between two states. The
-# setting `reduced_motion="reduce"` is no alternative, because it also stops the playing of videos.
+# setting `reduced_motion="reduce"` is not used, because it also stops the playing of videos.
 STILL = """(() => {
   const still = new CSSStyleSheet();
   still.replaceSync(`

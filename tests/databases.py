@@ -25,8 +25,8 @@ import psycopg2
 ROOT = Path(__file__).resolve().parent.parent
 SQLITE = "sqlite:///"
 FILE = "hearth.sqlite3"
-TEMPLATE = "template"  # the file with the name of the database on PostgreSQL
-# The URL of the server of the tests, which tests.services sets. Tests on SQLite know it, too.
+TEMPLATE = "template"  # the file that contains the name of the migrated PostgreSQL database
+# The URL of the PostgreSQL server of the tests. tests.services sets it, also for tests on SQLite.
 SERVER = "HEARTH_TEST_POSTGRES"
 # The folder of the migrated databases. `share` sets it.
 FOLDER = "HEARTH_TEST_MIGRATED"
@@ -61,7 +61,7 @@ def copy_to_another_server(url: str) -> None:
 
 @contextmanager
 def share() -> Iterator[None]:
-    """Let all processes below copy the same migrated databases, unless they already do."""
+    """Let all child processes copy the same migrated databases, unless they already do."""
     if os.environ.get(FOLDER):
         yield
         return
@@ -75,12 +75,12 @@ def share() -> Iterator[None]:
 
 
 def migrated_file() -> Path:
-    """Return the migrated file. The first process makes it, and others wait for it."""
+    """Return the path of the migrated SQLite file. The first process creates it. Others wait."""
     folder = Path(os.environ[FOLDER])
     with locked(folder / FILE):
         if not (folder / FILE).exists():
             making = folder / "making"
-            shutil.rmtree(making, ignore_errors=True)  # of a process that was killed
+            shutil.rmtree(making, ignore_errors=True)  # left by a process that was killed
             making.mkdir()
             variables = {"HEARTH_HOME": str(making), "DATABASE_URL": f"{SQLITE}{making / FILE}"}
             run_migrations({**os.environ, **variables}, ROOT)
@@ -91,7 +91,7 @@ def migrated_file() -> Path:
 
 
 def migrated_template(server: str) -> str:
-    """Return the name of a migrated database on this server (URL), which is there to be copied."""
+    """Return the name of a migrated database, to be copied, on the server with this URL."""
     folder = Path(os.environ[FOLDER])
     made = folder / TEMPLATE
     with locked(made):

@@ -332,7 +332,7 @@ def submit_order(
 
 
 def order_all(study: Campaign, orders: Sequence[Sequence[int]], videos: int = 20) -> None:
-    """Let one person for each of the orders of levels give it to that many videos of a study."""
+    """For each order of levels, let one person submit it for the first `videos` tasks."""
     for number, levels in enumerate(orders):
         name = f"person{number}"
         known = Annotator.objects.filter(user__username=name).first()
@@ -410,7 +410,7 @@ def make_training(folder: Path, *, items: int = 6) -> Campaign:
 
 
 def train(training: Campaign, annotator: Annotator, outcome: str) -> list[Judgment]:
-    """Answer the next training items. For "rrw", the answers are right, right and wrong."""
+    """Answer the next training items. For "rrw", the answers are correct, correct and wrong."""
     answered = []
     for letter in outcome:
         (held, *_) = claim(training, annotator, 1)
@@ -443,7 +443,7 @@ def at_once(*calls: Callable[[], Result]) -> list[Result]:
 
 
 def row_counts() -> dict[str, int]:
-    """Return the number of rows of each table, by one statement."""
+    """Return the number of rows of each table, with one statement."""
     models = apps.get_models(include_auto_created=True)
     counts = [f'(SELECT COUNT(*) FROM "{model._meta.db_table}")' for model in models]  # noqa: S608
     with connection.cursor() as cursor:

@@ -23,9 +23,9 @@ from tests.benchmarks.programs import ROOT, run_program
 
 
 class LoadedSite:
-    """Runs programs (`manage.py …` or `-m module …`) with the environment that it is made with.
+    """Runs programs (`manage.py …` or `-m module …`) in one environment.
 
-    The process ends with this object.
+    The process of the site ends when this object is deleted.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -60,7 +60,7 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 
 def main() -> None:
-    # The programs must not read the requests.
+    # The programs get an empty standard input, so that they cannot read the requests.
     requests = os.fdopen(os.dup(0))
     with Path(os.devnull).open() as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -3,8 +3,8 @@
     python -m tests.parts make Checks=check "SQLite=test-sqlite ..."
 
 Tests wait for servers, processes and disks half of the time, which another part can use. All parts
-run to their end, even if one fails. The exit status is 0 if all of them succeeded, and else 1. The
-parts share the migrated databases.
+run to their end, even if one fails. The exit status is 0 if all parts succeeded, and otherwise 1.
+The parts share the migrated databases.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Kept:
-    """What a call has made: the rows by table, the returned object, and when."""
+    """What a call has made: the rows by table, the returned object, and the time of the call."""
 
     rows: dict[str, list[Row]]
     made: models.Model
@@ -38,8 +38,8 @@ class Kept:
 def replayed(make: Callable[[Path], Made]) -> Callable[[Path], Made]:
     """Let a function write the rows of its last call again, and return the same object.
 
-    The function gets an empty folder and returns one object. It makes nothing that is not in the
-    database or among the uploaded files, and no secrets.
+    The function gets an empty folder and returns one object. It must change only the database and
+    uploaded files, and must not create secrets.
     """
     last: Kept | None = None
 

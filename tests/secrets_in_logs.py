@@ -31,7 +31,7 @@ class SecretsInLogs(logging.Handler):
             self.known.add(secret)
 
     def emit(self, record: logging.LogRecord) -> None:
-        # The handler of the server masks links, so its formatter must write the text.
+        # The formatter of the server masks links, so the text is written with it.
         text = self.format(record)
         if any(secret in text for secret in tuple(self.known)):
             self.leaks.append(f"{record.name} ({record.pathname}:{record.lineno})")
@@ -55,7 +55,7 @@ class SecretsInLogs(logging.Handler):
         self._record_results(patch, PasswordResetTokenGenerator, "make_token")
         self._record_results(patch, SecondFactorAdapter, "decrypt")
         self._record_arguments(patch, SecondFactorAdapter, "encrypt")
-        # New passwords and typed ones are hashed.
+        # Each new or typed password is hashed, so this call receives it.
         self._record_arguments(patch, type(get_hasher()), "encode")
 
     def _record_results(self, patch: pytest.MonkeyPatch, owner: Any, name: str) -> None:

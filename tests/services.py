@@ -104,7 +104,10 @@ def forbid_real_time_priority() -> None:
 
 
 def check_answers(url: str, default_port: int) -> str:
-    """Return the URL if a server listens there, else raise. A given server is never replaced."""
+    """Return the URL if a server listens there. Otherwise raise `ServiceMissing`.
+
+    A server that the environment names is never replaced by another one.
+    """
     parts = urlsplit(url)
     host, port = parts.hostname or LOCAL, parts.port or default_port
     try:

@@ -178,7 +178,7 @@ def test_every_operation_is_listed_above() -> None:
 def test_each_role_has_its_access(benchmark: Benchmark, role: Role | None) -> None:
     client = client_for(*([role] if role else []))
     for path, method, roles, status in OPERATIONS:
-        # An unknown campaign is answered with 404 for everyone, except to add members.
+        # Everyone gets 404 for an unknown campaign, except from the operation that adds members.
         is_hidden = status == 404 and "campaigns" in path and "members" not in path
         expected = status if role in roles or is_hidden else 403
         answer = getattr(client, method)(
@@ -540,7 +540,7 @@ def test_long_work_is_done_by_jobs(benchmark: Benchmark) -> None:
         results.append(job["result"])
 
     pooled, agreement, scored, published = results
-    # The import of the judgments added caption 0 with video 1.
+    # The import of the judgments has already pooled caption 0 with video 1.
     assert (pooled["pairs"], pooled["new_pairs"]) == (2, 1)
     assert agreement["alpha"] is None
     assert scored == {"labels": "original", "runs": ["A"]}
@@ -549,7 +549,7 @@ def test_long_work_is_done_by_jobs(benchmark: Benchmark) -> None:
     assert (pool["depth"], pool["runs"], pool["n_pairs"], pool["n_new_pairs"]) == (1, ["A"], 2, 1)
 
 
-def test_a_job_is_cancelled_by_who_started_it_or_a_lead(benchmark: Benchmark) -> None:
+def test_a_job_is_cancelled_by_the_person_who_started_it_or_by_a_lead(benchmark: Benchmark) -> None:
     rosa, otto = client_for(Role.RESEARCHER, name="rosa"), client_for(Role.RESEARCHER, name="otto")
     job = rosa.post(API + "benchmarks/tiny/agreement/", {}, format="json").json()
     url = f"{API}jobs/{job['id']}/cancel/"

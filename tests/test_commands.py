@@ -235,8 +235,8 @@ def test_open_campaign_with_all_options_of_a_policy(
     manage("build_pool", "tiny", "--depth", "4")
     labels = "--labels 2 --labels-max 5 --double 0 --steps no,half,all --threshold 2".split()
     people = "--joining chosen --ceiling 0.5 --gate 18/20 --gold-bar 8/9".split()
-    handed = "--order shuffled --priority rank --checklist --contact-sheet".split()
-    opened = manage("open_campaign", "tiny", *labels, *people, *handed)
+    tasks = "--order shuffled --priority rank --checklist --contact-sheet".split()
+    opened = manage("open_campaign", "tiny", *labels, *people, *tasks)
     campaign = Campaign.objects.get(pk=opened["campaign"])
     assert (opened["tasks"], opened["doubled"]) == (6, 0)
     assert (

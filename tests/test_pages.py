@@ -654,7 +654,7 @@ def make_campaign(folder: Path) -> Campaign:
 
 @replayed
 def make_campaign_with_training(folder: Path) -> Campaign:
-    """The same with a guideline, a training queue and a planned import."""
+    """The same benchmark and campaign, with guidelines, a training queue and a planned import."""
     campaign = make_campaign(folder)
     make_training(campaign.benchmark, make_member("tina", Role.ANNOTATOR, of="tiny"), folder)
     planned_import()
@@ -771,14 +771,14 @@ def visit() -> Callable[[str], Client]:
 def test_each_visitor_gets_the_right_status_headers_and_markup(
     visitor: str, places: dict[str, Any], visit: Callable[[str], Client], settings: Any
 ) -> None:
-    """One walk over all pages checks all three, because most of its time goes into the pages."""
+    """One test checks all three, because building the pages takes most of the time."""
     use_https(settings)
     client = visit(visitor)
     client.raise_request_exception = False
     answered, expected, wrong_headers, wrong_markup = {}, {}, {}, {}
     for _, method, address, statuses in TABLE:
         path, line = address.format(**places), (method, address)
-        # The rollback keeps the effects of one line from the next.
+        # After the rollback, the request of this line has no effect on the next line.
         with transaction.atomic():
             answer = client.generic(method, path, **FOREIGN)
             transaction.set_rollback(True)
@@ -996,12 +996,12 @@ def test_a_database_failure_is_reported_without_a_query(
 ) -> None:
     from django.db import OperationalError
 
-    def away(*args: Any, **kwargs: Any) -> None:
+    def fail(*args: Any, **kwargs: Any) -> None:
         raise OperationalError("disk I/O error in /secret/place")
 
     client = visit("lead")
     with monkeypatch.context() as patch:
-        patch.setattr("django.db.backends.utils.CursorWrapper.execute", away)
+        patch.setattr("django.db.backends.utils.CursorWrapper.execute", fail)
         answer = client.get("/jobs/")
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert "Please try again in a moment" in answer.content.decode()
@@ -1071,7 +1071,7 @@ def test_database_queries_do_not_grow_with_the_rows(
     with_one = count()
     add_rows(1)
     add_rows(2)
-    # Three of these are for the session, the person and the groups.
+    # In each number, three queries are for the session, the person and the groups.
     assert with_one == {
         "home": 23,
         "benchmark": 18,
@@ -1079,7 +1079,7 @@ def test_database_queries_do_not_grow_with_the_rows(
         "captions": 13,
         "caption": 18,
         "videos": 9,
-        # On PostgreSQL, four of these open and close the part that reads through an index.
+        # On PostgreSQL, four further queries begin and end the part that reads through an index.
         "video": 16 if connection.vendor == "sqlite" else 20,
         "runs": 10,
         "campaigns": 15,

@@ -1,7 +1,7 @@
 """schemathesis sends requests that the API's schema describes, and requests that contradict it.
 
-They go to a real server. No answer may be an error of the server, and each status and content type
-must be in the schema. `SCHEMATHESIS_SECONDS=600` runs all phases for every role, and longer.
+The requests go to a real server. No response may be a server error, and each status and content
+type must be in the schema. `SCHEMATHESIS_SECONDS=600` runs all phases for every role, and longer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ Known = dict[str, list[Any]]
 
 SECONDS = os.environ.get("SCHEMATHESIS_SECONDS")
 ALL_PHASES = "examples,coverage,fuzzing,stateful"
-# Coverage sends each value at the limits of the schema; stateful follows from answer to request.
+# The phase coverage sends values at the limits of the schema. The phase stateful sends values of a
+# response in the next request.
 PHASES = {
     Role.ANNOTATOR: "coverage",
     Role.RESEARCHER: "fuzzing",
@@ -76,7 +77,7 @@ def test_every_answer_is_in_the_schema(server: WebServer, tmp_path: Path) -> Non
 
 
 def known_values(campaign: Campaign) -> Known:
-    """Return values of parameters that exist. Most requests contain them."""
+    """Return the values of parameters for objects that exist. Most requests contain them."""
     job = Job.objects.create(kind="evaluate", title="x", benchmark_key=campaign.benchmark.key)
     # These include the assignments that the next person claims.
     first = Assignment.objects.count() + 1

@@ -300,7 +300,7 @@ def test_keys_can_be_typed_as_they_are_shown(client_of_anna: Client, anna: User)
         assert action_text(ACTIONS[4]) == "Stufe 3"
 
 
-# The pages with their headings. Some contain a soft or a non-breaking hyphen.
+# The pages with their headings. Some headings contain a soft or a non-breaking hyphen.
 ACCOUNT_PAGES = {
     "/accounts/2fa/": "Anmeldung und Sicherheit",
     "/accounts/2fa/recovery-codes/": "Wiederherstellungs\u00adcodes",
@@ -331,7 +331,7 @@ def sign_in(client: Client, user: User) -> None:
 
 
 def add_second_factor(user: User, address: str) -> int:
-    """Add the second factor that the page is about. Return its number."""
+    """Add the second factor that the page needs. Return the primary key of a passkey, or else 0."""
     kind, data = Authenticator.Type.WEBAUTHN, {"name": "Schlüssel", "credential": {}}
     if "/keys/" in address or address.endswith("/webauthn/"):
         return int(Authenticator.objects.create(user=user, type=kind, data=data).pk)

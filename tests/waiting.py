@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-# Generous: the limit only decides how long a test that fails takes to fail.
+# The limit is generous, because only a test that fails waits for so long.
 SECONDS = 120
 
 

@@ -68,8 +68,8 @@ class SimulatedAnnotator:
     ) -> tuple[list[int], float]:
         """Put captions in order for a video; return their places, best first, and the seconds.
 
-        A caption is as similar as the share of its demands that the video meets, with an error that
-        is larger for hasty annotators. met: see `DemoBenchmark`. captions: numbers, by place.
+        The similarity of a caption is the share of its demands that the video meets, plus an error
+        that is larger for hasty annotators. met: see `DemoBenchmark`. captions: numbers, by place.
         """
         rows, columns = np.asarray(captions), np.full(len(captions), video)
         errors = _ORDER_ERROR * np.sqrt(self.error_rate) * self._normal(rows, columns)
@@ -79,7 +79,7 @@ class SimulatedAnnotator:
     def _chance(
         self, purpose: int, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """Return a uniform number in [0, 1) for each pair; another one for each `purpose`."""
+        """Return a uniform number in [0, 1) for each pair. It differs for each `purpose`."""
         key = _mixed(np.array([self.seed], dtype=np.uint64))
         for part in (np.array([self.number * 8 + purpose]), rows, columns):
             key = _mixed(key ^ _mixed(part.astype(np.uint64)))
@@ -98,8 +98,8 @@ def make_annotators(
     """Return one annotator per name, from careful to hasty. The default seed is the benchmark's."""
     hardness = _hardness(demo)
     rates = np.geomspace(_CAREFUL, _HASTY, len(names))
-    # Steps of 5 put the medians in another order than the error rates. 5 shares no factor with the
-    # 8 default names, so each median is used once.
+    # The medians are taken in steps of 5, so their order differs from that of the error rates. The
+    # numbers 5 and 8 (of default names) have no common factor, so each median is used once.
     medians = np.linspace(_QUICK, _SLOW, len(names))[np.arange(len(names)) * 5 % len(names)]
     return tuple(
         SimulatedAnnotator(

@@ -83,7 +83,7 @@ def make_train_captions(
 ) -> tuple[str, ...]:
     """Return captions about other scenes, as training data of a system.
 
-    No text occurs twice, but some are also captions of the benchmark.
+    No text occurs twice, but some texts are also captions of the benchmark.
     """
     rng = random.Random(f"train captions beside {demo.seed}")
     texts: set[str] = set()

@@ -35,7 +35,7 @@ from evaluation.demo.wording import (
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """The description of one figure in a caption. None: the attribute is not described."""
+    """The description of one figure in a caption. An attribute is None if it is not described."""
 
     form: Form | None = None
     colour: Colour | None = None
@@ -73,7 +73,11 @@ class Meaning:
         yield from (value for value in (self.relation, self.background) if value is not None)
 
     def demands(self) -> int:
-        """Return the number of demands: descriptions, figures, and the number of figures."""
+        """Return the number of demands of the caption on a scene.
+
+        Each phrase, each described attribute, the relation, the background and the number of
+        figures are one demand.
+        """
         return len(self.phrases) + sum(1 for _ in self.described()) + (self.count is not None)
 
 
@@ -84,18 +88,18 @@ Roles = tuple[Figure | None, ...]
 def demands_met(meaning: Meaning, scene: Scene) -> int:
     """Return the largest number of demands that the scene meets, 0 to `meaning.demands()`."""
     whole = (meaning.background is scene.background) + (meaning.count == len(scene.figures))
-    return whole + max(_met(meaning, roles) for roles in _castings(meaning, scene))
+    return whole + max(_met(meaning, roles) for roles in _possible_roles(meaning, scene))
 
 
 def best_roles(meaning: Meaning, scene: Scene) -> Roles:
-    """Return the roles that meet most demands; the first of several."""
-    return max(_castings(meaning, scene), key=lambda roles: _met(meaning, roles))
+    """Return the roles that meet the most demands. If several do, return the first."""
+    return max(_possible_roles(meaning, scene), key=lambda roles: _met(meaning, roles))
 
 
-def _castings(meaning: Meaning, scene: Scene) -> Iterator[Roles]:
+def _possible_roles(meaning: Meaning, scene: Scene) -> Iterator[Roles]:
     missing = max(len(meaning.phrases) - len(scene.figures), 0)
-    cast: Roles = scene.figures + (None,) * missing
-    return permutations(cast, len(meaning.phrases))
+    figures: Roles = scene.figures + (None,) * missing
+    return permutations(figures, len(meaning.phrases))
 
 
 def _met(meaning: Meaning, roles: Sequence[Figure | None]) -> int:
@@ -125,6 +129,7 @@ _LEVELS: tuple[tuple[tuple[int, ...], ...], ...] = (
     ((4,), (3, 4), (3, 3, 2)),
 )
 MAX_LEVEL = len(_LEVELS) - 1
+# The weights with which attributes are drawn. The values below are probabilities.
 _ATTRIBUTES = {"form": 0.95, "colour": 0.8, "motion": 0.65, "size": 0.3}
 _RELATED, _WITH_BACKGROUND, _COUNTED = 0.75, 0.2, 0.1
 _JUST_COUNTED = 0.06
@@ -146,8 +151,9 @@ def draw_meaning(rng: random.Random, scene: Scene, level: int) -> Meaning:
 
 
 def _describe(rng: random.Random, figure: Figure, count: int) -> Phrase:
-    # Weighted choice without replacement: the attributes with the greatest u^(1/weight).
-    # Size is never the only described attribute, because it would be true of nearly every video.
+    # Weighted choice without replacement: the attributes with the greatest u^(1/weight), where u is
+    # drawn from [0, 1). Size is never the only described attribute, because such a caption would be
+    # true of nearly every video.
     weights = {name: w for name, w in _ATTRIBUTES.items() if count > 1 or name != "size"}
     by_chance = {name: rng.random() ** (1 / weight) for name, weight in weights.items()}
     described = set(sorted(by_chance, key=by_chance.__getitem__)[-count:])

@@ -27,7 +27,7 @@ class PlainAuthor(Author):
 
 
 def explain(meaning: Meaning, scene: Scene) -> str:
-    """Return an explanation that names all unmet demands, for the roles that meet most of them."""
+    """Return an explanation that names all unmet demands, for the roles that meet the most."""
     if is_true(meaning, scene):
         return f"Everything is there: {write(meaning, PlainAuthor())}."
     wrong = "; ".join(_faults(meaning, scene, best_roles(meaning, scene)))

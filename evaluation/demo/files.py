@@ -21,7 +21,7 @@ RUN_DEPTH = 50
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkFiles:
-    """The paths of all files. `runs` is by system key."""
+    """The paths of all files. The keys of `runs` are those of the systems."""
 
     captions: Path
     videos: Path

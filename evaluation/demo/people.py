@@ -100,7 +100,7 @@ def admit_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> 
 
 
 def withdraw_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
-    """Withdraw the careless annotator's answers if control pairs have paused this annotator."""
+    """Withdraw the careless annotator's answers if this annotator is paused."""
     annotator = get_or_create_annotator(careless_annotator(people))
     lead = User.objects.get(username="lead")
     judged = Judgment.objects.filter(
@@ -127,7 +127,7 @@ def judge_pairs(
     Stops at `up_to` labels, or if no annotator gets another pair. Returns the number of labels.
     """
     annotators = [get_or_create_annotator(person) for person in people]
-    labels, idle = _labels(campaign), 0
+    labels, idle = _count_labels(campaign), 0
     while labels < up_to and idle < len(people):
         for person, annotator in zip(people, annotators, strict=True):
             wanted = min(CLAIM, up_to - labels)
@@ -140,7 +140,7 @@ def judge_pairs(
     return labels
 
 
-def _labels(campaign: Campaign) -> int:
+def _count_labels(campaign: Campaign) -> int:
     """Return the number of counted labels, without answers to gold items."""
     return Judgment.objects.filter(task__campaign=campaign, state=JudgmentState.LIVE).count()
 

@@ -19,7 +19,7 @@ class Noun(StrEnum):
 
 
 Vocabulary = Mapping[str, StrEnum]
-"""Wording to meaning."""
+"""The meaning of each wording."""
 
 
 def vocabulary(wordings_known: int) -> Vocabulary:
@@ -37,27 +37,27 @@ def read(text: str, known: Vocabulary) -> Meaning:
     figures can become one. Numbers are not understood.
     """
     phrases: list[Phrase] = []
-    coming = Phrase()
+    next_phrase = Phrase()
     relation: Relation | None = None
     background: Background | None = None
     for meaning in _meanings(text, known):
         match meaning:
             case Colour():
-                coming = replace(coming, colour=meaning)
+                next_phrase = replace(next_phrase, colour=meaning)
             case Size():
-                coming = replace(coming, size=meaning)
+                next_phrase = replace(next_phrase, size=meaning)
             case Form() | Noun():
                 form = meaning if isinstance(meaning, Form) else None
-                phrases.append(replace(coming, form=form))
-                coming = Phrase()
+                phrases.append(replace(next_phrase, form=form))
+                next_phrase = Phrase()
             case Motion() if phrases:
                 phrases[-1] = replace(phrases[-1], motion=meaning)
             case Relation() if len(phrases) == 1:
                 relation = meaning
             case Background():
                 background = meaning
-    if coming != Phrase():
-        phrases.append(coming)
+    if next_phrase != Phrase():
+        phrases.append(next_phrase)
     return Meaning(tuple(phrases), relation if len(phrases) > 1 else None, background)
 
 

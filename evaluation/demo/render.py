@@ -49,8 +49,8 @@ _RGB: dict[Colour | Background, tuple[int, int, int]] = {
 _RIM = 1.6  # points of a darker edge, so that yellow is visible on white
 _RIM_SHADE = 0.62
 
-# Number of tips, distance of the inner corners from the centre, and rotation in radians. On a flat
-# side, the inner corner is in the middle.
+# Number of tips, distance of the inner corners from the centre in radii, and rotation in radians.
+# An inner corner lies between two tips. If the side is straight, it is the middle of the side.
 _POLYGONS = {
     Form.SQUARE: (4, np.cos(np.pi / 4), np.pi / 4),
     Form.TRIANGLE: (3, np.cos(np.pi / 3), 0.0),
@@ -98,7 +98,7 @@ def render_all(
     *,
     workers: int | None = None,
 ) -> None:
-    """Write one video per scene. `progress(done, total)` is called in this thread.
+    """Write one video per scene. `progress(done, total)` is called in the thread of the caller.
 
     Threads are enough, because most of the time is spent in the encoder, outside the interpreter.
     """

@@ -23,7 +23,7 @@ TIMES = tuple(step / 44 for step in range(45))
 _CLEAR_GAP = 4.0  # minimum gap of two shapes in points, so that their order is clear
 _SAME_LINE = 6.0  # maximum distance in points at which two centres look aligned
 _BOUNCE = 12.0  # half the height of a bounce
-_REST = 0.08  # share of the video without motion at both ends, so that loops have a visible start
+_REST = 0.08  # share of the video without motion, at each end, so that loops have a visible start
 
 
 class Form(StrEnum):
@@ -88,8 +88,8 @@ class Placement:
 class Figure:
     """One shape of a scene. (`column`, `row`) is its cell in the 3 x 3 grid.
 
-    A figure that crosses the frame stays in its row or column and ignores the other. The size of a
-    growing figure is its size at the end.
+    A figure that crosses the frame moves along its row or column, so its other coordinate in the
+    grid has no effect. The size of a growing figure is its size at the end.
     """
 
     form: Form
@@ -165,7 +165,7 @@ def _reach(first: Figure, second: Figure) -> float:
 
 
 def _is_plain(first: Figure, second: Figure) -> bool:
-    """Return whether the two never touch and each relation is clearly true or clearly false."""
+    """Return whether the figures never touch, and each relation is clearly true or false."""
     places = [(first.at(time), second.at(time)) for time in TIMES]
     min_distance = _reach(first, second) + _CLEAR_GAP
     if any(math.hypot(a.x - b.x, a.y - b.y) < min_distance for a, b in places):

@@ -1,7 +1,7 @@
 """Three small retrieval systems, each with a different weakness.
 
 - `bag-of-words` compares the words of the caption with the other captions of a video. It has no
-  synonyms, so "ball" and "disc" differ. It is good if one author wrote both captions.
+  list of synonyms, so "ball" and "disc" differ. It is good if one author wrote both captions.
 - `colour-blind` sees forms, sizes and motions, but neither colours nor relations.
 - `still-frame` sees one frame from the middle of the video: no motion, and only the sizes and
   relations of that time.
@@ -91,7 +91,7 @@ def colour_blind(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Sc
     rng = random.Random(f"colour-blind {seed}")
     known = vocabulary(wordings_known=3)
     queries = [_without_colours(read(text, known)) for text in texts]
-    views = [_watch(rng, scene) for scene in scenes]
+    views = [_view_of_video(rng, scene) for scene in scenes]
     return _match(queries, views, rng, noise=0.25)
 
 
@@ -100,7 +100,7 @@ def still_frame(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Sco
     rng = random.Random(f"still-frame {seed}")
     known = vocabulary(wordings_known=3)
     queries = [_without_motions(read(text, known)) for text in texts]
-    views = [_glance(rng, scene) for scene in scenes]
+    views = [_view_of_frame(rng, scene) for scene in scenes]
     return _match(queries, views, rng, noise=0.25)
 
 
@@ -123,7 +123,7 @@ def _without_motions(meaning: Meaning) -> Meaning:
     return replace(meaning, phrases=phrases)
 
 
-def _watch(rng: random.Random, scene: Scene) -> _View:
+def _view_of_video(rng: random.Random, scene: Scene) -> _View:
     figures = tuple(
         replace(
             figure,
@@ -136,7 +136,7 @@ def _watch(rng: random.Random, scene: Scene) -> _View:
     return _View(figures, None, scene.background)
 
 
-def _glance(rng: random.Random, scene: Scene) -> _View:
+def _view_of_frame(rng: random.Random, scene: Scene) -> _View:
     places = tuple(figure.at(_MIDDLE) for figure in scene.figures)
     halfway = sum(RADIUS.values()) / 2
     figures = tuple(
@@ -169,11 +169,11 @@ def _count_met_demands(query: Meaning, view: _View) -> int:
     """Return the largest number of demands that the view meets."""
     missing = max(len(query.phrases) - len(view.figures), 0)
     cast = [*range(len(view.figures)), *(None,) * missing]
-    best = max(_fit(query, view, roles) for roles in permutations(cast, len(query.phrases)))
+    best = max(_met(query, view, roles) for roles in permutations(cast, len(query.phrases)))
     return best + (query.background is not None and query.background is view.background)
 
 
-def _fit(query: Meaning, view: _View, roles: Sequence[int | None]) -> int:
+def _met(query: Meaning, view: _View, roles: Sequence[int | None]) -> int:
     met = sum(
         1 + phrase.agreeing(view.figures[role])
         for phrase, role in zip(query.phrases, roles, strict=True)

@@ -48,7 +48,7 @@ def read_inputs(
         "only": options["labels_only"],
         "runs": options["runs"],
     }
-    # An analysis that reads no labels has no such field.
+    # Empty values are left out, because an analysis that reads no labels has no field for them.
     data = {name: value for name, value in given.items() if value}
     data |= {name: options[name] for name in own if options[name] is not None}
     benchmark = get_benchmark(options["key"])

@@ -1,7 +1,7 @@
 """Column charts over time as SVG with plain attributes, without scripts or inline styles.
 
 The plot is stretched to the width of the page, so all texts are in HTML next to it. Numbers for SVG
-are texts, because Django would write them with the separators of a language.
+are stored as texts, because Django would format them with the separators of the page's language.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from config.shared.numbers import short
 from evaluation.core.people.pace import DAY, HOUR, WEEK
 
-# The share of the width of its period that a column fills.
+# The width of a column, as a share of the width of its period.
 FILLED = 0.8
 NAMES = {HOUR: "hour", DAY: "day", WEEK: "week", 4 * WEEK: "four weeks"}
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One value per period, or None for no column there. kind: the CSS class of the colour."""
+    """One value per period, None for a period without a column. kind: CSS class of the colour."""
 
     kind: str
     name: str
@@ -123,7 +123,10 @@ def _describe(series: Sequence[Series], place: int, unit: str) -> str:
 
 
 def round_up(value: float) -> float:
-    """Return the next of 1, 2, 4, 5 and 10 times a power of ten. Their halves are round, too."""
+    """Return the smallest of 1, 2, 4 and 5 times a power of ten that is not below the value.
+
+    Half of such a number is also round.
+    """
     power = 1.0
     while power * 10 <= value:
         power *= 10

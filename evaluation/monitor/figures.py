@@ -36,7 +36,7 @@ NamedFigure = tuple[str, Figure]
 COMPLETE = "All labels complete"
 EQUAL_PAIRWISE = "Two labels of a pair equal"
 INTERVAL, PAIRS_RESAMPLED = f"95{PERCENT_SIGN} interval", "pairs resampled"
-# A campaign that is nearly complete may have been judged in an hour or two.
+# Even a campaign that is nearly complete may have answers in only one or two hours.
 TOO_FEW_HOURS = "too few hours for a forecast"
 ROUNDS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth")
 
@@ -103,9 +103,9 @@ def _times(times: Times) -> list[NamedFigure]:
 
 
 def label_figures(figures: CampaignFigures, escalations: Mapping[str, int]) -> list[NamedFigure]:
-    """Return the shares of relevant pairs and labels, and the numbers of answers without a label.
+    """Return the shares of relevant pairs and labels, and the numbers of escalations and surplus.
 
-    escalations: their numbers by kind.
+    escalations: number of escalations by kind.
     """
     relevant, settled = figures["relevant"], OutcomeCounts(**figures["outcomes"]).settled
     n_relevant, n_labels = figures["relevant_labels"], figures["labels"]
@@ -134,7 +134,7 @@ class LabelRoundRow:
 
 
 def label_round_rows(rounds: list[LabelRound]) -> list[LabelRoundRow]:
-    """Return a row for each of the first nine rounds, and one for all others.
+    """Return a row for each of the first nine rounds of labels, and one row for all others.
 
     An imported file may have hundreds of labels per pair.
     """
@@ -207,13 +207,13 @@ def _agreement_figure(key: str, figures: LabelAgreement) -> Figure:
 
 
 def agreement_note(agreement: Agreement | AgreementFigures) -> str:
-    """Return a sentence about the labels behind the two columns of the agreement table."""
+    """Return a text about the labels from which the agreement table is computed."""
     first = agreement["first_labels"]
     pairs = counted(first["multiply_labelled"], "pair")
-    compared = f"The figures are of {pairs} with two or more labels."
+    compared = f"The figures are computed from {pairs} with two or more labels."
     later = agreement["all_labels"]["labels"] - first["labels"]
     if not later:
-        return f"{compared} No label was requested because others differed."
+        return f"{compared} All labels are first labels."
     further = counted(later, "further label was", "further labels were")
     return (
         f"{compared} After the first labels, {further} added. In a campaign, only pairs whose "

@@ -72,7 +72,7 @@ NO_ANSWERS = PersonFigures(
 )
 
 
-# The flags as pages name them. On screen, gold items in a campaign are control pairs.
+# The names of the flags on pages. On screen, gold items in a campaign are control pairs.
 FLAG_NAMES = {flag: str(flag) for flag in Flag} | {Flag.LOW_GOLD: "control pairs wrong"}
 
 
@@ -198,7 +198,7 @@ def numbers_of(own: PersonFigures, escalations: int, withdrawn: int = 0) -> dict
 
 
 def combined(rows: Sequence[PersonRow], figures: CampaignFigures | None) -> dict[str, Figure]:
-    """Return the figures of all annotators as if they were one. Accuracies have no sum."""
+    """Return the figures of all annotators combined. Their accuracies cannot be combined."""
     sums = {key: sum(cast(Any, row.figures)[key] for row in rows) for key in NO_COUNTS}
     quantiles = figures["times"]["quantiles"] if figures else None
     median = quantiles[1] if quantiles else None

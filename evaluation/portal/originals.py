@@ -18,7 +18,10 @@ from pooling.models import Benchmark
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """The scores of one run in %: pairs of a score with the rejected ones and without them."""
+    """The scores of one run, in %.
+
+    Each cell has the score with the rejected original positives, and the score without them.
+    """
 
     run: str
     cells: list[tuple[str, str]]
@@ -26,10 +29,10 @@ class RunScores:
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """The stored result with its numbers as texts for the page.
+    """The stored result of the analysis of original positives, with its numbers as texts.
 
     result: None if it is not computed yet. labels: a noun phrase for the labels of the result.
-    is_old: whether these labels are older than the newest ones.
+    is_old: whether the result was computed from labels other than the newest ones.
     """
 
     result: OriginalsResult | None
@@ -71,9 +74,10 @@ class Originals:
 
 
 def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Originals | None:
-    """Return the stored result for the newest labels, or else for earlier ones, or None.
+    """Return the stored result for the newest labels, or else for earlier ones.
 
-    Nothing is computed here. The jobs that publish and draft labels compute the result.
+    newest: the newest labels. If it is None, there are no labels, and the result is None. Nothing
+    is computed here. The jobs that publish and draft labels compute the result.
     """
     if newest is None:
         return None
@@ -88,8 +92,8 @@ def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Original
 def _stored(benchmark: Benchmark, newest: LabelSource) -> AnalysisResult | None:
     """Return the newest result with the default options, for any runs and any code.
 
-    Results by the newest labels come first. Among them, results that resample videos come first.
-    That is the default unless each video has one caption.
+    A result for the newest labels is preferred, and then a result that resamples videos. Videos are
+    the default unit unless each video has only one caption.
     """
     known = AnalysisResult.objects.filter(benchmark=benchmark, kind=OVERVIEW_ANALYSIS)
     defaults = _without_unit(_default_options())

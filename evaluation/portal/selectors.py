@@ -132,7 +132,7 @@ def _by_campaign(rows: list[tuple[str, int, int]]) -> dict[str, list[CampaignCou
 
 
 def people_of(people: QuerySet[User], benchmark: Benchmark) -> QuerySet[User]:
-    """Return those of `people` who hold a role in the benchmark, or a role everywhere."""
+    """Return those of `people` who hold a role in the benchmark, or in all benchmarks."""
     grants = Grant.objects.filter(scope=benchmark.key)
     groups = User.groups.through.objects.all()
     return people.filter(

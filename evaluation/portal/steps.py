@@ -41,9 +41,9 @@ class Progress:
 class Step:
     """A step with its state.
 
-    note: a short text on how far it is. is_done: whether no work remains. has_begun: whether later
-    steps can be done meanwhile. url: the page on which a lead does the step. action: the text of
-    its button. advice: the text that is shown if this step is next.
+    note: a short text about the progress. is_done: whether no work remains. has_begun: whether
+    later steps can be done meanwhile. url: the page on which a lead does the step. action: the text
+    of its button. advice: the text that is shown if this step is next.
     """
 
     title: str
@@ -144,8 +144,8 @@ def _judging_step(now: Progress, campaigns_url: str, invite_url: str) -> Step:
         if now.not_settled
         else f"{counted(now.settled, 'pair')} settled",
         now.settled > 0 and now.not_settled == 0,
-        "Annotators find the campaign on their home page. Invite those without an account. You "
-        "can publish labels when the first pairs are settled.",
+        "Annotators find the campaign on their home page. Invite annotators who have no account. "
+        "You can publish labels when the first pairs are settled.",
         "Invite annotators",
         campaigns_url if has_begun else invite_url,
         has_begun,

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab. `name` is the URL name of its page, `below` are those of the pages below it."""
+    """A tab. `name` is the URL name of its page, and `below` has those of the pages below it."""
 
     title: str
     name: str

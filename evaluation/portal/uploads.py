@@ -19,9 +19,10 @@ from pooling.models import Benchmark, Proxy, Run, Tag, TrainSplit
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """An upload. undo_url: the page that undoes it, or for tags the address to post `at` to.
+    """An upload.
 
-    has_author: whether its table stores who uploaded it.
+    undo_url: the page that undoes the upload. For tags, it is the address to which a form posts
+    `at`, and `is_posted` is True. has_author: whether the database stores who uploads such a file.
     """
 
     noun: str
@@ -65,7 +66,7 @@ def _train_splits(key: str, recent: dict[str, Any]) -> Iterator[Upload]:
 
 
 def _tags(key: str, recent: dict[str, Any]) -> Iterator[Upload]:
-    """Yield one upload for the tags of each file, which have the same time."""
+    """Yield one upload for each file of tags. All tags of a file have the same time."""
     times = Tag.objects.filter(**recent).order_by().values_list("created_at")
     url = reverse("tags-delete", args=[key])
     for at, number in times.annotate(Count("pk")):

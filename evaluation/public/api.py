@@ -44,9 +44,10 @@ class PublicBenchmarks(generics.ListAPIView[Benchmark]):
 class PublicBenchmark(generics.GenericAPIView[Any]):
     """Return what visitors see of a public benchmark.
 
-    No account is needed. `results` has the scores of the runs by the newest label set, and `bounds`
-    and `unjudged` of each, as in `GET /benchmarks/{key}/scores/`. `label_sets` are all published
-    label sets. Both are null while annotators judge, unless the benchmark shows them.
+    No account is needed. `results` has the scores of the runs by the newest label set. For each
+    run, it also has `bounds` and `unjudged`, as in `GET /benchmarks/{key}/scores/`. `label_sets`
+    are all published label sets. `results` and `label_sets` are null while annotators judge, unless
+    the benchmark shows them during that time.
     """
 
     permission_classes = [OpenToVisitors]

@@ -58,7 +58,7 @@ def public_view(benchmark: Benchmark) -> PublicView:
 
 
 def is_judged(benchmark: Benchmark) -> bool:
-    """Return whether a campaign is not closed, so that annotators may still judge."""
+    """Return whether the benchmark has a campaign that is not closed."""
     campaigns = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
     return campaigns.exclude(state=CampaignState.CLOSED).exists()
 
@@ -79,7 +79,7 @@ class UploadRow:
 def upload_rows(uploads: Iterable[RunUpload]) -> list[UploadRow]:
     """Return the uploads with their scores.
 
-    The number of database queries depends on the number of benchmarks, not on that of uploads.
+    The number of database queries depends on the number of benchmarks, not of uploads.
     """
     found = list(uploads)
     benchmarks = {upload.benchmark_id: upload.benchmark for upload in found}

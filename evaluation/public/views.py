@@ -50,7 +50,7 @@ PublicPageView = Callable[..., HttpResponseBase]
 
 
 def for_visitors(view: PublicPageView) -> PublicPageView:
-    """Mark a page that is open to visitors. What it shows can depend on who is signed in."""
+    """Mark a page as open to visitors. It is not cached, because it depends on who is signed in."""
 
     @wraps(view)
     @require_safe

@@ -98,8 +98,8 @@ def evaluate_runs(
 ) -> EvaluatedRuns:
     """Score runs by the original positives and by a label set.
 
-    Original positives count as positive and as judged in both, as in the FIRE study. With
-    `labels_only`, only the labels count. run_names: all runs if empty. measures: the default
+    In both scores, the original positives count as judged and as positive, as in the FIRE study.
+    With `labels_only`, only the labels count. run_names: all runs if empty. measures: the default
     measures if empty. twins: a rule of `pooling.core.equal_texts`; captions with equal texts share
     their original positives.
 
@@ -112,7 +112,7 @@ def evaluate_runs(
     runs = find_runs(benchmark, run_names)
     positives = _Positives(*_positives(benchmark, label_set, twins, labels_only=labels_only))
     is_stored = not measures and twins == OFF
-    # The scores of private runs are kept up to date, but are in no result.
+    # Private runs are scored too, but the returned value does not contain them.
     private = private_runs(benchmark) if is_stored and not run_names else []
     results = []
     for number, run in enumerate([*runs, *private]):
@@ -135,7 +135,7 @@ def score_private_run(*, run: Run, progress: Progress) -> None:
 
 
 class _Positives:
-    """The original positives, and those by the label set, in each direction that is scored."""
+    """The original positives, and the positives by the label set, for each scored direction."""
 
     def __init__(self, original: Judged, labelled: Judged | None) -> None:
         self._original, self._labelled = original, labelled
@@ -170,7 +170,7 @@ def begin_scoring(*, run: Run, by: Actor) -> Job:
 
 
 def begin_scoring_all(*, benchmark: Benchmark, by: Actor) -> Job:
-    """Queue the scoring of all runs, including private ones, by the labels of `begin_scoring`."""
+    """Queue the scoring of all runs, including private ones, by the same labels as one run."""
     return _enqueue(benchmark, f"Score the runs of {benchmark.name}", by)
 
 
@@ -273,7 +273,7 @@ def _with_reasons(scores: Scores, result: RunEvaluation) -> StoredScores:
 def _save_evaluation(
     run: Run, label_set: LabelSet | None, labels_only: bool, **values: Any
 ) -> None:
-    """Store these values. If `judged` is missing, the stored value stays."""
+    """Create or update an evaluation. Stored values that are not in `values` stay."""
     Evaluation.objects.update_or_create(
         run=run,
         label_set=label_set,

@@ -24,7 +24,7 @@ CUTOFFS = sorted({measure.cutoff for measure in DEFAULT_MEASURES if measure.cuto
 UNJUDGED_DEPTH = 10
 NOT_COMPUTED = "not computed"
 NOT_SCORED = "not scored yet"
-# The key of the reason in a stored score that is undefined, and its name on pages.
+# The key of the reason in an undefined stored score. Pages show this word before the reason.
 NO_SCORE = "undefined"
 RANK = "rank"
 
@@ -43,7 +43,7 @@ def value_of(evaluation: Evaluation | None, measure: str) -> Figure:
 
 
 def judged_share(evaluation: Evaluation | None, depth: int) -> Figure:
-    """Return the judged share of the top `depth`. Older evaluations lack some depths."""
+    """Return the judged share of the top `depth` ranks. Older evaluations lack some depths."""
     if evaluation is None:
         return undefined(NOT_SCORED)
     share = evaluation.judged.get(str(depth))
@@ -82,7 +82,7 @@ class Cell:
 
     @property
     def exact(self) -> tuple[str, str, str]:
-        """A, B and C with the stored precision; ranks with two decimals."""
+        """A, B and C with six decimals, or with two if the measure is a rank."""
         digits = 2 if self.measure in RANKS else 6
         labelled = "" if self.labelled is None else _exact_text(self.labelled, digits)
         difference = "" if self.difference is None else signed(self.difference, digits)
@@ -92,7 +92,7 @@ class Cell:
     def judged_exact(self) -> str:
         return UNDEFINED if self.judged.is_undefined else _exact_text(self.judged, 6)
 
-    # SVG attributes of the chart: a number with a decimal point in any language.
+    # The attributes of an SVG chart need a decimal point, whatever the language of the page is.
     @property
     def original_width(self) -> str:
         return _width(self.original)
@@ -151,7 +151,7 @@ class ResultRow:
 
     @property
     def bounds(self) -> Figure:
-        """The lowest and highest score of the first measure that the unjudged pairs allow."""
+        """The lowest and highest score that the unjudged pairs allow, for the first measure."""
         stored = self.evaluation.bounds.get(TABLE_MEASURES[0]) if self.evaluation else None
         return Figure(list(stored), "percent") if stored else undefined(NOT_COMPUTED)
 
@@ -190,7 +190,7 @@ def result_order(sort: str) -> Order:
 
 
 def ranking_measure(sort: str) -> str:
-    """Return the measure that the table is sorted by, or the first if it is sorted otherwise."""
+    """Return the measure by which the table is sorted, or the first if it is not a measure."""
     key = sort.removeprefix("-")
     return key if key in TABLE_MEASURES else TABLE_MEASURES[0]
 
@@ -215,7 +215,7 @@ def mark_best(rows: Sequence[ResultRow]) -> None:
 
 
 def by_direction(rows: Sequence[ResultRow]) -> list[list[ResultRow]]:
-    """Return the rows of each direction, because scores of both cannot be compared."""
+    """Group the rows by direction, because scores of different directions cannot be compared."""
     return [[row for row in rows if row.run.facing is direction] for direction in Direction]
 
 
@@ -256,7 +256,7 @@ def _rank(score: float | None, all_scores: Sequence[float | None]) -> int | None
 
 
 def sort_rows(rows: Sequence[ResultRow], order: Order) -> list[ResultRow]:
-    """Sort by a column, ties by name. Runs without a value come last in either direction."""
+    """Sort by a column, ties by name. Runs without a value are always last."""
     return order.sort(sorted(rows, key=lambda row: row.run.name), _sort_value)
 
 
@@ -357,7 +357,7 @@ def _depths(row: ResultRow) -> list[int]:
 
 
 def _judged(row: ResultRow) -> dict[str, float | None]:
-    """Return the judged share by depth. Runs with fewer than ten ranks have a key "10", too."""
+    """Return the judged share by depth, with a key "10" even for runs with fewer ranks."""
     shares = {str(depth): judged_share(row.evaluation, depth).number for depth in _depths(row)}
     return shares | {"10": row.judged.number}
 

@@ -1,4 +1,4 @@
-"""The audit log: what is recorded, from where, and that no one can change it."""
+"""The audit log: what is recorded, with which origin, and that no one can change it."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ LOGIN = "/accounts/login/"
 
 
 def facts(*names: str, **of: Any) -> list[tuple[Any, ...]]:
+    """Return the named columns of the entries that match `of`, oldest first."""
     return list(AuditEntry.objects.filter(**of).order_by("pk").values_list(*names))
 
 
@@ -194,7 +195,7 @@ def test_every_service_with_an_actor_records_its_act() -> None:
     assert len(found) - len(silent) >= 35
 
 
-# --- From where -------------------------------------------------------------------------------
+# --- Origin -----------------------------------------------------------------------------------
 
 
 def test_an_act_has_its_origin(campaign: Campaign) -> None:

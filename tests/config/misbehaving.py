@@ -1,4 +1,4 @@
-"""Functions that behave in a sandbox as a decoder could do after it has read a malicious file."""
+"""Functions that behave in a sandbox like a decoder that has read a malicious file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def act(what: str, argument: Any = None) -> Any:
 
 
 def prepare(source: str, **paths: str) -> Any:
-    """Prepare a video. If its file is named like a function of this module, call that instead."""
+    """Prepare a video. If its file has the name of a function here, call that function instead."""
     what = Path(source).stem
     if f"_{what}" in globals():
         return act(what, 1 << 14 if what == "allocate" else None)

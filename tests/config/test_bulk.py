@@ -128,7 +128,7 @@ def test_bytes_are_stored_unchanged(db: None, tmp_path: Path) -> None:
 
 
 class Sample(models.Model):
-    """A value of each type that the models use, in a table that only one test has."""
+    """A value of each type that the models use, in a table that only some tests create."""
 
     number = models.IntegerField()
     small = models.SmallIntegerField(null=True)
@@ -203,7 +203,7 @@ def stored_samples() -> list[tuple[Any, ...]]:
 
 
 def as_array(name: str, values: list[Any]) -> Any:
-    """Return values in the form of an array, if callers pass such values in this form."""
+    """Return values as an array, if callers of `copy_columns` pass such values as an array."""
     if name in ("key", "text"):
         return np.array(values, object)
     if name not in ("small", "whole", "large", "is_so", "real"):

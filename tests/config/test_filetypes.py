@@ -1,4 +1,4 @@
-"""Files of a wrong type are named for what they are."""
+"""The error about a file of a wrong type names that type."""
 
 from __future__ import annotations
 

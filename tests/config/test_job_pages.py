@@ -204,6 +204,6 @@ def test_jobs_need_a_role_in_their_benchmark() -> None:
     job = enqueue_job(**values, benchmark_key="tiny", by=rita)
     with pytest.raises(NotPermitted):
         cancel_job(job=job, by=make_member("otto", Role.RESEARCHER, of="tiny"))
-    with pytest.raises(AttributeError):  # no one is not the operator
+    with pytest.raises(AttributeError):  # None is not the operator
         enqueue_job(**values, benchmark_key="tiny", by=None)  # type: ignore[arg-type]
     assert Job.objects.get().created_by == rita

@@ -37,7 +37,7 @@ from tests.conftest import use_broker
 from tests.factories import at_once, make_benchmark, row_counts
 from tests.waiting import wait_for
 
-# With the filesystem broker. tests/config/test_worker.py runs workers on both brokers.
+# These tests use the filesystem broker. tests/config/test_worker.py runs workers on both brokers.
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("broker"),
@@ -55,7 +55,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 @pytest.fixture
 def kind(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that registers another as the job kind "tried"."""
+    """Return a function that registers a function as the kind "tried" and queues such a job."""
 
     def register(function: registry.JobFunction) -> Job:
         kind = registry.JobKind(
@@ -215,7 +215,7 @@ def test_progress_is_written_now_and_then(kind: Any, monkeypatch: pytest.MonkeyP
 
         progress(1, 4, "reading")
         look()
-        progress(2, 4)  # too soon after
+        progress(2, 4)  # too soon after the previous step
         progress(3, 4, "reading")
         look()
         progress(0, None, "storing")  # a new phase is stored immediately

@@ -1,4 +1,4 @@
-"""Commands start without Celery and the modules `tasks`, and other processes load all of them."""
+"""Commands start without Celery and the `tasks` modules. Other processes load all of these."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ import config.wsgi
 from config.jobs import registry
 print(json.dumps(sorted(registry._kinds)))
 """
-# Messages in the queue contain these names.
+# Messages in the queue contain these names, so the names must not change.
 TASKS = [
     "annotation.tasks.count_new_tasks_task",
     "annotation.tasks.expire_leases_task",

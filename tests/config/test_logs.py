@@ -32,7 +32,8 @@ from tests.accounts.world import token_of
 from tests.factories import PASSWORD, make_user
 from tests.secrets_in_logs import SecretsInLogs
 
-# A newline that forges a line, ANSI colours that hide one, a line end of Unicode, C1 and RTL.
+# A newline that forges a line, ANSI colours that hide a line, a Unicode line end, a C1 control
+# character, and a change of the writing direction.
 HOSTILE = "anna\n2026-01-01 ERROR root: forged\r\x1b[2K\x1b[31mred\u2028next\x85\u202egnp\x00\x7f"
 
 
@@ -230,7 +231,7 @@ def whole_log() -> Iterator[io.StringIO]:
 @pytest.mark.filterwarnings("ignore")
 def test_no_secret_and_no_personal_data_is_logged(whole_log: io.StringIO, settings: Any) -> None:
     """Plant secrets in every place where a person types one, and search the whole log for them."""
-    # The names of the database's own log of statements are Django's for debugging only.
+    # Django logs SQL statements only for debugging, so this test does not read them.
     logging.getLogger("django.db.backends").setLevel(logging.WARNING)
     settings.CAN_SEND_EMAIL = True
     admin = make_user("admin", Role.ADMIN)

@@ -51,7 +51,7 @@ def take_messages(count: int) -> list[str]:
 
 
 def test_a_job_that_waits_has_one_message(jobs: list[Job]) -> None:
-    """All workers are busy for an hour, and the sweeper runs as often as then."""
+    """All workers are busy for an hour, and the sweeper runs ten times."""
     set_sent(timedelta(hours=1), jobs)
     assert [sweep_jobs() for _ in range(10)] == [(0, 0)] * 10
     assert sorted(take_messages(5)) == sorted(str(job.pk) for job in jobs)

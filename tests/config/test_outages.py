@@ -1,4 +1,4 @@
-"""What a person reads if the connection to the database breaks, and how a worker waits for it."""
+"""What a person reads if the database connection breaks, and how workers wait for the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Database queries that are compiled once return the same as those that Django builds each time."""
+"""Database queries that are compiled once return the rows of the queries that Django builds."""
 
 from __future__ import annotations
 

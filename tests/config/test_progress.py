@@ -61,7 +61,7 @@ def test_a_terminal_shows_a_bar_with_count_rate_and_time_left() -> None:
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
     assert re.search(r"━.* reading the run 2,000 of 4,000, [\d,]+/s 0:00:\d\d", plain)
     assert " storing " in plain
-    # The last thing is to clear the line and to show the cursor again.
+    # At the end, the line is cleared and the cursor is shown again.
     assert plain.endswith("\r")
     assert "\x1b[?25h" in shown.rsplit("storing", 1)[1]
 

@@ -1,4 +1,4 @@
-"""Whatever a function in a sandbox does, for example crash or hang, only its own call fails."""
+"""A function in a sandbox can crash, hang or use too much. Then only its own call fails."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ from tests.conftest import ROOT, longest_first
 from tests.evaluation.worked import make_worked_benchmark
 from tests.replay import all_rows, replayed
 
-# Instead of make: `bad` fails, and `one` and `two` each wait until the other has started.
+# A program that replaces make. The target `bad` fails. The targets `one` and `two` each wait until
+# the other has started.
 MAKE = """#!/bin/sh
 for target; do case "$target" in
   one) echo "to two" > pipe ;;
@@ -86,7 +87,7 @@ def test_replayed_rows_are_those_that_were_made(db: None, tmp_path: Path) -> Non
     begin_again()
     assert rows() != first
     assert (make(tmp_path), rows(), len(calls)) == (made, first, 1)
-    # A row in the way, which has one of the keys: the function is called again.
+    # If another row has one of the keys, the function is called again.
     begin_again()
     Benchmark.objects.create(pk=made.pk, key="other", n_queries=1, n_videos=1)
     assert make(tmp_path).pk != made.pk

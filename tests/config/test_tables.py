@@ -1,4 +1,4 @@
-"""Tests of the model of tables: order, heads, pages, CSV, and how numbers are written."""
+"""Tables: order, heads, pages, CSV, and how numbers are written."""
 
 from __future__ import annotations
 

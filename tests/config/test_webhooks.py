@@ -45,7 +45,7 @@ pytestmark = pytest.mark.django_db
 
 @dataclass
 class Receiver:
-    """A server that stores what it receives. `status` is that of its answers."""
+    """A server that stores what it receives. It answers with `status`."""
 
     url: str = ""
     status: int = 200

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db
 
 
 def make_certificate(folder: Path, ip: str) -> Path:
-    """Write a key and a certificate for an address, which is its own authority."""
+    """Write a key and a self-signed certificate for an IP address."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hooks of the lab")])
     now = datetime.now(UTC)
@@ -63,16 +63,14 @@ class Receiver:
     """A TLS server.
 
     statuses: the statuses of its next answers; later answers have 200. pause: seconds before each
-    answer.
-
-    goes_on: set at the end of the test, so that no pause outlives it.
+    answer. test_ended: set at the end of the test, which ends all pauses.
     """
 
     url: str
     certificate: Path
     statuses: list[int] = field(default_factory=list)
     pause: float = 0
-    goes_on: threading.Event = field(default_factory=threading.Event)
+    test_ended: threading.Event = field(default_factory=threading.Event)
     received: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
 
@@ -89,7 +87,7 @@ def receiver(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             found.received.append((dict(self.headers), body))
-            found.goes_on.wait(found.pause)
+            found.test_ended.wait(found.pause)
             self.send_response(found.statuses.pop(0) if found.statuses else 200)
             self.send_header("Location", found.url)
             self.end_headers()
@@ -107,7 +105,7 @@ def receiver(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> 
     # The documented way to trust a private authority.
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     yield found
-    found.goes_on.set()
+    found.test_ended.set()
     server.shutdown()
     server.server_close()
 

@@ -75,7 +75,8 @@ def report(rows: list[tuple[Row, float]], form: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(DRILLS)}; else all")
+    names = f"{', '.join(DRILLS)}; default: all"
+    parser.add_argument("names", nargs="*", metavar="NAME", help=names)
     parser.add_argument(
         "--long", action="store_true", help="all rounds on all databases; writes docs/faults.md"
     )

@@ -1,4 +1,4 @@
-"""Copy the database file and its log at any time, as a power failure leaves them."""
+"""Copy the database file and its write-ahead log at any time, as a power failure leaves them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from tests.services import free_port
 from tests.waiting import wait_for
 
 CSRF = "0" * 32
-# Celery waits ten seconds for a result of a child process that has died.
+# By default, Celery waits ten seconds for a result of a child process that has died.
 LOST_WAIT_SECONDS = 0.5
 OK = range(200, 300)
 # Statuses after which a client repeats the request: too many requests, database unavailable.
@@ -122,8 +122,8 @@ class Site:
     ) -> Iterator[subprocess.Popen[bytes]]:
         """Run gunicorn with two processes.
 
-        preload: the processes do not load the site again, so that they start at once. In
-        production, each of them loads it.
+        preload: load the site once, before the processes are forked, so that a new process starts
+        at once. In production, each process loads the site.
         """
         words = f"gunicorn {application} --config config/deploy/gunicorn.conf.py"
         words += f" --chdir {ROOT} --bind 127.0.0.1:{self.port} --workers 2 --threads 4"
@@ -196,7 +196,7 @@ class Person:
         raise TimeoutError(f"{path} has no answer: {self.wrong[-3:]}")
 
     def claim(self, campaign: int, count: int = 1) -> list[int]:
-        """Return the numbers of the assignments that the person holds."""
+        """Claim tasks. Return the numbers of the assignments that the person then holds."""
         answer = self.insist(f"/api/v1/campaigns/{campaign}/claim/", {"count": count})
         return [item["assignment"] for item in answer["items"]]
 
@@ -217,7 +217,7 @@ class Person:
 
 
 def judged_too_often(site: Site) -> int:
-    """Return the number of tasks with more counted labels than planned, or twice by one person."""
+    """Return the number of tasks with too many counted labels, plus repeated labels of a person."""
     too_many = site.rows(
         "SELECT COUNT(*) FROM annotation_judgmenttask WHERE labels_live > labels_required"
     )

@@ -1,12 +1,12 @@
-"""Many people judge for ten minutes: errors, times by view, and the memory of each process.
+"""Let many people judge for ten minutes, and report errors, times by view, and memory.
 
     python -m tests.faults.soak [--people 200] [--think 10] [--seconds 600] [--write] [--json]
 
 The site has PostgreSQL, Redis, gunicorn, a worker and the scheduler. Each annotator sends an answer
 every `--think` seconds. A lead and an annotator open pages, and runs are imported. gunicorn does
 not replace its processes after a number of requests, because that would hide the growth of their
-memory. The exit code is 1 after an error, after a lost or doubled answer, and if the memory of a
-process grows. `--write` writes docs/soak.md.
+memory. The exit code is 1 if there is an error, if an answer is lost or doubled, or if the memory
+of a process grows. `--write` writes docs/soak.md.
 """
 
 from __future__ import annotations
@@ -48,12 +48,14 @@ and an annotator open pages, and a run of 400,000 lines is imported each minute.
 this page and takes eleven minutes. `make test` runs a short soak.
 """
 WARM_SECONDS = 60.0
-# A web process loads the code of a page when it first shows it. A request reaches only one process.
+# A web process loads the code of a page when it first shows the page, and a request reaches only
+# one of the processes. Each page is therefore opened several times before the measurement.
 WARM_ROUNDS = 8
 SAMPLE_SECONDS = 2.0
 PAGE_SECONDS = 1.0
 IMPORT_SECONDS = 60.0
-# A process is flat if the median of its last third is at most this much above that of its first.
+# Memory does not grow if its median in the last third of the time is at most this much above its
+# median in the first third.
 GROWTH_MB = 5.0
 
 
@@ -83,7 +85,7 @@ class Memory:
 
 @dataclass(slots=True)
 class Soak:
-    """The counts include the warm-up. The rate and the times do not."""
+    """The result of a soak. The counts include the warm-up. The rate and the times do not."""
 
     people: int
     think_seconds: float
@@ -147,7 +149,7 @@ def soak(site: Site, people: int, think: float, seconds: float) -> Soak:
 
 
 def pages_of(prepared: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return sessions with addresses that they open."""
+    """Return pairs of a session and an address that it opens."""
     campaign = f"/campaigns/{prepared['campaign']}"
     lead = ["/", "/benchmarks/bench/", f"{campaign}/", f"{campaign}/people/", f"{campaign}/desk/"]
     lead += ["/benchmarks/drill/runs/", "/jobs/", "/people/"]

@@ -16,7 +16,8 @@ from tests.processes import children_of
 # The names of the points in tests/faults/wsgi.py, which needs Django.
 POINTS = ("before-insert", "after-insert", "after-commit", "before-reply", "during-reply")
 STORED_BY_THEN = POINTS[2:]
-# 200 kills are 50,000 answers. Each person may send only 240 answers per minute.
+# 200 kills need 50,000 answers. So many people judge, because each may send only 240 answers per
+# minute.
 ANSWERS_PER_KILL = 250
 PEOPLE = 40
 # About the time of one answer, so that the kills interrupt all its stages.

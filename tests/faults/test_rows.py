@@ -12,6 +12,7 @@ from tests.faults.__main__ import DRILLS
 TESTS = Path(__file__).resolve().parent.parent
 PAGE = TESTS.parent / "docs" / "fault-tests.md"
 MAKEFILE = (TESTS.parent / "Makefile").read_text()
+# The letters of the groups of faults, each with the number of its last row.
 LAST = {"F": 13, "C": 14, "U": 14, "V": 6, "T": 3, "S": 20, "R": 6}
 ROW = re.compile(r"\| ([A-Z]\d+) \| ([^|]+) \| ([^|]+) \|")
 NAMED = re.compile(r"(drill |target )?`([^`]+)`")

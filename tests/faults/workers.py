@@ -44,7 +44,10 @@ WAYS: tuple[Callable[[subprocess.Popen[bytes]], None], ...] = (kill_child, kill_
 
 
 def kill_during_imports(site: Site, rounds: int) -> Row:
-    """Kill `rounds` times in each way. Then kill one job three times, which must fail it."""
+    """Kill a worker `rounds` times in each way. Each import must end complete.
+
+    Then kill the worker of one job three times. That job must fail.
+    """
     site.world("benchmark")
     jobs = []
     site.world("sweep")
@@ -80,9 +83,9 @@ def kill_during_imports(site: Site, rounds: int) -> Row:
 
 
 def kill_during_scoring(site: Site, rounds: int) -> Row:
-    """Kill a worker that scores an uploaded run, `rounds` times. Each upload then ends scored.
+    """Kill a worker that scores an uploaded run, `rounds` times. Each upload must end as scored.
 
-    Then kill the worker of one upload three times. That upload ends refused, without a run.
+    Then kill the worker of one upload three times. That upload must end as refused, without a run.
     """
     site.world("benchmark")
     scored = []
@@ -106,7 +109,7 @@ def kill_during_scoring(site: Site, rounds: int) -> Row:
             expire_leases(site)
         refused = wait_for(lambda: upload_of(site, last["upload"]) == ("refused", True, 0))
     ends = [upload_of(site, one) for one in scored]
-    # A run whose lists or scores are stored twice would violate constraints, so runs are counted.
+    # Constraints prevent repeated lists and scores of a run, so only runs are counted.
     (runs,) = site.rows("SELECT COUNT(*) FROM pooling_run")
     whole = sum(end == ("scored", False, 1) for end in ends)
     return Row(
@@ -133,7 +136,7 @@ def upload_of(site: Site, upload: str) -> tuple[Any, ...]:
 
 
 def left_uploads(site: Site) -> int:
-    """Return the number of files that are left. They are deleted shortly after their jobs end."""
+    """Return the number of uploaded files that remain. Each is deleted shortly after its job."""
 
     def files() -> int:
         return sum(path.is_file() for path in (site.folder / "uploads").iterdir())

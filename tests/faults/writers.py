@@ -15,13 +15,16 @@ from tests.waiting import wait_for
 
 PEOPLE = 6
 CLAIM = 10
-# More than the people answer in a round, and enough for the long form.
+# More pairs than the people judge in a round, and enough pairs for the long form of a drill.
 PAIRS_PER_ROUND, PAIRS_MAX = 5_000, 100_000
 
 
 @dataclass
 class Writers:
-    """acknowledged: the labels of confirmed answers by their client keys, in order."""
+    """Annotators who judge until `stopped` is set.
+
+    acknowledged: labels of the confirmed answers by client key, in the order of confirmation.
+    """
 
     campaign: int
     people: list[Person]
@@ -66,7 +69,10 @@ def writers(site: Site, rounds: int, people: int = PEOPLE) -> Iterator[Writers]:
 def row_of(
     drill: str, site: Site, group: Writers, *, tried: int, lost: int = 0, note: str = ""
 ) -> Row:
-    """Compare what the site acknowledged with what it stores. lost: what else the drill found."""
+    """Compare what the site acknowledged with what it stores.
+
+    lost: number of other losses and errors that the drill found.
+    """
     acknowledged, stored = len(group.acknowledged), total(site)
     return Row(
         drill,

@@ -30,6 +30,8 @@ def die_at(point: str) -> None:
 def deadly(
     function: Callable[..., Any], *, before: str = "", after: str = ""
 ) -> Callable[..., Any]:
+    """Return the function with a kill of the process before or after it, at the named points."""
+
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
         die_at(before or "never")

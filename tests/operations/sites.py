@@ -102,7 +102,7 @@ class Site:
     def empty(self) -> None:
         """Remove all tables and files, so that another test can use the site."""
         shutil.rmtree(self.home)
-        # Loading the settings makes this folder, and Django is not loaded again.
+        # The settings create this folder when they are loaded, which happens only once.
         incoming = Path(settings.FILE_UPLOAD_TEMP_DIR).relative_to(settings.HEARTH_HOME)
         (self.home / incoming).mkdir(parents=True)
         if self.database_url.startswith("postgres"):

@@ -106,7 +106,7 @@ def test_a_backup_while_people_judge_is_restored_elsewhere(
     expected["operations_operation"] += 1
     expected["audit_auditentry"] += 1
     assert there["rows"] == expected
-    # One state of the database: the counts of tasks agree with the judgments.
+    # The archive has one state of the database: the counts of tasks agree with the judgments.
     assert there["judged"][0] == there["judged"][1]
     assert before <= there["rows"]["annotation_judgment"] <= after
     # The files of label sets and videos have the bytes of their rows.
@@ -122,12 +122,12 @@ def test_a_quiet_site_is_restored_with_equal_labels(
     make_backup(path=tmp_path / "one.tar", by=OPERATOR)
     other_site.result_of("restore", str(tmp_path / "one.tar"))
     there = other_site.describe()
-    # The backup that is being made is recorded already, and then the restore.
+    # The archive contains the record of its own backup. The restore adds a second record.
     here["rows"]["operations_operation"] += 2
     here["rows"]["audit_auditentry"] += 1
     assert there == here
 
-    # It does not replace existing rows without --replace.
+    # A restore does not replace existing rows without --replace.
     refused = other_site.manage("restore", str(tmp_path / "one.tar"))
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "The database is not empty." in refused.stderr
@@ -168,11 +168,11 @@ def test_a_restore_is_recorded_unless_the_tables_of_the_record_are_older(
 ) -> None:
     make_backup(path=tmp_path / "one.tar", by=OPERATOR)
 
-    def forget(manifest: dict[str, Any]) -> None:
+    def remove_last_migration(manifest: dict[str, Any]) -> None:
         last = max(name for name in manifest["migrations"] if name.startswith(f"{app}."))
         manifest["migrations"].remove(last)
 
-    older = with_manifest(tmp_path / "one.tar", forget)
+    older = with_manifest(tmp_path / "one.tar", remove_last_migration)
     assert other_site.result_of("restore", str(older))["needs_migration"]
     assert len(other_site.acts("backup_restored")) == recorded
 
@@ -261,7 +261,7 @@ def test_an_archive_of_other_rows_is_refused_and_the_old_rows_stay(
 
 
 def with_manifest(path: Path, change: Any, rename: str = "") -> Path:
-    """Write a copy of an archive with another manifest and, if given, another video name."""
+    """Copy an archive, with a changed manifest and, if `rename` is given, another video name."""
     import io
 
     changed = path.with_name("changed.tar")

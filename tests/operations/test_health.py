@@ -88,7 +88,7 @@ def test_a_fresh_site_names_what_has_never_run(db: None) -> None:
         "FAIL scheduler: The scheduler has never run.",
         "FAIL sweeper: The sweeper of jobs has never run.",
     ]
-    # Judging needs neither, so a load balancer still sends requests.
+    # Judging needs neither of these processes, so a load balancer still sends requests.
     assert readyz("?only=database,migrations")[0] == 200
 
 
@@ -101,11 +101,11 @@ def test_unknown_checks_are_refused(db: None) -> None:
 def test_a_dead_database_is_reported_in_words(alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
     from django.db import OperationalError
 
-    def away(*args: Any, **kwargs: Any) -> None:
+    def does_not_answer(*args: Any, **kwargs: Any) -> None:
         raise OperationalError("could not connect to 10.0.0.7 as hearth")
 
     with monkeypatch.context() as patch:
-        patch.setattr("django.db.backends.base.base.BaseDatabaseWrapper.cursor", away)
+        patch.setattr("django.db.backends.base.base.BaseDatabaseWrapper.cursor", does_not_answer)
         status, lines = readyz()
     assert status == 503
     assert lines[0] == "FAIL database: The database does not answer."
@@ -180,7 +180,7 @@ def test_an_old_backup(alive: None, settings: Any) -> None:
     assert list(failed()) == ["backup"]
 
 
-def test_the_command_prints_what_mends_a_failure(alive: None, capsys: Any) -> None:
+def test_the_command_prints_how_to_fix_a_failure(alive: None, capsys: Any) -> None:
     call_command("health")
     Heartbeat.objects.filter(name=Pulse.SWEEPER).delete()
     with pytest.raises(CommandError) as stopped:
@@ -264,5 +264,5 @@ def test_a_site_catches_up_after_an_hour_without_its_sweeper(
     assert wait_for(lambda: ended.count() == 2 and not failed())
     assert readyz()[0] == 200
     assert len({judgment.pk for judgment in answered}) == 6
-    assert expired == 3  # claims freed them; no sweeper is needed for that
+    assert expired == 3  # the claims of ben ended these leases, without a sweeper
     assert Tally.objects.get(name=LEASE_EXPIRIES).value == 3

@@ -51,7 +51,7 @@ def age(path: str | Path, days: float = 400) -> None:
 
 @pytest.fixture
 def untidy(tmp_path: Path) -> dict[str, Any]:
-    """A site on which each step finds one thing to remove, and neighbours that must stay."""
+    """A site with rows and files that housekeeping removes, and similar ones that must stay."""
     for root in (settings.MEDIA_ROOT, settings.UPLOAD_ROOT):  # files of earlier tests
         shutil.rmtree(root, ignore_errors=True)
         Path(root).mkdir()
@@ -174,12 +174,12 @@ def test_the_page_shows_the_figures(untidy: dict[str, Any]) -> None:
     assert "5\xa0bytes" in page
 
 
-def test_only_admins_keep_house() -> None:
+def test_only_admins_run_housekeeping() -> None:
     with pytest.raises(NotPermitted):
         run_housekeeping(by=factories.make_user("lead", Role.LEAD))
 
 
-def test_the_scheduler_keeps_house_every_night() -> None:
+def test_the_scheduler_runs_housekeeping_every_night() -> None:
     from config.celery import app
 
     entry = app.conf.beat_schedule["housekeeping"]

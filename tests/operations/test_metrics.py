@@ -44,7 +44,7 @@ def test_only_this_machine_or_the_token_reads(settings: Any) -> None:
     assert read()[0] == 200
     assert read(Client(REMOTE_ADDR="10.0.0.7"))[0] == 404
     assert read(Client(REMOTE_ADDR=""))[0] == 404
-    # nginx on this machine sends the requests of all clients.
+    # nginx on this machine forwards the requests of all clients, with such a header.
     for header in ("X-Forwarded-For", "X-Real-IP", "Forwarded", "Via"):
         assert read(**{header: "127.0.0.1"})[0] == 404
     settings.METRICS_TOKEN = "a-token-for-the-metrics"

@@ -1,4 +1,4 @@
-"""Moving a site from SQLite to PostgreSQL. It does not depend on the database of the tests."""
+"""Moving a site from SQLite to PostgreSQL. These tests always use both databases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.databases import empty_postgresql
 from tests.operations.sites import Site
 from tests.services import ensure_postgres
 
-# Runs the demo's own builders on a small benchmark, with texts that COPY must escape.
+# Fills a site with a small benchmark, and with texts that the statement COPY must escape.
 FILL = r"""
 import tempfile, uuid
 from pathlib import Path
@@ -58,7 +58,10 @@ def target() -> Iterator[str]:
 
 
 def keys_and_indexes(url: str) -> list[tuple[str, str, bool]]:
-    """Return constraints and indexes. PostgreSQL writes the condition of an index in two forms."""
+    """Return constraints and indexes, without the conditions of indexes.
+
+    PostgreSQL writes such a condition in two forms.
+    """
     with closing(psycopg2.connect(url)) as link, link.cursor() as cursor:
         cursor.execute(
             "SELECT conname, pg_get_constraintdef(oid), convalidated FROM pg_constraint "

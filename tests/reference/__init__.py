@@ -1,1 +1,1 @@
-"""Published and independently computed figures, beside what Hearth computes from the same data."""
+"""Compare published and independently computed figures with those that Hearth computes."""

@@ -34,7 +34,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Options:
-    """The folder of the data, and that of WordNet."""
+    """The folders of the data sets and of WordNet."""
 
     data: Path
     wordnet: Path

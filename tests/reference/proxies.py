@@ -1,8 +1,8 @@
 """Figures of semantic proxies, from EPIC-KITCHENS-100 and MSR-VTT.
 
-The data is described in the folder itself. The public evaluation code computed the figures of the
-first 400 videos of EPIC-KITCHENS-100; the random floors of the whole are those of table 1 of Wray
-et al. 2021, with more decimals.
+The folder of the data contains a description of the data. The public evaluation code computed the
+expected figures of the first 400 videos of EPIC-KITCHENS-100. The random nDCG of the whole test
+split is that of table 1 of Wray et al. 2021, with more decimals.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CLASSES = SYN(StatedClasses())
 BAG = BoW(spacy_stop_words())
 PLAIN_BAG = BoW(NO_STOP_WORDS)
 
-# Of the five variants of the first 400 videos. The names are those of the file.
+# The five proxies of the first 400 videos, by their names in the file of expected figures.
 TEXTS: dict[str, BoW] = {"BoW, spaCy stop words": BAG, "BoW, no stop words": PLAIN_BAG}
 PARSED: dict[str, Proxy[ParsedCaption]] = {
     "PoS, verb and all_nouns": PoS(),
@@ -50,7 +50,8 @@ PARSED: dict[str, Proxy[ParsedCaption]] = {
     "SYN, verb_class and all_noun_classes": CLASSES,
 }
 
-# Row, column, and BoW, BoW without a stop list, PoS, PoS with nouns split at colons, SYN.
+# Examples: the caption of a row, the caption of a column, and their values of BoW, BoW without a
+# stop list, PoS, PoS with nouns split at colons, and SYN.
 WORKED = [
     ("take plate", "put down plate", (1.0, 0.25, 0.5, 0.5, 0.5)),
     ("take plate", "take plates", (0.0, 1 / 3, 1.0, 1.0, 1.0)),
@@ -59,7 +60,7 @@ WORKED = [
     ("put can", "put can", (0.0, 1.0, 1.0, 1.0, 1.0)),
     ("stir", "stir", (1.0, 1.0, 1.0, 1.0, 1.0)),
 ]
-# Row, column, METEOR, and METEOR with row and column exchanged.
+# Examples: the captions of a row and a column, METEOR, and METEOR with row and column exchanged.
 WORKED_METEOR = [
     ("take plate", "put down plate", 0.2381, 0.1724),
     ("take plate", "take plates", 0.9375, 0.9375),
@@ -85,7 +86,7 @@ def figures(options: Options) -> Iterator[Figure]:
     yield from _worked_meteor(options.wordnet)
     yield from _first_400(list(videos.values())[:400], folder / "epic_first400.expected.json")
     yield from _random(videos, folder / "EPIC_100_retrieval_test_sentence.csv.gz")
-    yield from _quarter(options.data)
+    yield from _frequent_words(options.data)
 
 
 def _worked(videos: Mapping[str, ParsedCaption]) -> Iterator[Figure]:
@@ -174,8 +175,8 @@ def _random(videos: Mapping[str, ParsedCaption], path: Path) -> Iterator[Figure]
         captions = [videos[row["narration_id"]] for row in csv.DictReader(lines)]
     rows, columns = [[video] for video in videos.values()], [[caption] for caption in captions]
     found = {
-        "SYN": _random_floor(_matrix(CLASSES, rows, columns)),
-        "PoS": _random_floor(_matrix(PoS(split_nouns=True), rows, columns)),
+        "SYN": _score_equal_values(_matrix(CLASSES, rows, columns)),
+        "PoS": _score_equal_values(_matrix(PoS(split_nouns=True), rows, columns)),
     }
     for (proxy, gain), (value, tolerance) in RANDOM.items():
         computed = 100 * (found[proxy].random(gain).value or 0)
@@ -183,14 +184,14 @@ def _random(videos: Mapping[str, ParsedCaption], path: Path) -> Iterator[Figure]
         yield Figure("all of EPIC", name, value, computed, tolerance)
 
 
-def _random_floor(relevance: Values) -> BothDirections:
-    """Return scores whose random expectation is of interest, not their ranking."""
+def _score_equal_values(relevance: Values) -> BothDirections:
+    """Score a ranking without an order, because only the random nDCG of the result is used."""
     equal = np.broadcast_to(np.float32(0), relevance.shape)
     return score_both(relevance, BySimilarity(equal), BySimilarity(equal.T))
 
 
-def _quarter(data: Path) -> Iterator[Figure]:
-    """Yield figures of the word sets of 1,000 videos with 20 captions each."""
+def _frequent_words(data: Path) -> Iterator[Figure]:
+    """Yield figures of the words that 25 % of a video's 20 captions contain, for 1,000 videos."""
     with gzip.open(data / "formats" / "msrvtt_1ka.MSRVTT_data.json.gz", "rt") as file:
         sentences = json.load(file)["sentences"]
     captions: dict[str, list[str]] = {}
@@ -200,7 +201,7 @@ def _quarter(data: Path) -> Iterator[Figure]:
     bag = BoW(spacy_stop_words(), Split.WHITE_SPACE)
     sets = dict(zip(keys, bag_of_words(groups, bag.stop_words, split=bag.split)[0], strict=True))
     relevance = _matrix(bag, groups, groups)
-    floor = _random_floor(relevance).rows
+    scores = _score_equal_values(relevance).rows
     path = data / "proxies" / "msrvtt_1ka_bow25.expected.json"
     expected = json.loads(path.read_text(encoding="utf-8"))
     source = "words of 25 % of the captions"
@@ -211,7 +212,7 @@ def _quarter(data: Path) -> Iterator[Figure]:
         yield Figure(source, key, words, sorted(sets[key]))
     names = {"linear": Gain.LINEAR, "2^S-1": Gain.PAPER}
     for name, value in expected.pop(next(n for n in expected if n.startswith("nDCG"))).items():
-        computed = floor.random[names[name]].mean().value
+        computed = scores.random[names[name]].mean().value
         yield Figure(source, f"random nDCG, gain {name}", value, computed, 1e-12)
     computed = {
         "videos": len(keys),

@@ -1,4 +1,4 @@
-"""The program that compares Hearth with reference figures, on made data of the same form."""
+"""The program that compares Hearth with reference figures, on artificial data of the same form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.reference import __main__ as program
 from tests.reference.figures import Figure
 from tests.reference.proxies import similarity_of
 
-# Captions with the verb and the nouns that their annotators stated, and the classes of these.
+# Each caption with its verb, the class of the verb, its nouns, and the classes of the nouns.
 CAPTIONS = [
     ("take plate", "take", 0, ["plate"], [2]),
     ("put down plate", "put-down", 1, ["plate"], [2]),
@@ -88,7 +88,7 @@ def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str]:
 
 
 def test_each_figure_that_differs_is_found(data, monkeypatch, capsys) -> None:
-    """The made data has other random floors than EPIC-KITCHENS-100, and two wrong figures."""
+    """The artificial data has another random nDCG than EPIC-KITCHENS-100, and two wrong figures."""
     wordnet = make_wordnet(data / "wordnet")
     options = ("--data", str(data), "--wordnet", str(wordnet), "--json")
     code, printed = run(monkeypatch, capsys, *options)

@@ -37,7 +37,7 @@ def problems_of(answer: Any, path: str, visitor: str) -> list[str]:
     problems = [name for name, value in EXACT.items() if answer.get(name) != value]
     if not set(answer.get("Strict-Transport-Security", "").split("; ")) >= HSTS:
         problems.append("Strict-Transport-Security")
-    # A style sheet or a script is no page.
+    # Style sheets and scripts are not pages, so they need no such header.
     if answer.get("X-Frame-Options") != "DENY" and not is_static:
         problems.append("X-Frame-Options")
     policy = answer.get("Content-Security-Policy", "")
@@ -65,7 +65,7 @@ def unsafe_cookies(answer: Any) -> list[str]:
     """Return the flags that a cookie of the answer lacks."""
     lacking = []
     for cookie in [cookie for cookie in answer.cookies.values() if cookie.value]:
-        # Scripts read the token of forms.
+        # Scripts read the token of forms, so the cookie of the token is not HttpOnly.
         flags = {"secure", "samesite"} | (set() if "csrf" in cookie.key else {"httponly"})
         lacking += [f"{cookie.key} {flag}" for flag in flags if not cookie[flag]]
     return lacking

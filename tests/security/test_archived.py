@@ -19,7 +19,7 @@ from annotation.models import Campaign
 from pooling.models import Benchmark
 from tests.test_pages import TABLE, campaign, places, visit  # noqa: F401
 
-# The forms of pages that read, compute, restore, or concern people and not the benchmark.
+# The forms that an archived benchmark accepts. They compute, restore, delete, or concern webhooks.
 ALLOWED = {
     "agreement-compute",
     "analysis-compute",
@@ -39,12 +39,12 @@ ALLOWED = {
 }
 
 
-# Where the pages of a benchmark are.
+# The addresses of the pages of a benchmark begin with one of these.
 PARTS = ("/benchmarks/tiny/", "/campaigns/", "/imports/")
 
 
 class Offers(HTMLParser):
-    """Collects the links and the forms of a page, each form with the values of a first click."""
+    """Collects the links and the forms of a page, each form with its initial values."""
 
     def __init__(self) -> None:
         super().__init__()

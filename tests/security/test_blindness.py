@@ -44,7 +44,8 @@ from tests.test_pages import TABLE
 CANARY = "canaria"
 # Tokens of forms, ids of answers and of pairs, ids of videos, sizes and durations in the log differ
 # between two requests or between two transactions on PostgreSQL.
-# One pattern for each: Python finds a text that begins with known letters thirty times as fast.
+# Each has its own pattern, because Python finds a text that begins with fixed letters thirty times
+# as fast.
 VOLATILE = [
     re.compile(pattern)
     for pattern in (
@@ -60,8 +61,9 @@ VOLATILE = [
 LEFT_OUT = ("/accounts/logout/", "/accounts/sessions/", "/healthz", "/readyz", "/metrics")
 HEADERS = {"Content-Length", "Expires", "Set-Cookie", "X-Request-ID"}
 
-# The keys of these tables count the work of all annotators: the difference between two of them is
-# the number of answers of others in between. They start at a number that is easy to find.
+# The primary keys of these tables would reveal the work of others: the difference between two keys
+# is the number of rows that were stored in between. Here, keys start at a number that is easy to
+# find.
 COUNTING = (JudgmentTask, Assignment, Judgment, Escalation, Pair, Membership)
 FIRST_KEY = 7_700_000_000
 PRIMARY_KEY = re.compile(r"(?<!\d)7700000\d{3}(?!\d)")
@@ -145,7 +147,7 @@ def bert_in(campaign: Campaign) -> APIClient:
 
 
 def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
-    """Return all answers that an annotator can get, in a fixed order, with their own answers."""
+    """Return all responses that an annotator can get, in a fixed order, while they also judge."""
     caplog.clear()
     places = {
         "campaign": campaign.pk,
@@ -213,7 +215,7 @@ def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
     read_all("after")
     log = "\n".join(record.getMessage() for record in caplog.records)
     answers["log"] = (0, {}, log)
-    # How many it is depends on the places of the control pairs.
+    # The number depends on the places of the control pairs.
     assert judged >= 2
     return answers
 
@@ -228,7 +230,7 @@ def in_world(change: World, client: APIClient, campaign: Campaign, caplog: Any) 
 
 
 def differences(one: Answers, other: Answers) -> dict[str, Any]:
-    """Return the answers that differ, apart from their volatile parts."""
+    """Return the responses that differ, after their volatile parts are removed."""
     stable = [
         {name: (status, headers, without_volatile(text)) for name, (status, headers, text) in world}
         for world in (one.items(), other.items())

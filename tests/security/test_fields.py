@@ -42,7 +42,7 @@ GUIDELINE = {
 
 
 def hostile_fields() -> dict[str, Any]:
-    """Return a value for each column of the tables of Hearth. The values would be accepted."""
+    """Return a value for each column of Hearth's tables. Each value would be valid in a request."""
     values: dict[str, Any] = {}
     for model in apps.get_models():
         if model.__module__.startswith(("config.", "pooling.", "annotation.", "evaluation.")):
@@ -268,7 +268,7 @@ def _writes_of_public_benchmark(tiny: str) -> list[Write]:
 
 
 def _uploads_of_leads() -> list[Write]:
-    """The forms that receive a file, which start a job with its name and their other fields."""
+    """Return uploads of files. Each starts a job with the stored file and the other fields."""
     files = {
         "runs": (
             {
@@ -317,9 +317,9 @@ def _proxies_of_leads(tiny: str) -> list[Write]:
     ]
 
 
-# The writes that no list above contains, by the reason. A new address must be in a list or here.
+# The writes that no list above contains, by reason. A new address must be in a list or here.
 NOT_COMPARED: dict[str, set[str]] = {
-    "no field beside the object in the address": {
+    "no field, because the address names the object": {
         "agreement-compute", "api-agreement", "api-delivery-repeat", "api-draft", "api-job-cancel",
         "api-label-set-verify", "api-paper", "api-upload-restore",
         "api-uploader-confirm", "benchmark-delete",
@@ -409,8 +409,10 @@ def test_the_snapshot_finds_a_changed_column(lead: User) -> None:
 
 
 def all_writes() -> set[tuple[str, str]]:
-    """Return the name and the method of each address that accepts a write, except those of allauth
-    and of the Django admin."""
+    """Return the name and the method of each address that accepts a write.
+
+    Addresses of allauth and of the Django admin are left out.
+    """
     client = APIClient(raise_request_exception=False)
     client.force_login(factories.make_user("ada", Role.ADMIN))
     found = set()

@@ -241,7 +241,10 @@ def test_odd_values_in_every_parameter_are_refused_or_ignored(
     places: dict[str, Any],
     visit: Callable[[str], Client],
 ) -> None:
-    """Open all pages and operations. `make test` does it on PostgreSQL only, which refuses more."""
+    """Open all pages and operations.
+
+    `make test` runs this only on PostgreSQL, which refuses more values than SQLite.
+    """
     client = visit("admin")
     client.raise_request_exception = False
     names = parameters()
@@ -333,7 +336,7 @@ def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
     assert {fresh.get(link).status_code for link in files} == {403}
 
 
-# The acts that downloads add to the audit log, by their name in `TABLE`. Scores, counts over time
+# The acts that downloads add to the audit log, by their name in `TABLE`. Scores, counts over time,
 # analyses, captions, videos, pairs and proxies contain no data about people, so their downloads are
 # not recorded.
 RECORDED = {
@@ -367,7 +370,7 @@ def test_downloads_of_data_about_people_are_recorded(
 ) -> None:
     """A new download must be listed in one of the two tables."""
     client, downloads = visit("admin"), {}
-    # The campaign in `places` is no ordering study.
+    # The campaign in `places` is not an ordering study.
     other = factories.make_benchmark(tmp_path, captions=5, videos=1, key="other")
     study = factories.make_study(tmp_path, benchmark=other)
     orders = ("campaign-orders", f"/campaigns/{study.pk}/orders/csv/")

@@ -33,7 +33,7 @@ def own_options() -> dict[str, list[tuple[str, forms.Field]]]:
 
 
 def option_help(owners: list[tuple[str, forms.Field]]) -> str:
-    """Return label and choices of an option, with the names of the analyses that have it."""
+    """Return the label and choices of an option, and the names of the analyses that have it."""
     names_by_text: dict[str, list[str]] = {}
     for analysis, field in owners:
         choices = ", ".join(value for value, _ in getattr(field, "choices", []) if value)
@@ -90,7 +90,7 @@ def table_lines(table: Table) -> list[str]:
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = [
         "  ".join(
-            _placed(cell, width, column)
+            _aligned(cell, width, column)
             for cell, width, column in zip(row, widths, table.columns, strict=True)
         ).rstrip()
         for row in rows
@@ -99,5 +99,5 @@ def table_lines(table: Table) -> list[str]:
     return lines + ([f"... {n_hidden:,} more rows; --json has all"] if n_hidden > 0 else [])
 
 
-def _placed(cell: str, width: int, column: Column) -> str:
+def _aligned(cell: str, width: int, column: Column) -> str:
     return cell.rjust(width) if column.is_number else cell.ljust(width)

@@ -50,7 +50,7 @@ class Command(HearthCommand):
 
 
 def list_lines(result: dict[str, Any]) -> list[str]:
-    """Return a line for each caption with the rank of the first positive of each run."""
+    """Return a line for each caption, with the rank of the first positive in each run."""
     shown = result["captions"][:ROWS_MAX]
     lines = [f"{result['count']:,} captions; rank of the first positive by run, before → after"]
     for row in shown:

@@ -32,7 +32,7 @@ class Command(HearthCommand):
         part.add_argument("--pool", type=int, metavar="ID", help="delete this pool instead")
         part.add_argument("--campaign", type=int, metavar="ID", help="delete this campaign instead")
         part.add_argument("--train-captions", metavar="NAME", help="delete this split instead")
-        parser.add_argument("--yes", action="store_true", help="delete for good")
+        parser.add_argument("--yes", action="store_true", help="delete permanently")
 
     def run(self, **options: Any) -> dict[str, Any]:
         instance, delete = _selected(get_benchmark(options["key"]), options)

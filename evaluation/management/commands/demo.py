@@ -169,9 +169,9 @@ class Command(HearthCommand):
 
 
 def build(progress: Progress) -> None:
-    """Build everything up to the last simulated judgment, with the ordinary services.
+    """Build everything up to the last simulated answer, with the ordinary services.
 
-    Each step continues after an interrupted call.
+    After an interruption, the next call continues at the step that was interrupted.
     """
     demo = make_benchmark()
     folder = settings.HEARTH_HOME / "demo"
@@ -200,7 +200,7 @@ def build(progress: Progress) -> None:
     build_pool(
         benchmark=benchmark, options=PoolOptions(depth=DEPTH), by=OPERATOR, progress=progress
     )
-    # After the pool, which holds the pairs of the other runs only.
+    # Imported after the pool is built, so that the pool contains only pairs of the other runs.
     import_run(
         benchmark=benchmark,
         path=files.runs["still-frame"],
@@ -225,7 +225,7 @@ def build(progress: Progress) -> None:
 
 
 def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:
-    """Compute BoW, and SYN or, without WordNet, PoS. Stored ones are not stored again."""
+    """Compute two proxies: BoW, and SYN (PoS without WordNet). A stored proxy is not replaced."""
     for method in (Method.BOW, Method.SYN if has_wordnet() else Method.POS):
         options = ProxyOptions(method)
         compute_proxy(benchmark=benchmark, options=options, by=OPERATOR, progress=progress)
@@ -235,7 +235,8 @@ def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:
 def import_gold_items(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -> None:
     """Write the guidelines with examples, and import gold items.
 
-    All of them are pairs outside the pool, so that no correct answer of a pooled pair is shown.
+    Examples and gold items are pairs outside the pool, so that the correct answer of a pooled pair
+    is never shown.
     """
     if latest_guideline(benchmark) is not None:
         return
@@ -269,7 +270,7 @@ def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
 
 
 def order(demo: DemoBenchmark, benchmark: Benchmark) -> None:
-    """Let three simulated annotators order the captions of a study that BoW chose."""
+    """Let three simulated annotators do an ordering study, whose captions BoW chose."""
     studies = ordering_studies(benchmark)
     study = (
         studies[0]
@@ -340,7 +341,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def noise_of(benchmark: Benchmark, label_set: LabelSet) -> DemoNoise:
-    """Return error rates, and raw, corrected and true scores of each run."""
+    """Return the error rates of the labels, and the raw, corrected and true scores of each run."""
     question = build_question(get_analysis("label-noise"), benchmark, {"labels": label_set.version})
     result = analyse(question=question).result
     rates = next((row for row in result["rates"] if row["used"]), None)
@@ -365,7 +366,7 @@ def noise_of(benchmark: Benchmark, label_set: LabelSet) -> DemoNoise:
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """Return a table of Correct@K and AP as A (B + C): score by labels (originals + difference)."""
+    """Return the lines of the report: the scores as A (B + C), their correction, the proxies."""
     head = "".join(f"{name:>26}" for name in COLUMNS)
     lines = [
         "",

@@ -33,8 +33,8 @@ class Command(HearthCommand):
             const=EqualTexts.FOLDED.value,
             default=EqualTexts.OFF.value,
             choices=EqualTexts.values,
-            help="share original positives among captions with equal texts, by this rule; default: "
-            "off, or folded if no rule is named; the scores are then not stored",
+            help="share original positives among captions with equal texts, by this rule (folded "
+            "if no rule is named); the scores are then not stored; default: off",
         )
         parser.add_argument(
             "--run",

@@ -59,7 +59,7 @@ class Command(HearthCommand):
         )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        # The option --version of Django is replaced.
+        # This command has its own option --version, which replaces that of Django.
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def run(self, **options: Any) -> dict[str, Any]:

@@ -49,10 +49,10 @@ IntArray = npt.NDArray[np.int64]
 # of larger campaigns are computed by a job and stored.
 SMALL = 20_000
 CACHE_SECONDS = 60
-# With more answers, the figures on pages can be as old as the cache. Otherwise each answer would
-# let the next page compute them again, which takes half a second for 200 annotators.
+# With more answers, pages show cached figures even if there are newer answers. Otherwise each new
+# answer would make the next page recompute them, which takes half a second for 200 annotators.
 ALWAYS_CURRENT = 2_000
-# In a process, one thread at a time computes figures. Those that wait then find them in the cache.
+# In a process, one thread at a time computes figures. The others wait, and then read the cache.
 _measuring = threading.Lock()
 COUNTED, SURPLUS, GOLD = range(3)
 
@@ -209,7 +209,7 @@ def _current_answers(campaign: Campaign) -> QuerySet[Judgment]:
     late_gold = Q(state=JudgmentState.SURPLUS, is_right__isnull=False)
     return (
         Judgment.objects.filter(task__campaign=campaign, state__in=states)
-        # Without this, PostgreSQL would read all tasks of the campaign.
+        # Without this condition, PostgreSQL would read all tasks of the campaign.
         .filter(has_begun("task__") | Q(task__gold__isnull=False))
         .exclude(late_gold)
         .annotate(
@@ -253,7 +253,8 @@ def _task_counts(campaign: Campaign) -> TaskCounts:
 def _agreement(campaign: Campaign, answers: Answers) -> Agreement:
     """Return the figures of the first labels and of all labels.
 
-    Labels are grades, as in label sets: those below the campaign's threshold are equal.
+    Labels are converted to grades, as in label sets. All labels below the campaign's threshold
+    become the same grade.
     """
     lowest = campaign.threshold - 1
     counted = answers.is_counted

@@ -24,8 +24,8 @@ class StudyProgress:
     """The numbers of videos and orders of a study.
 
     needed: number of orders for all videos. complete: number of videos with all orders. open:
-    number of videos that annotators still get. The others are at the desk, or a lead has excluded
-    them.
+    number of videos that are still assigned to annotators. The other videos are at the desk, or a
+    lead has excluded them.
     """
 
     videos: int
@@ -93,7 +93,7 @@ def orders_by_annotator(study: Campaign) -> dict[int, OwnOrders]:
 
 
 def _gold_by_annotator(study: Campaign) -> dict[int, tuple[int, int]]:
-    """Return the numbers of answers to control orders, and of correct ones."""
+    """Return each annotator's number of answers to control orders, and of correct answers."""
     answers = Judgment.objects.filter(IS_ANSWER, task__campaign=study).order_by()
     is_right = Count("pk", filter=Q(is_right=True))
     rows = answers.values_list("annotator").annotate(n=Count("pk"), right=is_right)
@@ -101,11 +101,12 @@ def _gold_by_annotator(study: Campaign) -> dict[int, tuple[int, int]]:
 
 
 def orders_csv(study: Campaign) -> str:
-    """Return a row for each caption of each counted order.
+    """Return a CSV file with a row for each caption of each counted order.
 
     Annotators have numbers from 1 that are valid only in this file. level: the caption's level from
     0, the most similar one by the proxy that chose the captions. value: the value of that proxy.
-    rank: the rank that the annotator gave the caption, from 0.
+    place: the caption's place on the screen, from 0. rank: the rank that the annotator gave the
+    caption, from 0.
     """
     found = orders_of(study)
     videos, captions = video_keys(study.benchmark), query_keys(study.benchmark)

@@ -72,7 +72,7 @@ def members_of(campaign: Campaign) -> QuerySet[Membership]:
 def people_of(campaign: Campaign, answered: set[int]) -> list[CampaignPerson]:
     """Return all annotators of a campaign, sorted by pseudonym.
 
-    answered: primary keys of the annotators with answers. Those of imported answers are not
+    answered: primary keys of the annotators with answers. Annotators of imported answers are not
     members. The number of database queries is constant.
     """
     memberships = members_of(campaign).select_related("annotator__user")
@@ -132,7 +132,7 @@ def done_withdrawals(campaign: Campaign, annotator: Annotator) -> QuerySet[Withd
 
 
 def membership_changes(campaign: Campaign, annotator: Annotator) -> QuerySet[MembershipChange]:
-    """Return when leads paused and resumed the annotator in the campaign, newest first."""
+    """Return the pauses and resumptions of the annotator in the campaign, newest first."""
     changes = MembershipChange.objects.filter(
         membership__campaign=campaign, membership__annotator=annotator
     )

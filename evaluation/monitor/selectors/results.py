@@ -32,7 +32,7 @@ class LabelCount(TypedDict):
 
 
 class FirstLabels(FirstLabelAgreement):
-    """Agreement of first labels in a campaign. `most`: largest number of them for a pair."""
+    """Agreement of first labels in a campaign. `most`: largest number of first labels of a pair."""
 
     most: int
 
@@ -49,8 +49,8 @@ class Agreement(TypedDict):
 class AnnotatorFigures(PersonFigures):
     """The figures of one annotator in a campaign.
 
-    `person`: number from 0, in the order of `annotator`, the primary key. `flags`: see
-    `evaluation.core.people.figures.Flag`.
+    `annotator`: primary key. `person`: number from 0, in the order of the primary keys. `flags`:
+    see `evaluation.core.people.figures.Flag`.
     """
 
     person: int

@@ -41,10 +41,11 @@ def compute_agreement(
 ) -> AgreementReport:
     """Compute and store agreement over the counted judgments of all campaigns of a benchmark.
 
-    `alpha` and its intervals are of the first labels of each pair. `agreement` and
-    `pairwise_agreement` are of all labels, and `first_two_agreement` is the pairwise agreement of
-    the first labels. `first_labels` contains all figures of the first labels, and `all_labels`
-    those of all labels. Undefined figures are null, and `undefined` contains their reasons.
+    `alpha` and its intervals are computed from the first labels of each pair. `agreement` and
+    `pairwise_agreement` are computed from all labels, and `first_two_agreement` is the pairwise
+    agreement of the first labels. `first_labels` contains all figures of the first labels, and
+    `all_labels` those of all labels. Undefined figures are null, and `undefined` contains their
+    reasons.
 
     Raises `NotPermitted` if `by` may not compute agreement.
     """
@@ -56,7 +57,7 @@ def compute_agreement(
     opinions = opinions_of(judgments)
     figures = agreement_figures(judgments, Resampling(resamples))
     result: AgreementResult = {
-        # Counted as in label sets. A pair may have a ruling and no label.
+        # Pairs are counted as in label sets: a pair may have a ruling but no label.
         "pairs": len(labels.codes),
         "labels": len(judgments.labels),
         "resolved": outcomes.settled,
@@ -102,8 +103,10 @@ def _summary(figures: AgreementFigures) -> AgreementSummary:
 
 
 def _sources(figures: AgreementFigures) -> dict[str, tuple[LabelAgreement, str]]:
-    """Return the source of each figure of the summary: the labels, and the name of the figure
-    there."""
+    """Return the source of each figure of the summary.
+
+    A source is the figures of the first labels or of all labels, and the key of the figure there.
+    """
     first, every = figures["first_labels"], figures["all_labels"]
     return {
         **{name: (every, name) for name in OF_ALL_LABELS},

@@ -25,7 +25,8 @@ def compute_figures(
     progress(0, 1, "reading answers")
     # Counted first, so that answers that arrive during the computation make the figures outdated.
     answers = count_answers(campaign)
-    # A snapshot has no time limit. That of a request is too short for a large campaign.
+    # In a snapshot, queries have no time limit. The limit of requests is too short for a large
+    # campaign.
     with snapshot():
         result = measure_campaign(campaign)
     report, _ = CampaignReport.objects.update_or_create(
@@ -42,7 +43,7 @@ def compute_figures(
 
 
 def renew_figures() -> int:
-    """Recompute the outdated figures of large campaigns and return the number of campaigns."""
+    """Compute the missing and outdated figures of large campaigns, and return their number."""
     campaigns = campaigns_to_measure()
     for campaign in campaigns:
         compute_figures(campaign=campaign, by=OPERATOR)

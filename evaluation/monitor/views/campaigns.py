@@ -144,7 +144,7 @@ def campaign_orders(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
     """Start the job that recomputes the figures of a large campaign.
 
-    Pages compute those of a small campaign themselves, so they are at most one minute old.
+    Pages compute the figures of a small campaign, so these figures are at most one minute old.
     """
     found = _get_campaign_with_labels(request, pk)
     stored = get_figures(found)
@@ -161,14 +161,14 @@ def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
-    """Return a campaign, or 404 if the person cannot see its benchmark."""
+    """Return a campaign. Raise `Http404` if the person cannot see its benchmark."""
     seen = scopes_of(request.user, Role.RESEARCHER)
     campaigns = Campaign.objects.select_related("benchmark", "guideline")
     return get_object_or_404(seen.limit(campaigns, "benchmark__key"), pk=pk)
 
 
 def _get_campaign_with_labels(request: HttpRequest, pk: int) -> Campaign:
-    """Return a campaign, or 404 if it is an ordering study, which has other figures."""
+    """Return a campaign. Raise `Http404` if it is an ordering study, which has other figures."""
     found = _get_campaign(request, pk)
     if found.is_ordering:
         raise Http404
@@ -203,7 +203,7 @@ class ProgressContext(TypedDict):
 
 
 def _without_excluded(context: ProgressContext, desk: dict[str, int]) -> ProgressContext:
-    """Return the progress with only those unplayable tasks that no lead has excluded."""
+    """Return the progress without the unplayable tasks that a lead has excluded."""
     progress = context["progress"]
     if progress is None:
         return context
@@ -212,7 +212,7 @@ def _without_excluded(context: ProgressContext, desk: dict[str, int]) -> Progres
 
 
 def _lead_figures(progress: CampaignProgress | None, desk: dict[str, int]) -> list[NamedFigure]:
-    """Return the numbers of tasks that only a lead can settle, or has excluded."""
+    """Return the number of escalated tasks, and of tasks that a lead has excluded, if not 0."""
     excluded = progress.unplayable - desk[TaskState.UNPLAYABLE] if progress else 0
     rows = [
         ("Escalated", desk[TaskState.ESCALATED], "a lead rules on them at the desk"),
@@ -226,8 +226,8 @@ def _progress_context(
 ) -> ProgressContext:
     """Return the progress.
 
-    may_wait: whether the request may wait for a count. If it may not, a large campaign without a
-    cached count has the progress of its stored figures.
+    may_wait: whether the request may wait for a count. If it may not, the progress of a large
+    campaign without a cached count comes from its stored figures.
     """
     key = f"campaign-progress-{found.pk}-{found.state}"
     progress: CampaignProgress | None = cache.get(key)
@@ -284,7 +284,7 @@ def _figures_context(
 
 
 def _periods_context(request: HttpRequest, figures: CampaignFigures) -> dict[str, Any]:
-    """Return the table over time, without periods that have no answers."""
+    """Return the table of answers over time, without periods that have no answers."""
     order = Order.requested(request.GET.get("sort", ""), PERIOD_COLUMNS, "start")
     periods = [period for period in figures["stretches"] if period["answers"]]
     width = figures["span"]["width"] if figures["span"] else 0

@@ -70,7 +70,7 @@ def study_page(request: HttpRequest, study: Campaign) -> HttpResponse:
 
 
 def figures_of_person(study: Campaign, pseudonym: str) -> dict[str, Any]:
-    """Return an annotator of a study as context of the page of an annotator."""
+    """Return the context of the page of an annotator in a study."""
     rows = _people_of(study)
     row = next(row for row in rows if row.person.annotator.pseudonym == pseudonym)
     return {"row": row, "figures": _figures(row)}
@@ -92,7 +92,7 @@ def _people_of(study: Campaign) -> list[StudyPerson]:
 
 
 def _figures(row: StudyPerson) -> list[tuple[str, Figure, Figure]]:
-    """Return the name and the figure of each number. There is none of all annotators."""
+    """Return the name and value of each figure, and an empty figure for all annotators combined."""
     own, withdrawn = row.own, row.person.withdrawn
     tau = undefined(ALONE) if own.tau is None else Figure(own.tau, "coefficient")
     gold = Figure(ratio(own.right, own.gold), note=f"{own.right:,} of {own.gold:,}")

@@ -62,8 +62,8 @@ MEANING = {
     "fewer answers are correct than the campaign requires. If it has no accuracy requirement, "
     f"{100 * MIN_ACCURACY:.0f}{PERCENT_SIGN} are expected.",
     Flag.LOW_AGREEMENT: "Other annotators who labelled the same pairs agree clearly less with this "
-    "annotator than with each other. The model of Dawid and Skene also estimates a lower accuracy "
-    "than the median.",
+    "annotator than with each other. The accuracy that the model of Dawid and Skene estimates is "
+    "also below the median of the annotators.",
     Flag.FEW_RELEVANT: "The share of relevant labels is clearly smaller than that of all other "
     "annotators combined.",
     Flag.MANY_RELEVANT: "The share of relevant labels is clearly larger than that of all other "
@@ -88,7 +88,7 @@ FILTER_TITLES = {
 def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if campaign.kind != CampaignKind.JUDGING:
-        return _people_of_other_kind(campaign)
+        return _redirect_to_people(campaign)
     stored = get_figures(campaign)
     figures = stored.figures if stored else None
     order = Order.requested(request.GET.get("sort", ""), COLUMNS, "-flags")
@@ -114,7 +114,7 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if campaign.kind != CampaignKind.JUDGING:
-        return _people_of_other_kind(campaign)
+        return _redirect_to_people(campaign)
     stored = get_figures(campaign)
     rows = person_rows(campaign, stored.figures if stored else None)
     return download_recorded_csv(
@@ -131,7 +131,7 @@ def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if campaign.is_training:
-        return _people_of_other_kind(campaign)
+        return _redirect_to_people(campaign)
     person = get_campaign_person(campaign, pseudonym)
     answers = answers_of(campaign, person.annotator)
     context = {
@@ -151,7 +151,7 @@ def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespon
     return render(request, "evaluation/monitor/campaign_person.html", context)
 
 
-def _people_of_other_kind(campaign: Campaign) -> HttpResponse:
+def _redirect_to_people(campaign: Campaign) -> HttpResponse:
     """Redirect to the page that lists the people of a training queue or of an ordering study."""
     if campaign.is_training:
         return redirect("training", campaign.benchmark.key)

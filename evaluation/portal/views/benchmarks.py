@@ -189,7 +189,7 @@ def runs(request: HttpRequest, key: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class CampaignRow:
-    """A campaign in the list. `progress` is None for a closed one, which is not counted again."""
+    """A campaign in the list. `progress` is None for closed campaigns, which are not counted."""
 
     campaign: Campaign
     can_judge: bool
@@ -269,9 +269,9 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
-    """Return the table of agreement. It is empty if no report has figures of first labels.
+    """Return the table of agreement. It is empty if there is no report, or an old one.
 
-    Reports of older code versions have only the figures of all labels.
+    Reports of older code versions have only figures of all labels, and none of first labels.
     """
     if report is None or "first_labels" not in report.result:
         return {"agreement_rows": []}

@@ -45,7 +45,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
     public = public_benchmarks_seen_by(request.user).exists()
     context = {"has_public": public, "open_registration": public and settings.OPEN_REGISTRATION}
     response = render(request, "evaluation/portal/welcome.html", context)
-    # After signing in, the same address shows another page.
+    # The response is not cached, because this address shows another page after signing in.
     patch_cache_control(response, private=True, no_store=True)
     return response
 

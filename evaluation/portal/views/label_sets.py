@@ -49,9 +49,9 @@ def label_set(request: HttpRequest, key: str, version: str) -> HttpResponse:
 
 
 def _basis_context(found: LabelSet) -> dict[str, Any]:
-    """Return the rules of the label set, and the judgments made here and elsewhere.
+    """Return the rules of the label set, and the numbers of judgments made here and elsewhere.
 
-    Label sets of older versions have none.
+    Label sets that older versions of Hearth published have no stored rules.
     """
     basis = LabelSetBasis.objects.filter(label_set=found).only("rules").first()
     if basis is None:

@@ -56,7 +56,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     lines = [_line(row, rows, measure) for measure in TABLE_MEASURES]
     if found.is_withdrawn:
         lines = [replace(line, rank_before=None, rank=None) for line in lines]
-    job = _scoring(found)
+    job = _scoring_job(found)
     context = {
         "benchmark": benchmark,
         "run": found,
@@ -134,7 +134,7 @@ def _shares(row: ResultRow) -> list[tuple[str, Figure]]:
     return [(depth, Figure(share, "percent sign")) for depth, share in judged.items()]
 
 
-def _scoring(found: Run) -> Job | None:
+def _scoring_job(found: Run) -> Job | None:
     """Return the unfinished job that scores the run."""
     jobs = Job.objects.filter(
         kind="evaluate", benchmark_key=found.benchmark.key, state__in=UNFINISHED

@@ -69,7 +69,7 @@ def serving(*answers: Answer) -> Iterator[Script]:
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that the client wanted to wait. It does not wait."""
+    """The seconds for which the client would wait. In these tests, it does not wait."""
     seconds: list[float] = []
     monkeypatch.setattr(site_module.time, "sleep", seconds.append)
     return seconds

@@ -33,7 +33,7 @@ from tests.config.requests.world import (
 from tests.factories import make_user
 
 RUN = b"c0 Q0 v1 1 1.0 t\n"
-# Larger than what stays in memory.
+# Larger than a file that stays in memory.
 LARGE = RUN * 200_000
 UPLOAD = "/benchmarks/tiny/runs/new/"
 API_UPLOAD = "/api/v1/benchmarks/tiny/runs/"
@@ -75,7 +75,7 @@ def test_a_large_request_is_refused_before_it_is_read(
 
 
 def test_a_request_in_chunks_is_refused(db: None) -> None:
-    """Django would read an empty body."""
+    """Without this refusal, Django would read an empty body."""
     body = Body()
     answer = send(
         Client(), "/accounts/login/", body, FORM, length=0, HTTP_TRANSFER_ENCODING="chunked"
@@ -235,7 +235,7 @@ def test_files_of_killed_processes_are_swept(uploads: Path) -> None:
 
 
 def test_only_uploads_receive_files() -> None:
-    """The list of addresses that receive files. A new one belongs here."""
+    """A new address that receives files must be added to this list."""
     marked = {route for route, view in addresses(get_resolver()) if file_rule_of(view) is not None}
     assert marked == {
         "imports/new/",

@@ -44,7 +44,7 @@ def request(
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
-        # The server closes the connection of a refused body, and has sent its answer before.
+        # The server sends its answer to a refused body, and then closes the connection.
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.request(method, path, body, named)
         answer = connection.getresponse()
@@ -107,7 +107,7 @@ def test_an_upload_whose_connection_is_cut_stores_nothing(
 
 
 def test_a_visitor_stores_nothing(server: WebServer) -> None:
-    """Without the border, the check of the CSRF token stores 60 MB before it refuses them."""
+    """Without the request border, the CSRF check would store 60 MB before it refuses them."""
     token = {"Cookie": f"csrftoken={'a' * 32}"}
     login, body = "/accounts/login/", multipart({"login": "a"}, b"x" * TOO_LARGE)
     for content_type in (MULTIPART, FORM):

@@ -276,7 +276,7 @@ def test_a_foreign_host_is_refused(db: None, headers: dict[str, Any]) -> None:
 
 
 def test_a_forwarded_host_is_ignored(lead: Client) -> None:
-    """No link contains it."""
+    """No link contains the forwarded host."""
     for path in ("/me/", "/jobs/", "/nothing/"):
         answer = lead.get(path, HTTP_X_FORWARDED_HOST="evil.example")
         assert b"evil" not in answer.content

@@ -97,7 +97,7 @@ def test_each_account_has_its_own_limit(
 
 
 def test_a_person_never_reaches_the_limits() -> None:
-    """One answer per second, and one claim for ten of them, is as fast as people are."""
+    """A fast person sends one answer per second, and one claim for ten answers."""
     rates = django_settings.REQUESTS_PER_MINUTE
     own = {"answers": 240, "claims": 120, "requests": 600}
     assert rates == {**own, "visits": 300, "downloads": 60}
@@ -140,7 +140,7 @@ def test_the_fastest_annotator_of_the_demo_is_far_below_the_limit() -> None:
         ("/public/tiny/labels/1.0.0/csv/", "downloads"),
     ],
 )
-def test_visitors_are_limited_by_address_and_told_when_to_return(
+def test_visitors_are_limited_by_address_and_get_a_waiting_time(
     campaign: Campaign, settings: Any, clock: list[float], path: str, scope: str
 ) -> None:
     make_public(campaign.benchmark, shows_while_judging=True)
@@ -160,7 +160,7 @@ def test_visitors_are_limited_by_address_and_told_when_to_return(
     assert visit("192.0.2.7").status_code != 429
 
 
-def test_the_page_of_a_refused_visitor_says_in_words_what_to_do(
+def test_the_page_of_a_refused_visitor_states_what_to_do(
     campaign: Campaign, settings: Any, clock: list[float]
 ) -> None:
     make_public(campaign.benchmark, shows_while_judging=True)

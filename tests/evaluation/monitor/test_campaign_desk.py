@@ -279,8 +279,8 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "Relevant labels 50.0 % 3 of 6",
         "Figure First labels All labels Two labels of a pair equal 50.0 % 66.7 % "
         "All labels of a pair equal 50.0 % 50.0 % Krippendorff’s alpha 0.000 0.333",
-        "The figures are of 2 pairs with two or more labels. After the first labels, 1 further "
-        "label was added.",
+        "The figures are computed from 2 pairs with two or more labels. After the first labels, 1 "
+        "further label was added.",
         "Meaning of the figures",
         "Pairs with an extra label 100 %, 4 tasks",
         "Scale not relevant, relevant",
