@@ -133,7 +133,7 @@ class CampaignDetail(APIView):
 
 @translated
 class Claim(APIView):
-    """Get the next pairs to judge. Pairs that are assigned to you already come first.
+    """Get the next pairs to judge. Pairs that are already assigned to you come first.
 
     In an ordering study, an item has five `captions` to put in order instead of a `caption`.
     """
@@ -199,11 +199,11 @@ class Judgments(APIView):
 
     In training, the response contains whether the answer was correct, and why (`feedback`).
 
-    The status is 409 for the same `client_key` with another answer, and for a new key for a pair
-    that you have judged, unless the answer `corrects` the earlier one. It is 412 if the earlier
-    one is not the answer with the `corrected_key`, because you have changed it since. It is 403 if
-    your account was deactivated or your role was withdrawn; the answer is stored (`kept`) but does
-    not count.
+    The status is 409 if another answer with this `client_key` is stored. It is also 409 if you have
+    judged the pair with another key, unless the answer `corrects` the earlier one. It is 412 if the
+    earlier one is not the answer with the `corrected_key`, because you have changed it since. It is
+    403 if your account was deactivated or your role was withdrawn. The answer is then stored
+    (`kept`) but does not count.
 
     The answer is stored under the version of the guidelines in `guideline`. The status is 400 if
     the campaign has not had that version.
@@ -226,7 +226,7 @@ class Judgments(APIView):
             200: StoredJudgmentSerializer,
             403: OpenApiResponse(description="you can no longer judge; the answer may be kept"),
             404: NOT_ASSIGNED,
-            409: OpenApiResponse(description="stored before with another answer"),
+            409: OpenApiResponse(description="another answer is stored already"),
             412: OpenApiResponse(description="the answer to correct has changed since"),
         },
     )

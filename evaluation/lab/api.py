@@ -74,7 +74,7 @@ class AnalysisDetail(OfBenchmark):
 class PaperSerializer(serializers.Serializer[dict[str, Any]]):
     tables = serializers.CharField(help_text="tables 1 to 4 of the FIRE study, LaTeX")
     methods = serializers.CharField(help_text="paragraph about the methods, LaTeX")
-    references = serializers.CharField(help_text="what both cite, BibTeX")
+    references = serializers.CharField(help_text="the works that both cite, BibTeX")
     figures = serializers.JSONField(help_text="the unrounded results with their inputs")
 
 
@@ -111,7 +111,7 @@ class RankedVideoSerializer(serializers.Serializer[dict[str, Any]]):
     video_id = serializers.CharField()
     kind = serializers.ChoiceField(choices=list(DESCRIPTIONS))
     label = serializers.IntegerField(  # type: ignore[assignment]
-        allow_null=True, help_text="null if the pair is unjudged or in conflict"
+        allow_null=True, help_text="null if the pair has no label"
     )
     counts = serializers.BooleanField(help_text="whether the video is a positive")
     also = serializers.DictField(
@@ -177,7 +177,7 @@ class Compare(OfBenchmark):
     @extend_schema(
         parameters=[
             *COMPARE_PARAMETERS,
-            *(OpenApiParameter(name, int, description="page of results") for name in PAGING),
+            *(OpenApiParameter(name, int, description="size or start of page") for name in PAGING),
         ],
         responses=ComparedPageSerializer,
     )

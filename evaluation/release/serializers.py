@@ -20,7 +20,7 @@ class ExportSerializer(serializers.Serializer[dict[str, Any]]):
     )
     texts = serializers.BooleanField(
         default=False,
-        help_text="Add the texts of the captions, for all tables but csv, and for release.",
+        help_text="Add the texts of the captions, for release and all tables except csv.",
     )
     hub_id = serializers.CharField(
         default="",
