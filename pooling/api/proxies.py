@@ -72,7 +72,7 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
         extra_kwargs = {
             "id": {"help_text": "The id of the proxy, for its address."},
             "name": {"help_text": "The name, unique in the benchmark."},
-            "method": {"help_text": "How the values were computed; `imported` for an uploaded matrix."},
+            "method": {"help_text": "How the values were computed; `imported` for a matrix."},
             "options": {"help_text": "The options of the method, as text."},
             "source": {"help_text": "The names of uploaded files; empty if it was computed here."},
             "sha256": {"help_text": "The SHA-256 of the matrix."},
