@@ -111,7 +111,7 @@ class RankedVideoSerializer(serializers.Serializer[dict[str, Any]]):
     video_id = serializers.CharField()
     kind = serializers.ChoiceField(choices=list(DESCRIPTIONS))
     label = serializers.IntegerField(  # type: ignore[assignment]
-        allow_null=True, help_text="null if the pair has no label"
+        allow_null=True, help_text="null if the pair is unjudged or in conflict"
     )
     counts = serializers.BooleanField(help_text="whether the video is a positive")
     also = serializers.DictField(
