@@ -5,9 +5,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PORT ?= 8000
 SERVE ?= 1
-# Several processes share the tests, because some wait for servers most of the time. The tests on
-# PostgreSQL are half as many, so fewer processes do them in the same time.
-# `make test PYTEST_ARGS=-x` runs each database in one process.
+# Several processes share the tests, because some wait for servers most of the time. Only half of the
+# tests run on PostgreSQL, so fewer processes need the same time for them.
+# `make test PYTEST_ARGS=-x` tests each database in one process, which stops at the first failure.
 PROCESSES ?= 3
 test-postgresql: PROCESSES = 2
 PYTEST_ARGS ?= --numprocesses=$(PROCESSES) --dist=worksteal
@@ -109,7 +109,7 @@ worker: install  ## Run a Celery worker with periodic tasks, in addition to `mak
 # --- Tests ----------------------------------------------------------------------------------
 
 # tests.services finds, starts or installs PostgreSQL, Redis and Chromium. tests.parts runs the three
-# parts at the same time. All run, even if one fails.
+# parts at the same time. Each part runs to its end, even if another one fails.
 test: install-dev  ## Run the checks, and all tests on SQLite and on PostgreSQL
 	@$(PY) -m tests.services run -- $(PY) -m tests.parts "$(MAKE)" \
 		"Checks=check test-javascript" SQLite=test-sqlite PostgreSQL=test-postgresql
@@ -129,10 +129,10 @@ test-sqlite: install-dev
 		--deselect=tests/security/test_urls.py::test_odd_values_in_every_parameter_are_refused_or_ignored
 
 # Services, selectors, constraints, triggers, concurrency and exports are tested on both databases.
-# Tests without a database run once, on SQLite, and so do those of pages, forms and journeys (ONCE in
-# tests/conftest.py) and, of the tests that run with both brokers, those with the filesystem broker.
-# The drills and the move start their own databases, and one run of the journeys in Chromium and of
-# the benchmarks on a tiny input is enough.
+# These tests run once, on SQLite: tests without a database; tests of pages, forms and journeys (ONCE
+# in tests/conftest.py); and tests with the filesystem broker, if they also run with Redis. The
+# journeys in Chromium and the benchmarks on a tiny input run once, too. The drills and the tests of
+# moving to PostgreSQL start their own databases.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
 	@$(PY) -m tests.services run -- $(PYTEST) --only-database \
@@ -145,6 +145,7 @@ coverage: install-dev  ## Run all tests on SQLite and show the lines that no tes
 
 # Runs the programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
 BENCHMARKS ?= scoring commands sqlite-commands exports sqlite-exports memory sqlite-memory lists resampling label_noise proxies replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
+# DATA and PAIRS are passed only to the programs that have the options --data and --pairs.
 takes = $(shell grep -l -e '\[--$(2)' tests/benchmarks/$(1).py)
 options = $(if $(and $(DATA),$(call takes,$(1),data)),--data "$(DATA)") $(if $(and $(PAIRS),$(call takes,$(1),pairs)),--pairs $(PAIRS))
 

@@ -133,7 +133,7 @@ class CampaignDetail(APIView):
 
 @translated
 class Claim(APIView):
-    """Get the next pairs to judge. Pairs that are assigned to you already come first.
+    """Get the next pairs to judge. Pairs that are already assigned to you come first.
 
     In an ordering study, an item has five `captions` to put in order instead of a `caption`.
     """
@@ -225,7 +225,7 @@ class Judgments(APIView):
             200: StoredJudgmentSerializer,
             403: OpenApiResponse(description="you can no longer judge; the answer may be kept"),
             404: NOT_ASSIGNED,
-            409: OpenApiResponse(description="stored before with another answer"),
+            409: OpenApiResponse(description="another answer is stored already"),
             412: OpenApiResponse(description="the answer to correct has changed since"),
         },
     )

@@ -34,8 +34,8 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
         help_text="The number of these pairs to judge that no earlier pool contains."
     )
     labels = serializers.IntegerField(
-        help_text="The labels of the new tasks under the policy of the newest campaign, without "
-        "those that are needed after a disagreement."
+        help_text="The number of labels that the new tasks need under the policy of the newest "
+        "campaign, without those that are needed after a disagreement."
     )
     seconds = serializers.FloatField(
         allow_null=True, help_text="The median time of an answer; null if no time is known."
@@ -44,7 +44,7 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
         help_text="The number of answers from which `seconds` is computed."
     )
     is_of_benchmark = serializers.BooleanField(
-        help_text="Whether these are answers of this benchmark, or of the whole site."
+        help_text="True for answers of this benchmark, false for answers of the whole site."
     )
     hours = serializers.FloatField(
         allow_null=True, help_text="The hours that these labels need; null if no time is known."

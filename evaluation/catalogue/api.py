@@ -80,7 +80,7 @@ class PairSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="null if the pair is unjudged, pending or in conflict"
     )
     judgments = serializers.IntegerField(help_text="The number of counted judgments.")
-    relevant = serializers.IntegerField(help_text="The number of relevant ones among them.")
+    relevant = serializers.IntegerField(help_text="The number of relevant judgments.")
 
 
 class CaptionPageSerializer(serializers.Serializer[Any]):

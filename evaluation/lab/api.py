@@ -179,7 +179,7 @@ class Compare(OfBenchmark):
     @extend_schema(
         parameters=[
             *COMPARE_PARAMETERS,
-            *(OpenApiParameter(name, int, description="page of results") for name in PAGING),
+            *(OpenApiParameter(name, int, description="size or start of page") for name in PAGING),
         ],
         responses=ComparedPageSerializer,
     )

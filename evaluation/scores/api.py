@@ -36,7 +36,7 @@ class Scores(OfBenchmark):
     (`labelled`), by measure. An undefined score is `{"undefined": reason}`. `judged` has the judged
     share of the top ranks by depth, and `reads` the number of ranks that each measure reads.
     `unjudged` is the number of unjudged pairs in the top ten. `bounds` has the lowest and highest
-    score that the unjudged pairs allow. All except `reads` are null for a run that is not scored.
+    score that the unjudged pairs allow. A value that has not been computed yet is null.
     """
 
     @extend_schema(

@@ -72,7 +72,7 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
         extra_kwargs = {
             "id": {"help_text": "The id of the proxy, for its address."},
             "name": {"help_text": "The name, unique in the benchmark."},
-            "method": {"help_text": "How the values were computed; `imported`: elsewhere."},
+            "method": {"help_text": "How the values were computed; `imported` for a matrix."},
             "options": {"help_text": "The options of the method, as text."},
             "source": {"help_text": "The names of uploaded files; empty if it was computed here."},
             "sha256": {"help_text": "The SHA-256 of the matrix."},
@@ -86,8 +86,9 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
 class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
     method = serializers.ChoiceField(
         choices=[method.value for method in Method],
-        help_text="`BoW`: share of common words. `PoS`: of common verbs and nouns. `SYN`: of "
-        "common senses of verbs and nouns. `METEOR`: words, stems and synonyms in the same order.",
+        help_text="`BoW`: the share of common words. `PoS`: the share of common verbs and nouns. "
+        "`SYN`: the share of common senses of verbs and nouns. `METEOR`: words, stems and synonyms "
+        "in the same order.",
     )
     name = serializers.CharField(
         max_length=100,
@@ -233,7 +234,7 @@ class ProxyUploads(OfBenchmark):
 
         A job checks the whole file and stores the values as float16. For embeddings, it stores the
         cosines. Negative cosines become 0. Files with Python objects are refused. The `result` of
-        the job is that of a computed proxy.
+        the job has the same fields as for a computed proxy.
         """
         check_can_add_proxy(request.user, self.benchmark)
         shape = MatrixSerializer(data=request.data)

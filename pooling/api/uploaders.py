@@ -31,7 +31,7 @@ class UploaderSerializer(serializers.ModelSerializer[Uploader]):
         extra_kwargs = {"confirmed_at": {"help_text": "null while the person waits."}}
 
 
-# The base of the views below. It has no docstring, as `OfBenchmark`.
+# The base of the views below. It has no docstring, for the same reason as `OfBenchmark`.
 class OfUploaders(OfBenchmark):
     permission_classes = [IsLead]
 

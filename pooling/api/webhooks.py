@@ -48,7 +48,7 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
         }
 
 
-# The base of the views below. It has no docstring, as `OfBenchmark`.
+# The base of the views below. It has no docstring, for the same reason as `OfBenchmark`.
 class OfWebhooks(OfBenchmark):
     permission_classes = [IsLead]
     # A stored answer would contain the secret.
@@ -79,8 +79,9 @@ class Webhooks(OfWebhooks, generics.ListAPIView[Webhook]):
         that is uploaded for scoring is private, so its event is sent when it is published.
 
         Each event is sent as JSON by POST. `Hearth-Signature` is `t=SECONDS,v1=HEX`, with the
-        HMAC-SHA256 of `SECONDS.BODY` and the secret. A receiver compares it and refuses old times.
-        A status from 200 to 299 ends the delivery. Otherwise, it is repeated for 20 hours.
+        HMAC-SHA256 of `SECONDS.BODY` and the secret. A receiver computes the same HMAC, compares
+        both, and refuses old times. A status from 200 to 299 ends the delivery. Otherwise, it is
+        repeated for 20 hours.
         """
         shape = NewWebhookSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

@@ -35,7 +35,7 @@ KEY = "MSVD"
 RUNS = ("tfidf-5cap", "char5-1cap", "lsa-3cap")
 N_QUERIES, N_VIDEOS, DEPTH, POOL_DEPTH, N_ANNOTATORS = 27_763, 670, 20, 10, 100
 MEMORY_LIMIT_MB = 1024
-# The simulated people are faster than the rates for people allow.
+# No limits of requests apply, because the simulated people are faster than the limits allow.
 NO_RATES = {
     f"{name}_PER_MINUTE": "0" for name in ("ANSWERS", "CLAIMS", "REQUESTS", "VISITS", "DOWNLOADS")
 }
@@ -211,7 +211,10 @@ def judgment_lines(
     pairs: np.ndarray[Any, Any],
     rng: np.random.Generator,
 ) -> Iterator[str]:
-    """Yield lines with one label per pair. A tenth has two, and a third if the two differ."""
+    """Yield lines with the labels of the pairs.
+
+    A tenth of the pairs has two labels, and a third label if the two differ. The others have one.
+    """
     truth = rng.random(len(pairs)) < 0.1
     twice = rng.random(len(pairs)) < 0.1
     wrong = rng.random((len(pairs), 3)) < 0.03
@@ -263,7 +266,7 @@ def run_world(
 ) -> dict[str, Any]:
     """Run `tests.benchmarks.<name>_world` in its own process, and return its JSON object.
 
-    root: the checkout whose code runs, if the process is no fork.
+    root: the checkout whose code runs, if the process is not a fork.
     """
     program = ["-m", f"tests.benchmarks.{name}_world", *map(str, words)]
     with tempfile.TemporaryFile("w+") as out:

@@ -1,10 +1,10 @@
-"""The pages of a campaign with 700,000 judgments, and a withdrawal of answers.
+"""Times of the pages of a campaign with 700,000 judgments, and of a withdrawal of answers.
 
     python -m tests.benchmarks.desk [--sqlite] [--pairs N] [--annotators N] [--tiny] [--json]
 
 The database is a new one on a local PostgreSQL server (that of DATABASE_URL, else one that is found
 or started), or a new SQLite file. The exit code is 1 if a page takes a second or more, or if the
-withdrawal takes ten seconds or more. The withdrawn annotator has a fourteenth of all judgments.
+withdrawal takes ten seconds or more. A fourteenth of all judgments is withdrawn.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAGE_SECONDS, REOPEN_SECONDS = 1.0, 10.0
 
 
 def missed(result: dict[str, Any]) -> list[str]:
-    """Return the names of the times that exceed their limits."""
+    """Return the names of the times that reach their limits."""
     limits = {name: PAGE_SECONDS for name in result if name.endswith("again_seconds")}
     limits["reopen_seconds"] = REOPEN_SECONDS
     return [name for name, limit in limits.items() if result[name] >= limit]

@@ -22,14 +22,14 @@ FORMATS = ("csv", "judgments", "qrels", "fire", "spreadsheet", "jsonl", "parquet
 # The formats that are exported with a tiny input. Other tests export all.
 TINY_FORMATS = ("csv", "parquet")
 SECONDS = 20
-# More memory than this for all labels, beyond what an eighth of them needs, is not flat. Labels are
-# arrays of some 100 bytes per pair in the formats that need all of them at once.
+# The memory for all labels may be larger than that for an eighth of them by this much. Some formats
+# need all labels at once, as arrays of some 100 bytes per pair.
 GROWTH_LIMIT_MB = 120
 SHARE = 8
 
 
 def import_labels(bench: Bench, judgments: Path) -> dict[str, Any]:
-    """Publish the labels with those of a file. Return the result of publish_labels."""
+    """Import the judgments of a file and publish. Return the result of publish_labels."""
     bench.command("import_judgments", 90, "import_judgments", KEY, str(judgments))
     return bench.command("publish_labels", 60, "publish_labels", KEY)
 

@@ -43,7 +43,7 @@ CLAIM = 10
 
 @dataclass(slots=True)
 class Times:
-    """Milliseconds of every call, by type, and the responses whose status was not 2xx."""
+    """The milliseconds of every call, by type, and the responses whose status was not 2xx."""
 
     claims: list[float] = field(default_factory=list)
     submits: list[float] = field(default_factory=list)
@@ -186,7 +186,7 @@ def measure(options: argparse.Namespace, environment: dict[str, str], home: Path
             )
             for port in ports
         ]
-        asyncio.run(judge(ports, {**prepared, "sessions": prepared["sessions"][:1]}, 1))  # warm
+        asyncio.run(judge(ports, {**prepared, "sessions": prepared["sessions"][:1]}, 1))  # warm-up
         before = sum(map(processor_seconds, groups))
         times = asyncio.run(judge(ports, prepared, options.seconds, options.rate))
         web = sum(map(processor_seconds, groups)) - before

@@ -3,11 +3,11 @@
     python -m tests.benchmarks.lists [--data DIR | --tiny] [--json]
 
 The functions are the overlap of runs, leaving systems out of the pool, bounds and estimates. The
-input is three runs of the size of the MSVD test split, and ten times that. Without --data a seeded
-generator draws it. With --data (captions.csv.gz, three runs, judgments_sim.csv.gz) it is the real
-one, and results are compared with the known values. The exit code is 1 if a value differs from the
-known one or from that of an alternative. An alternative that is not installed is skipped with a
-note. The program uses no Django, no database and one thread.
+input is three runs of the size of the MSVD test split, and then the same with ten times the
+captions. Without --data a seeded generator draws it. With --data (captions.csv.gz, three runs,
+judgments_sim.csv.gz) it is the real one, and results are compared with the known values. The exit
+code is 1 if a value differs from the known one or from that of an alternative. An alternative that
+is not installed is skipped with a note. The program uses no Django, no database and one thread.
 """
 
 from __future__ import annotations
@@ -183,6 +183,7 @@ def leave_out_by_sets(data: Input) -> dict[str, float]:
 
 
 # --- measurements ---------------------------------------------------------------------------------
+# peers: whether the alternatives are measured, too.
 
 
 def time_overlap(report: Report, data: Input, peers: bool) -> None:
@@ -230,7 +231,7 @@ def time_leave_out(report: Report, data: Input, peers: bool) -> None:
 
 
 def time_gaps(report: Report, data: Input, peers: bool) -> None:
-    """One system scored with the labels of the two others."""
+    """Time the scoring of one system with the labels of the two others."""
     group = f"one system that was not pooled, {data.size}"
     pool = gather_pool(data.runs, DEPTH, data.judged, data.original)
     ranked, others = pool.runs[SYSTEMS[1]], pool.without(SYSTEMS[1])

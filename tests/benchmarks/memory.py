@@ -28,7 +28,7 @@ REFUSED = 2
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """`captions` x `videos` predictions in valid files, `megabytes` of text in the others."""
+    """Valid files have `captions` x `videos` predictions, others `megabytes` of text."""
 
     captions: int
     videos: int

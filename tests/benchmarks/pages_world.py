@@ -96,7 +96,7 @@ def addresses(key: str, names: list[str]) -> dict[str, Any]:
 
 
 def names_without_studies() -> list[str]:
-    """Return the analyses that need no ordering study, which no command can plan and answer."""
+    """Return the analyses that need no ordering study. No command can answer such a study."""
     return [name for name, analysis in ANALYSES.items() if not analysis.needs_studies]
 
 

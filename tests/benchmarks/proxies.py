@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.proxies [--data FOLDER] [--wordnet FOLDER] [--tiny] [--json]
 
-A seeded generator makes captions of the sizes of MSVD, MSR-VTT 1k-A and EPIC-KITCHENS-100, from
-words whose frequencies fall as in texts. With --data, the captions are those of the data sets.
-Without WordNet, a small one is made, which has fewer synonyms. The exit code is 1 if a time or the
-memory exceeds its limit. The program uses no Django, no database and one thread.
+A seeded generator makes as many captions as MSVD, MSR-VTT 1k-A and EPIC-KITCHENS-100 have. Their
+words have frequencies like those of real texts. With --data, the captions are those of the data
+sets. Without WordNet, a small one is made, which has fewer synonyms. The exit code is 1 if a time
+or the memory exceeds its limit. The program uses no Django, no database and one thread.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Groups = list[list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """videos and captions per video of MSVD and of MSR-VTT; videos and captions of EPIC."""
+    """Videos and captions per video of MSVD and MSR-VTT; videos and captions of EPIC."""
 
     msvd: tuple[int, int]
     msrvtt: tuple[int, int]
@@ -134,7 +134,7 @@ def _by_video(rows: Sequence[tuple[str, str]]) -> Groups:
 
 
 def _parsed(groups: Groups) -> list[list[ParsedCaption]]:
-    """Return the second word of each caption as its verb, and the others as its nouns."""
+    """Return the second word of each caption as its verb, and the words after it as its nouns."""
     return [
         [
             ParsedCaption(text, (Word(verb, verb),), tuple(Word(noun, noun) for noun in nouns))

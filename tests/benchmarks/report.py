@@ -1,4 +1,4 @@
-"""The report of a benchmark: times beside each other, limits, and what to print of them."""
+"""The report of a benchmark: times next to each other, their limits, and a printed table."""
 
 from __future__ import annotations
 

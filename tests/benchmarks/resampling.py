@@ -116,6 +116,7 @@ def scipy_signs(stats: Any, differences: Values, resamples: int) -> float:
 
 
 # --- measurements ---------------------------------------------------------------------------------
+# peers: the number of resamples or draws of the slow alternatives.
 
 
 def fresh(work: Callable[..., Any], *arguments: Any, **options: Any) -> Callable[[], Any]:

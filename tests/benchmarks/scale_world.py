@@ -256,6 +256,7 @@ def timed(call: Callable[[], Any], seconds: list[float]) -> Any:
 
 
 def spread(name: str, seconds: list[float]) -> dict[str, float]:
+    """Return the median and the 95th percentile in milliseconds."""
     return {
         f"{name}_p{share}_ms": round(float(np.percentile(seconds, share)) * 1000, 1)
         for share in (50, 95)

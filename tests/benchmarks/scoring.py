@@ -4,11 +4,11 @@
 
 Without --data, a seeded generator draws input of the same shape as the MSVD test split. With
 --data, the input is the real split from the files captions.csv.gz, tfidf-5cap.run.gz and
-judgments_sim.csv.gz in DIR, and the results are compared with the known values. With and without
---data, they are compared with the results of the alternatives. The exit code is 1 if a value
-differs. An alternative that is not installed is skipped with a note. If a time has
-a limit, the table shows it and marks a missed one, but a slow machine does not change the exit
-code. The program uses no Django, no database and one thread.
+judgments_sim.csv.gz in DIR, and the results are compared with the known values. In both cases, the
+results are compared with those of the alternatives. The exit code is 1 if a value differs. An
+alternative that is not installed is skipped with a note. If a time has a limit, the table shows it
+and marks a missed one, but a slow machine does not change the exit code. The program uses no
+Django, no database and one thread.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def draw_labels(rng: np.random.Generator, n_pairs: int) -> Labels:
     is_labelled = np.stack(
         [doubled | True, doubled, doubled & (answers[:, 0] != answers[:, 1])], axis=1
     )
-    # Consecutive numbers, so that a pair has three different annotators.
+    # The numbers of the annotators are consecutive, so that a pair has three different ones.
     people = (rng.integers(0, N_ANNOTATORS, n_pairs)[:, None] + np.arange(3)) % N_ANNOTATORS
     pair, slot = np.nonzero(is_labelled)
     return Labels(pair, people[pair, slot], answers[pair, slot].astype(np.int64), n_pairs)

@@ -32,7 +32,7 @@ TINY = {
     "scale": "--tiny",
     "scoring": "--tiny",
 }
-# Compares two checkouts, and has no input.
+# The program that compares two checkouts. The test has no second checkout.
 NEEDS_A_CHECKOUT = {"judging_pairs"}
 # Keys whose values must be empty or zero, if a program reports them.
 WRONG = ("failures", "differences", "errors", "judged_twice")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
-    """Anna and Ben agree on one of two pairs."""
+    """A campaign in which Anna and Ben have judged two common pairs and agree on one of them."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star"], videos=3)
     made = open_campaign(
         benchmark=benchmark,
@@ -68,7 +68,7 @@ def test_a_lead_manages_a_campaign(
 
     follow(page.get_by_role("link", name="ben"))
     is_sound(page)
-    # The video plays inside the page. Opened as a separate document, a stored file may run nothing.
+    # The video plays inside the page. As a separate document, a stored file must not run scripts.
     page.get_by_role("link", name="Play the video").first.click()
     video = page.locator(".player[open] video")
     video.evaluate("video => video.videoWidth || new Promise(seen => video.onplaying = seen)")
@@ -101,7 +101,7 @@ def test_a_lead_manages_a_campaign(
     page.get_by_text("Entry requirement").click()
     page.get_by_label("Minimum correct answers to enter").fill("5")
     follow(page.get_by_role("button", name="Save changes"))
-    # The browser accepts this. Only the server checks that five is more than none.
+    # The browser accepts this. Only the server finds that 5 is more than the 0 answers that count.
     page.get_by_role("link", name="Minimum correct answers to enter").wait_for()
     assert "422" in page_problems.pop()
     is_sound(page)

@@ -1,4 +1,4 @@
-"""Access to the judging room: touch, long captions, reduced motion, own keys, no mouse."""
+"""Accessibility of the judging room: touch, long captions, reduced motion, own keys, no mouse."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_videos_and_pictures_are_loaded_from_the_bucket(
     campaign = rooms.make_campaign(tmp_path, ["a star"], videos=3)
     person = factories.make_user("anna", Role.ANNOTATOR)
     page = rooms.sign_in(new_page().context, live_server.url, person)
-    if is_streamed:  # as if the video was too large to fetch it in advance
+    if is_streamed:  # as if the video were too large to be fetched in advance
         page.route(
             "**/clip.*js",
             lambda route: route.fulfill(

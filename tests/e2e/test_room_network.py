@@ -203,8 +203,8 @@ def test_two_tabs_and_two_browsers(
     rooms.until_sent(second)
     assert rooms.labels() == [(1, "live"), (0, "live")]
 
-    # Answers from another browser, or from another tab during a claim of this one, are counted
-    # with the next claim, when the server returns the number.
+    # The room counts answers from another browser only with its next claim, which returns the
+    # number. The same applies to answers from another tab that arrive during its own claim.
     rooms.press(elsewhere, "k", "k", "k")
     rooms.until_sent(elsewhere)
     rooms.press(first, "k")
@@ -247,8 +247,8 @@ def test_a_double_click_answers_once_and_the_back_button_restores_the_room(
     expect(page.locator(".judge-past-list li")).to_have_count(3)
     assert page.locator("[data-part=stage]").bounding_box() == before
     page.keyboard.press("Escape")
-    # No claim is unfinished that would get pairs again: the page has claimed pairs when it was
-    # opened, after the first claim, and after the answer.
+    # Wait for all claims of the page: when it was opened, after the first claim, and after the
+    # answer. An unfinished claim would get the released pairs again.
     rooms.until_claimed(page, 2)
     rooms.press(page, "k")
     rooms.until_claimed(page, 3)

@@ -36,7 +36,7 @@ WHY = "The star is blue."
 
 @pytest.fixture
 def gated(transactional_db: None, tmp_path: Path) -> Campaign:
-    """A campaign that requires two of the last three answers. All training items are relevant."""
+    """A campaign that requires 2 correct answers of the last 3. All training items are relevant."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star"], videos=4)
     gold = [Gold(query=0, video=video, is_relevant=True, explanation=WHY) for video in range(4)]
     add_gold(benchmark=benchmark, by=OPERATOR, use=GoldUse.TRAINING, gold=gold)

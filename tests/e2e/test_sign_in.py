@@ -55,8 +55,8 @@ class Key:
         return len(self.send("getCredentials")["credentials"])
 
 
-def is_sound_and_narrow(page: Page) -> None:
-    """Check the page at both widths and in both themes."""
+def check_page(page: Page) -> None:
+    """Check that the page fits both widths, and that it is accessible in both themes."""
     for width in (390, 1400):
         page.set_viewport_size({"width": width, "height": 800})
         assert not page.evaluate(OVERFLOWS), (page.url, width)
@@ -74,12 +74,12 @@ def add_passkey(page: Page, *, alone: bool) -> None:
     page.goto("/accounts/2fa/")
     follow(page.get_by_role("link", name="Add a passkey"))
     if "reauthenticate" in page.url:
-        is_sound_and_narrow(page)
+        check_page(page)
         confirm_password(page)
-    is_sound_and_narrow(page)
+    check_page(page)
     page.get_by_label("Name").fill("My laptop")
     page.get_by_label("Sign in with this passkey alone").set_checked(alone)
-    # By keyboard.
+    # The button is pressed with the keyboard.
     page.get_by_role("button", name="Add the passkey").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/recovery-codes/")
@@ -94,7 +94,7 @@ def test_a_passkey_replaces_the_password(anna: User, page: Page) -> None:
     key = Key(page)
     log_in(page, "anna")
     add_passkey(page, alone=True)
-    is_sound_and_narrow(page)
+    check_page(page)
     expect(page.get_by_text("10 of 10 codes are unused.")).to_be_visible()
     assert key.n_credentials == 1
     assert sorted(Authenticator.objects.values_list("type", flat=True)) == [
@@ -102,13 +102,13 @@ def test_a_passkey_replaces_the_password(anna: User, page: Page) -> None:
         "webauthn",
     ]
     page.goto("/accounts/2fa/")
-    is_sound_and_narrow(page)
+    check_page(page)
     follow(page.get_by_role("link", name="Manage passkeys"))
     expect(page.get_by_text("Replaces the password")).to_be_visible()
-    is_sound_and_narrow(page)
+    check_page(page)
 
     sign_out(page)
-    is_sound_and_narrow(page)
+    check_page(page)
     page.get_by_role("button", name="Sign in with a passkey").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("/")
@@ -124,12 +124,12 @@ def test_a_passkey_is_used_after_the_password(anna: User, page: Page) -> None:
     page.get_by_label("Password").fill(factories.PASSWORD)
     follow(page.get_by_role("button", name="Sign in", exact=True))
     assert page.url.endswith("/accounts/2fa/authenticate/")
-    is_sound_and_narrow(page)
+    check_page(page)
     page.get_by_role("button", name="Use a passkey").click()
     page.wait_for_url("/")
 
 
-def test_a_refused_passkey_says_so(anna: User, page: Page) -> None:
+def test_a_refused_passkey_shows_a_message(anna: User, page: Page) -> None:
     key = Key(page)
     log_in(page, "anna")
     add_passkey(page, alone=True)
@@ -154,10 +154,10 @@ def test_a_required_second_factor_is_set_up(page: Page, settings: Any) -> None:
     page.press("[name=password]", "Enter")
     page.wait_for_url("**/accounts/2fa/")
     expect(page.get_by_text("Your role requires a second factor.")).to_be_visible()
-    is_sound_and_narrow(page)
+    check_page(page)
     follow(page.get_by_role("link", name="Set up an app"))
     confirm_password(page)
-    is_sound_and_narrow(page)
+    check_page(page)
     picture = page.get_by_alt_text("The key as a QR code")
     assert picture.evaluate("(image) => image.complete && image.naturalWidth > 0")
     secret = re.search(r"[A-Z2-7]{32}", page.get_by_role("main").inner_text())
@@ -181,7 +181,7 @@ def test_a_required_second_factor_is_set_up(page: Page, settings: Any) -> None:
 def test_pages_of_an_account(anna: User, page: Page, address: str) -> None:
     log_in(page, "anna")
     page.goto(address)
-    is_sound_and_narrow(page)
+    check_page(page)
 
 
 def test_a_token_is_made_and_copied(anna: User, page: Page) -> None:
@@ -190,7 +190,7 @@ def test_a_token_is_made_and_copied(anna: User, page: Page) -> None:
     page.get_by_label("Name").fill("nightly")
     page.get_by_label("Judge: get pairs and submit answers").check()
     follow(page.get_by_role("button", name="Create a token"))
-    is_sound_and_narrow(page)
+    check_page(page)
     assert page.get_by_label("Your new token nightly").input_value().startswith("hearth_")
     follow(page.get_by_role("button", name="Revoke the token nightly"))
     expect(page.get_by_text("The token is revoked")).to_be_visible()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 
-# A job of this test takes a second. The limit is generous, because the worker starts with it.
+# A job of this test takes a second. The limit is generous, because the worker starts meanwhile.
 JOB_MS = 90_000
 CAPTIONS = [("s1", "a red square", "clip-0"), ("s2", "a blue circle", "clip-1")]
 PASSWORD = "two shapes at noon"

@@ -28,7 +28,7 @@ TRAINING = "/benchmarks/room/training/"
 
 @pytest.fixture
 def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
-    """A campaign whose entry requirement is two of two correct answers, with three items."""
+    """A campaign that requires two correct answers of the last two, with three training items."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star", "a red ball"], videos=3)
     gold = [
         Gold(query=0, video=video, is_relevant=True, explanation=f"The star is in v{video}.")

@@ -1,4 +1,4 @@
-"""A run that cannot be stored, and the same form once it can."""
+"""A run cannot be stored. Later, the same form is sent again, and its job is started."""
 
 from __future__ import annotations
 

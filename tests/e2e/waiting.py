@@ -31,9 +31,9 @@ POLL = """async (deadline) => {
     }
     await rest(30);
   }
-  return `still not so after the time limit${reason}`;
+  return `still false after the time limit${reason}`;
 }"""
-# Errors of evaluations that a navigation interrupts. They are repeated in the new page.
+# Errors of evaluations that a navigation interrupts. The evaluation is repeated in the new page.
 INTERRUPTED = ("context was destroyed", "Cannot find context", "because of a navigation")
 
 

@@ -45,7 +45,8 @@ INTRODUCTION = """# Soak
 In a soak, many people judge at the same time for minutes on a site with real servers: PostgreSQL,
 Redis, gunicorn with two processes of four threads, one worker and the scheduler. Meanwhile a lead
 and an annotator open pages, and a run of 400,000 lines is imported each minute. `make soak` writes
-this page and takes eleven minutes. `make test` runs a short soak.
+this page and takes eleven minutes. `make test` runs a short soak. p50 is the median of times, and
+95 % of the times are at most p95.
 """
 WARM_SECONDS = 60.0
 # A web process loads the code of a page when it first shows the page, and a request reaches only
