@@ -14,8 +14,11 @@ from pooling.models import Benchmark
 from pooling.selectors.benchmarks import get_benchmark
 
 
-def add_input_options(parser: CommandParser) -> None:
-    """Add the key of the benchmark, and the options for labels and runs."""
+def add_input_options(parser: CommandParser, default_runs: str = "all") -> None:
+    """Add the key of the benchmark, and the options for labels and runs.
+
+    default_runs: the runs that are used if none is named, for the help text.
+    """
     parser.add_argument("key", help="key of the benchmark")
     parser.add_argument(
         "--labels",
@@ -32,7 +35,7 @@ def add_input_options(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="a run to use, repeatable; default: all",
+        help=f"a run to use, repeatable; default: {default_runs}",
     )
 
 

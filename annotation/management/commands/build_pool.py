@@ -140,9 +140,9 @@ class Command(HearthCommand):
             self.stdout.write(f"the budget leaves out {result['left_out']:,} new pairs")
         if result["hours"] is None:
             self.stdout.write("no answer has a recorded time, so the hours are unknown")
-            return
-        cost = "" if result["cost"] is None else f", at a cost of {result['cost']:,.2f}"
-        self.stdout.write(
-            f"{result['hours']:,.1f} hours at {result['seconds']:.1f} s per answer{cost}"
-        )
+        else:
+            cost = "" if result["cost"] is None else f", at a cost of {result['cost']:,.2f}"
+            self.stdout.write(
+                f"{result['hours']:,.1f} hours at {result['seconds']:.1f} s per answer{cost}"
+            )
         self.stdout.write("nothing was stored")

@@ -18,8 +18,6 @@ HEADER = (
 )
 LINES_PER_PIECE = 10_000
 
-Cells = tuple[str, str, int]
-
 
 def side_cells(labels: Labels, at: int) -> tuple[str, str, str]:
     """Return the cells of a pair in one label set: label, source and number of judgments.

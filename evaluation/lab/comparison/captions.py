@@ -175,7 +175,7 @@ class Comparison:
         named = Query.objects.filter(benchmark=self.benchmark, key=key)
         number = named.values_list("number", flat=True).first()
         if number is None:
-            raise InvalidInput(f"{self.benchmark.key} has no caption {key!r}")
+            raise InvalidInput(f"The benchmark has no caption {key!r}.")
         return number if self.inputs.runs else None
 
     def place(self, query: int) -> int | None:

@@ -10,7 +10,7 @@ from config.shared.commands import HearthCommand
 from config.shared.numbers import UNDEFINED
 from evaluation.lab.analyses.question import COMMON_FIELDS, source_line
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
-from evaluation.lab.comparison.form import CompareForm
+from evaluation.lab.comparison.form import RUNS_SHOWN, CompareForm
 from evaluation.lab.comparison.lists import caption_as_json
 from evaluation.management.inputs import add_input_options, read_inputs
 
@@ -26,7 +26,7 @@ class Command(HearthCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_input_options(parser)
+        add_input_options(parser, f"the {RUNS_SHOWN} best by C@1")
         for name in OWN:
             field = CompareForm.base_fields[name]
             choices = [value for value, _ in getattr(field, "choices", [])]

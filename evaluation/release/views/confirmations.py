@@ -27,9 +27,13 @@ def run_confirm(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     found = get_object_or_404(Run, benchmark=benchmark, pk=pk)
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()
     form = ConfirmForm(request.POST)
-    if label_set is None or not form.is_valid() or form.cleaned_data["cutoff"] > found.depth:
+    if label_set is None:
+        raise InvalidInput("Publish a label set first: its positives are confirmed.")
+    if not form.is_valid():
         raise InvalidInput("Choose one of the measures C@1, C@5 and C@10.")
     cutoff = form.cleaned_data["cutoff"]
+    if cutoff > found.depth:
+        raise InvalidInput(f"Choose a cutoff up to {found.depth}, the depth of this run.")
     _, codes = unconfirmed_sole_positives(found, label_set, cutoff)
     return start_job(
         request,

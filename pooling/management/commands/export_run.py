@@ -32,8 +32,8 @@ class Command(HearthCommand):
             "--format",
             choices=("trec", "npy"),
             default="trec",
-            help="npy: the whole matrix of a run that was imported as one, captions x videos, "
-            "rounded to float16; default: trec",
+            help="npy: the matrix of scores, captions x videos, rounded to float16, of a run that "
+            "was imported as a matrix; default: trec",
         )
         parser.add_argument("--output", type=Path, required=True, help="file to write")
 

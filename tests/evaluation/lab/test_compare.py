@@ -265,7 +265,7 @@ def test_a_caption_by_its_id(benchmark: Benchmark, rita: Client) -> None:
     assert "This caption is not one of the 1 selected captions." in page.content.decode()
     unknown = rita.get(PAGE, {"caption": "c9"})
     assert unknown.status_code == 422
-    assert unknown.context["form"].errors == {"caption": ["tiny has no caption 'c9'"]}
+    assert unknown.context["form"].errors == {"caption": ["The benchmark has no caption 'c9'."]}
 
 
 def test_one_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
