@@ -1,5 +1,5 @@
-// Sends one file in parts by the tus protocol 1.0. A part that fails is sent again, after the server
-// has answered how many bytes it has.
+// Sends one file in parts by the tus protocol 1.0. After a failed part, the script requests the number of
+// bytes that the server has, and continues there.
 
 const VERSION = { "Tus-Resumable": "1.0.0" };
 const PART = "application/offset+octet-stream";
@@ -12,8 +12,8 @@ const TEMPORARY = new Set([0, 409, 423, 429, 460, 500, 502, 503, 504]);
 export class Refused extends Error {}
 
 // Resolves when the whole file has been sent. `onProgress(bytes)` is called with the bytes that the
-// server has stored, and `onWait(seconds)` before a repetition. `signal` pauses: the promise rejects
-// with an AbortError, and a later call continues.
+// server has stored, and `onWait(seconds)` before a repetition. Aborting `signal` pauses the upload: the
+// promise rejects with an AbortError, and a later call continues.
 export async function sendFile(file, { url, csrf, partBytes, signal, onProgress, onWait }) {
   const context = { file, url, csrf, signal };
   let place = null;
