@@ -192,7 +192,7 @@ def test_page_shows_the_plan_and_the_links_once(client: Client) -> None:
     path = "/people/invitations/list/"
     form = {"people": LIST, "role": "annotator", "scope": "*", "days": "14", "once": "a"}
     page = client.post(path, form).content.decode()
-    assert "2 people to invite, 0 known," in page
+    assert "2 people in this list are new." in page
     assert "in all benchmarks" in page
     assert Invitation.objects.count() == 0
     page = client.post(path, {**form, "step": "invite"}).content.decode()

@@ -8,8 +8,8 @@ import { mock } from "node:test";
 const MODULES = new URL("../../static/js/", import.meta.url);
 let worlds = 0;
 
-// Modules keep their state at the top level, so each world imports its own copies: what a module
-// imports gets the query of the module's own address.
+// Modules keep their state at the top level, so each `openBrowser` starts a world with its own copies. A
+// module has the number of its world in its address, and passes it on to the modules that it imports.
 registerHooks({
   resolve(specifier, context, next) {
     const found = next(specifier, context);
@@ -289,7 +289,7 @@ class Video extends Element {
     this.load();
   }
 
-  // Loading pauses the video without an event. A position that is set before then stays.
+  // Loading pauses the video without an event. A position that was set while nothing was loaded stays.
   load() {
     if (this.readyState > 0) this.currentTime = 0;
     this.readyState = 0;

@@ -52,7 +52,7 @@ test("the browser goes to another page if the server redirects it", async () => 
 
 for (const [what, status, errors] of [
   ["the form with its errors", 422, [h("div", { "data-form-errors": "" })]],
-  ["a question", 200, []],
+  ["a page with a preview", 200, []],
 ]) {
   test(`${what} is shown in place of the page, and the form is sent once`, async () => {
     const old = h("main", {}, form);

@@ -125,7 +125,7 @@ describe("judging", () => {
   test("a closed campaign shows an empty room with the server's reason", async () => {
     room = await Room.open({ pairs: 6 });
     room.server.on("/claim/", () => ({ status: 409, body: { detail: "The campaign is closed." } }));
-    // The first answer leaves four pairs, so the room asks for more.
+    // The first answer leaves four pairs, so the room claims more.
     await room.judge("j", "j");
     assert.equal(room.state, "empty");
     assert.deepEqual([room.part("refusal").textContent, room.part("done").hidden], ["The campaign is closed.", true]);
@@ -173,13 +173,13 @@ describe("undo", () => {
 
   test("while the next pair is being fetched, the earlier one is shown first", async () => {
     room = await Room.open({ pairs: 6 });
-    let handOut;
-    room.server.on("/claim/", () => new Promise((resolve) => { handOut = resolve; }));
+    let respond;
+    room.server.on("/claim/", () => new Promise((resolve) => { respond = resolve; }));
     await room.judge("j", "j", "j", "j", "j", "j");
     assert.equal(room.state, "loading");
     await room.press("z");
     assert.deepEqual([room.state, room.caption], ["ready", "caption 6"]);
-    handOut({ body: { items: [{ assignment: 7, caption: "caption 7", video: null }], judged: 6 } });
+    respond({ body: { items: [{ assignment: 7, caption: "caption 7", video: null }], judged: 6 } });
     await settle();
     assert.equal(room.caption, "caption 6");
     await room.judge("f");

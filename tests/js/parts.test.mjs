@@ -20,7 +20,7 @@ describe("work session", () => {
   let breaks;
   let workSession;
 
-  async function sit({ owner = "1", breakMinutes = 20 } = {}) {
+  async function startSession({ owner = "1", breakMinutes = 20 } = {}) {
     breaks = [];
     const { WorkSession } = await load("work-session");
     workSession = new WorkSession({ owner, breakMinutes, onBreak: (minutes) => breaks.push(minutes) });
@@ -34,7 +34,7 @@ describe("work session", () => {
     }
   }
 
-  beforeEach(() => sit());
+  beforeEach(() => startSession());
 
   test("answers are numbered from one", () => {
     assert.deepEqual([workSession.count(), workSession.count(), workSession.count()], [1, 2, 3]);
@@ -51,10 +51,10 @@ describe("work session", () => {
   test("a work session continues after a reload, only for the same person", async () => {
     workSession.count();
     openBrowser({ machine, now: Date.now() });
-    await sit();
+    await startSession();
     assert.equal(workSession.count(), 2);
     openBrowser({ machine, now: Date.now() });
-    await sit({ owner: "2" });
+    await startSession({ owner: "2" });
     assert.equal(workSession.count(), 1);
   });
 
@@ -74,7 +74,7 @@ describe("work session", () => {
   });
 
   test("with 0 minutes no break is suggested", async () => {
-    await sit({ breakMinutes: 0 });
+    await startSession({ breakMinutes: 0 });
     workSession.count();
     await work(60);
     assert.deepEqual(breaks, []);
@@ -83,7 +83,7 @@ describe("work session", () => {
   test("without a store the work session lasts as long as the page", async () => {
     const broken = { getItem: () => { throw new Error("denied"); }, setItem: () => { throw new Error("denied"); } };
     openBrowser({ machine: { ...machine, sessionStorage: broken } });
-    await sit();
+    await startSession();
     assert.deepEqual([workSession.count(), workSession.count()], [1, 2]);
   });
 });
@@ -122,10 +122,10 @@ describe("tally", () => {
   });
 
   test("answers during the count of the server are not counted twice", () => {
-    const receiveVersion = tally.startClaim();
+    const setJudged = tally.startClaim();
     tally.add(1);
     unsent = 1;
-    receiveVersion(11);
+    setJudged(11);
     assert.equal(shown.at(-1), 11);
   });
 });

@@ -53,7 +53,7 @@ const captionsToOrder = () => [
 ];
 
 function buildRoom({ training, ordering }) {
-  const gate = h(
+  const requirement = h(
     "p", { "data-requirement": "", "data-last": 2, "data-needed": 2, "data-name": "Round 1", "data-url": "/round-1/" },
     h("b", { "data-requirement-count": "" }),
     h("b", { "data-requirement-met": "", hidden: true }),
@@ -83,7 +83,7 @@ function buildRoom({ training, ordering }) {
     ...PARTS.map((name) => named("div", name)),
     h("div", { popover: "" }, named("ul", "history")),
     h("dialog", { id: "guidelines", "data-url": "/guidelines/" }, h("h2"), named("div", "guideline", guideline(1))),
-    h("div", { "data-part": "requirements", "data-right": "" }, gate),
+    h("div", { "data-part": "requirements", "data-right": "" }, requirement),
     ...dialogs,
   );
   document.body.append(room);

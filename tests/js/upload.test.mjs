@@ -35,7 +35,7 @@ const state = () => ({
   isDisabled: part("button").disabled,
 });
 
-test("the script sends the form in the way of htmx", () => {
+test("the script sends the form with the headers of htmx", () => {
   const request = upload();
   assert.deepEqual(
     [request.method, request.url, request.headers],

@@ -8,9 +8,9 @@ const AT_ONCE = 2;
 const WORDS = {
   match: "Files of videos, to be sent",
   archive: "Archives, to be sent and unpacked",
-  present: "Files of videos that have a file already",
+  present: "Files of videos that already have a file",
   new: "Files without a video of this name",
-  ambiguous: "Files that fit several videos, or share a video",
+  ambiguous: "Files that match several videos, or the same video as another file",
 };
 const SENT = new Set(["match", "archive"]);
 const SHOWN_NAMES = 20;

@@ -1,5 +1,5 @@
-// The files that a person chooses or drops, with those in folders. Files whose name begins with a
-// dot, which file managers add to folders, are left out.
+// The files that a person chooses or drops, including those in folders. Files whose name begins with
+// a dot are left out, because file managers add such files to folders.
 
 export async function chosenFiles(list) {
   return visible([...list]);
@@ -17,7 +17,7 @@ async function filesBelow(entry) {
   if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
   const reader = entry.createReader();
   const found = [];
-  // A reader returns the entries of a folder in groups, and at the end an empty one.
+  // A reader returns the entries of a folder in groups, and an empty group at the end.
   for (;;) {
     const group = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
     if (group.length === 0) return found;

@@ -1,4 +1,4 @@
-// Several runs on the page that uploads one: each file becomes a separate job. Its progress and
+// Uploads several run files from the page for one run. Each file becomes a separate job. Its progress and
 // errors are shown below its name. Without this script, one file is uploaded at a time.
 
 import { headersFor } from "../shared/jobs.js";
@@ -7,7 +7,8 @@ import { fileSize, sendFile } from "../shared/upload.js";
 // The endings of files with runs, such as "clip.run.gz".
 const ENDING = /(\.(run|txt|trec|json|npy|tsv|csv|res))?(\.gz)?$/i;
 
-// Returns the names for a file: the system that is filled in, or else the name of the file.
+// Returns the names of the system and of the run for a file. If the field of the system is empty, the
+// file names the system. Otherwise it names the run.
 export function namesFor(file, system) {
   const stem = file.replace(ENDING, "").slice(0, 100) || file.slice(0, 100);
   return system ? { system, name: stem } : { system: stem, name: "" };
@@ -18,7 +19,7 @@ document.querySelector(FORM).querySelector("input[type=file]").multiple = true;
 document.addEventListener("change", (event) => {
   if (event.target.type === "file") showFiles(event.target.closest(FORM), [...event.target.files]);
 });
-// Captured, so that it comes before the listener for a single file.
+// In the capture phase, this listener runs before the listener for a single file (shared/upload).
 document.addEventListener("submit", submit, { capture: true });
 document.addEventListener("htmx:afterSwap", (event) => announce(event.target));
 

@@ -1,5 +1,5 @@
-// Sends one file in parts by the tus protocol 1.0. A part that fails is sent again, after the server
-// has answered how many bytes it has.
+// Sends one file in parts by the tus protocol 1.0. After a failed part, the script requests the number of
+// bytes that the server has, and continues there.
 
 const VERSION = { "Tus-Resumable": "1.0.0" };
 const PART = "application/offset+octet-stream";
@@ -12,19 +12,19 @@ const TEMPORARY = new Set([0, 409, 423, 429, 460, 500, 502, 503, 504]);
 export class Refused extends Error {}
 
 // Resolves when the whole file has been sent. `onProgress(bytes)` is called with the bytes that the
-// server has stored, and `onWait(seconds)` before a repetition. `signal` pauses: the promise rejects
-// with an AbortError, and a later call continues.
+// server has stored, and `onWait(seconds)` before a repetition. Aborting `signal` pauses the upload: the
+// promise rejects with an AbortError, and a later call continues.
 export async function sendFile(file, { url, csrf, partBytes, signal, onProgress, onWait }) {
   const context = { file, url, csrf, signal };
-  let place = null;
+  let upload = null;
   for (let failures = 0; ; ) {
     let answer = null;
     try {
-      place ??= await begin(context);
-      onProgress(place.offset);
-      if (place.offset >= file.size) return;
-      answer = await sendPart(context, place, partBytes);
-      place.offset = Number(answer.headers.get("Upload-Offset"));
+      upload ??= await begin(context);
+      onProgress(upload.offset);
+      if (upload.offset >= file.size) return;
+      answer = await sendPart(context, upload, partBytes);
+      upload.offset = Number(answer.headers.get("Upload-Offset"));
       failures = 0;
     } catch (error) {
       if (error.name === "AbortError" || error instanceof Refused) throw error;
@@ -32,7 +32,7 @@ export async function sendFile(file, { url, csrf, partBytes, signal, onProgress,
       failures += 1;
       onWait(seconds);
       await wait(seconds, signal);
-      place = null;
+      upload = null;
     }
   }
 }
@@ -57,19 +57,19 @@ async function begin({ file, url, csrf, signal }) {
   };
 }
 
-async function sendPart({ file, csrf, signal }, place, partBytes) {
-  const part = await file.slice(place.offset, place.offset + partBytes).arrayBuffer();
+async function sendPart({ file, csrf, signal }, upload, partBytes) {
+  const part = await file.slice(upload.offset, upload.offset + partBytes).arrayBuffer();
   const headers = {
     "X-CSRFToken": csrf,
     "Content-Type": PART,
-    "Upload-Offset": String(place.offset),
+    "Upload-Offset": String(upload.offset),
   };
   // Browsers compute hashes only on pages that came over https, or from this machine.
   if (globalThis.crypto?.subtle) {
     const digest = await crypto.subtle.digest("SHA-256", part);
     headers["Upload-Checksum"] = `sha256 ${base64(new Uint8Array(digest))}`;
   }
-  return request(place.url, { method: "PATCH", signal, headers, body: part });
+  return request(upload.url, { method: "PATCH", signal, headers, body: part });
 }
 
 async function request(url, { headers, ...options }) {

@@ -60,7 +60,7 @@ function send(form) {
   request.send(content);
 }
 
-// Sends one file. Returns { job } with the id of the job that reads it, or { reason } why there is none.
+// Sends one file. Returns { job }, the id of the job that reads it, or { reason }, the text of the error.
 export function sendFile(address, content, showPercent) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();

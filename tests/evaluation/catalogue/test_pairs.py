@@ -118,7 +118,7 @@ def test_a_caption_has_its_pairs_ranks_and_labels(client: Client) -> None:
     assert re.findall(r'href="([^"]+compare[^"]+)"', page) == [
         "/benchmarks/tiny/compare/?caption=c%230"
     ]
-    assert "1 equal caption, which shares judgments with it" in page
+    assert "1 equal caption, which shares judgments with this caption" in page
 
 
 def test_an_equal_caption_shows_the_label_that_it_shares(client: Client) -> None:

@@ -328,7 +328,7 @@ def test_leads_see_annotators_and_admins_see_everyone(
     factories.make_study(tmp_path, key="b", name="s")
     make_member("tina", Role.ANNOTATOR, of="b")
     text = text_of(lead, "/benchmarks/b/people/")
-    assert "These are the annotators. Only admins see leads and researchers, too." in text
+    assert "This list contains only annotators. Admins also see leads and researchers here." in text
     assert "Annotators by campaign s ordering study Open" in text
     text = text_of(sign_in("ada", Role.ADMIN), "/benchmarks/b/people/")
     assert "People with a role here Person" in text

@@ -5,8 +5,8 @@ import { translate } from "./texts.js";
 const ITEMS_MAX = 10;
 
 export class History {
-  // `onChange(isEmpty)` is called when the list changes. Each item contains its answer, and the
-  // `question` returns the texts of both.
+  // `onChange(isEmpty)` is called when the list changes. Each item contains its answer. `question` returns
+  // the texts that the list shows of the item and of its answer.
   constructor({ server, list, url, question, onCorrect, onChange }) {
     Object.assign(this, { server, list, url, question, onCorrect, onChange });
     this.items = [];

@@ -1,7 +1,7 @@
 // The judging room shows a pair, accepts an answer and shows the next pair. No key press waits for the
 // server: pairs and videos are loaded ahead (queue, stage), and answers are sent later (outbox). In
-// training, annotators wait for the feedback on their answer. In ordering studies, a video with five
-// captions takes the place of a pair, and their order that of a label (question).
+// training, annotators wait for the feedback on their answer. In ordering studies, the room shows a video
+// with five captions instead of a pair, and the answer is an order instead of a label (order-question).
 
 import { UNREACHABLE } from "./clip.js";
 import { connect } from "./controls.js";

@@ -1,8 +1,9 @@
 // Messages between tabs of this browser in which the same person judges.
 
 export class Tabs {
-  // `onAnswered({ assignment, countsIn })`: another tab has answered the pair, which counts in that
-  // campaign, or in none. `onLeft()`: another tab was closed, which releases the person's pairs.
+  // `onAnswered({ assignment, countsIn })` is called when another tab has answered the pair. `countsIn`: the
+  // campaign that counts the answer, or null. `onLeft()` is called when another tab was closed, because
+  // closing it releases all pairs of the person.
   constructor(owner, { onAnswered, onLeft }) {
     this.channel = new BroadcastChannel(`hearth-room-${owner}`);
     this.channel.addEventListener("message", ({ data }) => {

@@ -1,4 +1,5 @@
-// Tables that can be sorted by any column and filtered. Long ones begin with their first rows.
+// Tables that can be sorted by any column. Long tables have a filter, and show only their first rows at
+// first.
 
 const FIRST_ROWS = 20;
 const text = (cell) => cell.textContent.trim();
