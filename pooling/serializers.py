@@ -34,7 +34,7 @@ class UploadSerializer(serializers.ModelSerializer[RunUpload]):
         extra_kwargs = {
             "id": {"help_text": "The id of the upload, for its address."},
             "source": {"help_text": "The name of the file."},
-            "state": {"help_text": "`waiting`. Every upload ends `scored` or `refused`."},
+            "state": {"help_text": "`waiting`, and then `scored` or `refused`."},
             "reason": {"help_text": "Why the upload was refused; otherwise empty."},
             "problems": {
                 "help_text": "The first hundred errors of a file with more than one error, each "

@@ -31,9 +31,10 @@ VALUES_IN_REQUEST = 20_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The pairs that the options select before the budget, int64 [n], ascending codes.
+    """The pairs that the options select before the budget is applied.
 
-    ranked: the pairs in the top of the runs, int64, ascending.
+    codes: the codes of these pairs. ranked: the codes of the pairs in the top of the runs. Both are
+    int64, ascending. priority: None without a budget.
     """
 
     benchmark: Benchmark
@@ -51,8 +52,8 @@ class PoolPlan:
     codes: the codes of all its pairs. new: the codes of the pairs that no earlier pool contains.
     Both are int64, ascending. n_tasks: number of different text pairs among `codes`. n_new_tasks:
     number of those that no earlier pool contains. n_left_out: number of new pairs that the budget
-    leaves out. n_unranked: number of new pairs that no pooled run ranks to the depth, which only a
-    proxy, similar texts or original positives add.
+    leaves out. n_unranked: number of new pairs that no pooled run ranks to the depth. They come
+    only from a proxy, similar texts or original positives.
     """
 
     runs: Sequence[Run]
@@ -93,7 +94,7 @@ def find_candidates(
     if withdrawn := next((run.name for run in runs if run.is_withdrawn), None):
         raise InvalidInput(f"The run {withdrawn!r} is withdrawn, so it cannot be pooled.")
     ranked = _ranked_codes(benchmark, runs, options, progress)
-    codes = _with_further(benchmark, ranked, options, progress)
+    codes = _with_candidates(benchmark, ranked, options, progress)
     priority = None if options.budget is None else _priority(benchmark, runs, options, codes)
     return Candidates(benchmark, options, runs, codes, ranked, priority)
 
@@ -129,7 +130,7 @@ def select_codes(
 ) -> Int64s:
     """Return the pairs of a pool without a budget, int64 [n], ascending codes."""
     ranked = _ranked_codes(benchmark, runs, options, progress)
-    return _with_further(benchmark, ranked, options, progress)
+    return _with_candidates(benchmark, ranked, options, progress)
 
 
 def _ranked_codes(
@@ -144,7 +145,7 @@ def _ranked_codes(
     return union_codes(found)
 
 
-def _with_further(
+def _with_candidates(
     benchmark: Benchmark, ranked: Int64s, options: PoolOptions, progress: Progress
 ) -> Int64s:
     """Add the pairs of similar texts and of a proxy, and follow the rule for original positives."""

@@ -34,8 +34,10 @@ def queue_upload(upload: VideoUpload, by: Actor) -> None:
 
 
 def preparing_job(benchmark: Benchmark, by: Actor) -> Job:
-    """Return the job that prepares the files of the benchmark. At most one of them is
-    unfinished."""
+    """Return the job that prepares the files of the benchmark.
+
+    A benchmark has at most one unfinished job of this kind.
+    """
     return enqueue_job(
         kind=KIND,
         title=f"Prepare videos of {benchmark.name}",
@@ -46,7 +48,7 @@ def preparing_job(benchmark: Benchmark, by: Actor) -> Job:
 
 
 def queue_uploads() -> int:
-    """Queue jobs for the files that no job will prepare; return their number.
+    """Queue jobs for the files that no job will prepare. Return the number of files.
 
     The job of such a file ended just before the file was complete, or ran out of time, or its
     worker died. Files of a cancelled job are refused.
@@ -79,7 +81,7 @@ def refuse_files_of_job(job: UUID) -> None:
 
 @transaction.atomic
 def cancel_uploads(*, benchmark: Benchmark, by: Actor) -> int:
-    """Refuse all files that wait or are being prepared; return their number.
+    """Refuse all files that wait or are being prepared. Return their number.
 
     A file that is being prepared is prepared to its end, but not stored.
     """
