@@ -33,7 +33,7 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
             },
             "n_queries": {"help_text": "The number of captions."},
             "n_videos": {"help_text": "The number of videos."},
-            "archived_at": {"help_text": "When it was archived; null if it is not."},
+            "archived_at": {"help_text": "When the benchmark was archived; null if it is not."},
         }
 
 

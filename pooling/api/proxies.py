@@ -72,11 +72,13 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
         extra_kwargs = {
             "id": {"help_text": "The id of the proxy, for its address."},
             "name": {"help_text": "The name, unique in the benchmark."},
-            "method": {"help_text": "How the values were computed; `imported`: elsewhere."},
+            "method": {
+                "help_text": "How the values were computed; `imported`: by another program."
+            },
             "options": {"help_text": "The options of the method, as text."},
-            "source": {"help_text": "The names of uploaded files; empty if it was computed here."},
+            "source": {"help_text": "The names of uploaded files; empty for a computed proxy."},
             "sha256": {"help_text": "The SHA-256 of the matrix."},
-            "captions_sha256": {"help_text": "The hash of the captions when it was stored."},
+            "captions_sha256": {"help_text": "The hash of the captions when the proxy was stored."},
         }
 
     def get_distribution(self, proxy: Proxy) -> dict[str, Any]:
@@ -86,15 +88,16 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
 class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
     method = serializers.ChoiceField(
         choices=[method.value for method in Method],
-        help_text="`BoW`: share of common words. `PoS`: of common verbs and nouns. `SYN`: of "
-        "common senses of verbs and nouns. `METEOR`: words, stems and synonyms in the same order.",
+        help_text="`BoW`: the share of common words. `PoS`: the share of common verbs and nouns. "
+        "`SYN`: the share of common senses of verbs and nouns. `METEOR`: words, stems and synonyms "
+        "in the same order.",
     )
     name = serializers.CharField(
         max_length=100,
         required=False,
         default="",
         allow_blank=True,
-        help_text="The name; by default, that of the method.",
+        help_text="The name; by default, the name of the method.",
     )
     stop_words = serializers.ChoiceField(
         choices=[kind.value for kind in StopList],
@@ -135,7 +138,7 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
     lexicon = serializers.FileField(
         required=False,
         help_text="A .zip or .tar.gz archive with the files of WordNet; by default, the installed "
-        "one.",
+        "WordNet.",
     )
 
 
@@ -162,7 +165,7 @@ class MatrixSerializer(serializers.Serializer[dict[str, Any]]):
         required=False,
         default="",
         allow_blank=True,
-        help_text="The name; by default, that of the file.",
+        help_text="The name; by default, the name of the file.",
     )
 
 
@@ -209,10 +212,11 @@ class Proxies(OfBenchmark, generics.ListAPIView[Proxy]):
         """Compute a proxy from the captions.
 
         A job compares each caption with the captions of each video. The same proxy is stored once.
-        If the name is in use for another one, the proxy is called `NAME@2`.
+        If the name is in use for another proxy, the new one is called `NAME@2`.
 
         The `result` of the job has `pk` (the id), `proxy` (the name), `method`, `options`,
-        `captions`, `videos`, `mean`, `sha256` and `created` (false if it was already stored).
+        `captions`, `videos`, `mean`, `sha256` and `created` (false if the proxy was already
+        stored).
         """
         check_can_add_proxy(request.user, self.benchmark)
         shape = ProxyRequestSerializer(data=request.data)
@@ -282,7 +286,7 @@ class ProxyDetail(OfProxy):
         """Delete a proxy with its file.
 
         The person who added the proxy, leads and admins may do this. A proxy whose pairs are in a
-        pool, or that ordered a campaign, must stay.
+        pool, or that ordered a campaign, cannot be deleted.
         """
         services.delete_proxy(proxy=self.proxy, by=cast(User, request.user))
         return Response(status=status.HTTP_204_NO_CONTENT)

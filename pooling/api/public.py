@@ -34,7 +34,9 @@ from pooling.policies import (
 from pooling.serializers import UploadSerializer
 from pooling.services.public_pages import CITATION_LENGTH, RUNS_PER_DAY_MAX, page_values
 
-CONFLICT = {409: OpenApiResponse(description="The state of the upload does not allow it.")}
+CONFLICT = {
+    409: OpenApiResponse(description="The state of the upload does not allow this request.")
+}
 
 
 class PublicPageSerializer(serializers.Serializer[dict[str, Any]]):
@@ -82,7 +84,7 @@ class PublicPageDetail(OfBenchmark):
         Only leads and admins may do this. While the benchmark is public, everyone can read its
         name, description, licence, the ids of captions and videos, the names, metadata and scores
         of its runs, and its published label sets. Visitors never see single judgments, people,
-        drafts, withdrawn runs and videos.
+        drafts, withdrawn runs or videos.
         """
         benchmark, by = self.benchmark, cast(User, request.user)
         check_can_manage_benchmark(by, benchmark)
@@ -139,8 +141,8 @@ class Uploads(Idempotent):
         """Upload a run to a public benchmark for scoring.
 
         Every confirmed account may do this, but annotators of the benchmark may not. The page on
-        which you upload a run shows how to confirm an account. A job checks the file
-        and scores the run. Request `/uploads/{id}/` until its `state` is `scored` or `refused`. The
+        which you upload a run shows how to confirm an account. A job checks the file and scores the
+        run. Request `/uploads/{id}/` until its `state` is `scored` or `refused`. The
         run is private until you publish it. The answer is 409 if you have reached the limit of the
         day. Files with errors do not count.
         """
@@ -171,7 +173,7 @@ class OneUpload(Idempotent):
 class UploadPublish(OneUpload):
     """Publish the run of your upload, with its metadata.
 
-    Then it is one of the runs of the benchmark, and everyone sees it on the leaderboard.
+    The run is then one of the runs of the benchmark, and everyone sees it on the leaderboard.
     """
 
     @extend_schema(request=RunFieldsSerializer, responses={200: UploadSerializer, **CONFLICT})

@@ -95,8 +95,7 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
         default=Direction.TEXT_TO_VIDEO.value,
         help_text="`text-to-video`: videos for each caption; `video-to-text`: captions for each "
         "video; `both`: a run of each direction, from a matrix. The run from video to text is "
-        "then called "
-        "`NAME (video-to-text)`.",
+        "then called `NAME (video-to-text)`.",
     )
     format = serializers.ChoiceField(
         choices=["auto", *FORMATS],
@@ -118,7 +117,7 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
 class Runs(OfBenchmark, generics.ListAPIView[Run]):
     """List the runs of a benchmark, newest first.
 
-    Withdrawn runs are left out. Each has its own address, `runs/{id}/`.
+    Withdrawn runs are left out. Every run, withdrawn or not, has the address `runs/{id}/`.
     """
 
     serializer_class = RunSerializer
@@ -139,7 +138,7 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         The `result` of the job has `run` (the name), `direction`, `queries` (captions with a list,
         or videos), `depth`, `sha256`, `created` (false if the content was already stored),
         `scoring` (the ids of the jobs that score the run) and `warnings`. If both directions of a
-        matrix were imported, `also` has the same about the run from video to text.
+        matrix were imported, `also` has the same fields for the run from video to text.
         """
         shape = RunUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
