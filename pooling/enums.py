@@ -14,7 +14,7 @@ class MediaState(models.TextChoices):
 
 
 class UploadState(models.TextChoices):
-    """The states of a file that is added to a benchmark."""
+    """The states of a file that is added to a benchmark. An archive ends as UNPACKED."""
 
     ARRIVING = "arriving", "Uploading"
     WAITING = "waiting", "Waiting"

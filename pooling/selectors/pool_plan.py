@@ -102,13 +102,13 @@ def find_candidates(
 def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
     check_depth(options.depth)
     check_seed(options.seed)
-    _check_size("sample", options.sample, benchmark.n_queries, "captions")
-    _check_size("sample of videos", options.video_sample, benchmark.n_videos, "videos")
-    _check_size("number of similar texts", options.similar, SIMILAR_MAX, "texts")
-    _check_size("budget", options.budget, 2**31 - 1, "pairs")
+    _check_size("number of sampled captions", options.sample, benchmark.n_queries)
+    _check_size("number of sampled videos", options.video_sample, benchmark.n_videos)
+    _check_size("number of similar texts", options.similar, SIMILAR_MAX)
+    _check_size("maximum of new pairs", options.budget, 2**31 - 1)
     if options.originals not in Originals.values:
         names = ", ".join(Originals.values)
-        raise InvalidInput(f"The original positives must be one of {names}.")
+        raise InvalidInput(f"The option for original positives must be one of {names}.")
     if not 0 < options.similar_from <= 1:
         raise InvalidInput(
             f"The lowest similarity must be above 0 and at most 1, not {options.similar_from}."
@@ -120,9 +120,9 @@ def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
         )
 
 
-def _check_size(name: str, size: int | None, most: int, noun: str) -> None:
+def _check_size(name: str, size: int | None, most: int) -> None:
     if size is not None and not 1 <= size <= most:
-        raise InvalidInput(f"The {name} must have 1 to {most:,} {noun}, not {size:,}.")
+        raise InvalidInput(f"The {name} must be from 1 to {most:,}, not {size:,}.")
 
 
 def select_codes(

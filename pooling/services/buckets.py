@@ -58,7 +58,7 @@ def fetch(upload: VideoUpload, on_piece: Callable[[], None]) -> None:
     try:
         fetch_object(bucket, key, path, check_size=_check_size, on_piece=on_piece)
     except (BucketUnavailable, FileNotFoundError) as error:
-        reason = f"It cannot be read from the bucket {bucket}. {error.strerror}"
+        reason = f"The file cannot be read from the bucket {bucket}. {error.strerror}"
         raise InvalidInput(reason) from error
 
 

@@ -44,7 +44,8 @@ from pooling.services.videos import Preparers, ReadyVideo, attach, limits_of, pr
 
 log = logging.getLogger(__name__)
 
-# The job ends before the worker's time limit. Another job prepares the remaining files.
+# The job ends this number of seconds before the worker's time limit. Another job prepares the
+# remaining files.
 RESERVE_SECONDS = 60
 # A file is started only if the job has this much time left. The few files that need more time are
 # started again.

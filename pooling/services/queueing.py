@@ -21,9 +21,12 @@ from pooling.selectors.uploads import upload_path
 
 KIND = "prepare_videos"
 ATTEMPTS = 3
-CANCELLED = "It was cancelled. Retry it to prepare it, or remove it."
-WORKER_DIED = f"Its job ended {ATTEMPTS} times without a result. The worker’s log has the reason."
-NO_RIGHT = "The person who sent it may no longer add videos."
+CANCELLED = "The preparation was cancelled. Retry it, or remove the file."
+WORKER_DIED = (
+    f"The job of this file ended {ATTEMPTS} times without a result. "
+    "The worker’s log has the reason."
+)
+NO_RIGHT = "The person who sent the file may no longer add videos."
 
 
 def queue_upload(upload: VideoUpload, by: Actor) -> None:
