@@ -79,7 +79,7 @@ class RunDetail(OfBenchmark):
         """Change a run, withdraw it, or restore it.
 
         The person who imported the run, leads and admins may do this. The name and the metadata
-        can change, but the ranked lists never change. A withdrawn run is kept, but lists, the
+        can change. The ranked lists never change. A withdrawn run is kept, but lists, the
         leaderboard and new pools leave it out.
         """
         run, by = self.run, cast(User, request.user)

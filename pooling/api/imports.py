@@ -110,10 +110,10 @@ class PlanSerializer(serializers.Serializer[dict[str, Any]]):
     original_positives = serializers.IntegerField(
         help_text="The number of original positives after the import."
     )
-    new = CountsSerializer(help_text="The numbers that are added.")
-    removed = CountsSerializer(help_text="The numbers that are removed.")
+    new = CountsSerializer(help_text="How many of each the import adds.")
+    removed = CountsSerializer(help_text="How many of each the import removes.")
     changed = serializers.IntegerField(help_text="The number of captions with another text.")
-    changes = TextReportSerializer(many=True, help_text="The first hundred changed captions.")
+    changes = TextReportSerializer(many=True, help_text="The first hundred of these captions.")
     first_rows = FirstRowSerializer(many=True)
     refused = serializers.IntegerField(
         help_text="The number of errors. A plan with errors cannot be accepted."
@@ -216,7 +216,7 @@ class ImportAccept(APIView):
         },
     )
     def post(self, request: Request, pk: uuid.UUID) -> Response:
-        """Write what the plan describes.
+        """Carry out the plan of an import.
 
         A job imports the files. It fails if the benchmark has changed since the plan was made. If
         another plan has been made since, the answer is 412.

@@ -72,9 +72,7 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
         extra_kwargs = {
             "id": {"help_text": "The id of the proxy, for its address."},
             "name": {"help_text": "The name, unique in the benchmark."},
-            "method": {
-                "help_text": "How the values were computed; `imported`: by another program."
-            },
+            "method": {"help_text": "How the values were computed; `imported` for a matrix."},
             "options": {"help_text": "The options of the method, as text."},
             "source": {"help_text": "The names of uploaded files; empty for a computed proxy."},
             "sha256": {"help_text": "The SHA-256 of the matrix."},
@@ -237,7 +235,7 @@ class ProxyUploads(OfBenchmark):
 
         A job checks the whole file and stores the values as float16. For embeddings, it stores the
         cosines. Negative cosines become 0. Files with Python objects are refused. The `result` of
-        the job is that of a computed proxy.
+        the job has the same fields as for a computed proxy.
         """
         check_can_add_proxy(request.user, self.benchmark)
         shape = MatrixSerializer(data=request.data)

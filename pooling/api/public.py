@@ -140,11 +140,11 @@ class Uploads(Idempotent):
     def post(self, request: Request, key: str) -> Response:
         """Upload a run to a public benchmark for scoring.
 
-        Every confirmed account may do this, but annotators of the benchmark may not. The page on
-        which you upload a run shows how to confirm an account. A job checks the file and scores the
-        run. Request `/uploads/{id}/` until its `state` is `scored` or `refused`. The
-        run is private until you publish it. The answer is 409 if you have reached the limit of the
-        day. Files with errors do not count.
+        Every confirmed account may do this, except annotators of the benchmark. The page on which
+        you upload a run shows how to confirm an account. A job checks the file and scores the run.
+        Request `/uploads/{id}/` until its `state` is `scored` or `refused`. The run is private
+        until you publish it. The answer is 409 if you have reached the limit of the day. Files with
+        errors do not count.
         """
         benchmark = public_benchmarks_seen_by(request.user).filter(key=key).first()
         if benchmark is None:

@@ -80,9 +80,9 @@ class Webhooks(OfWebhooks, generics.ListAPIView[Webhook]):
         `run_scored` is sent each time a run is scored, except for private runs. A run that is
         uploaded for scoring is private, so its event is sent when it is published.
 
-        Each event is sent as JSON by POST. `Hearth-Signature` is `t=SECONDS,v1=HEX`. HEX is the
-        HMAC-SHA256 of `SECONDS.BODY` with the secret as key. A receiver should compute and compare
-        it, and refuse old times. A status from 200 to 299 ends the delivery. Otherwise, it is
+        Each event is sent as JSON by POST. `Hearth-Signature` is `t=SECONDS,v1=HEX`, with the
+        HMAC-SHA256 of `SECONDS.BODY` and the secret. A receiver computes the same HMAC, compares
+        both, and refuses old times. A status from 200 to 299 ends the delivery. Otherwise, it is
         repeated for 20 hours.
         """
         shape = NewWebhookSerializer(data=request.data)
