@@ -74,7 +74,7 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
             "name": {"help_text": "The name, unique in the benchmark."},
             "method": {"help_text": "How the values were computed; `imported` for a matrix."},
             "options": {"help_text": "The options of the method, as text."},
-            "source": {"help_text": "The names of uploaded files; empty for a computed proxy."},
+            "source": {"help_text": "The names of uploaded files; empty if there were none."},
             "sha256": {"help_text": "The SHA-256 of the matrix."},
             "captions_sha256": {"help_text": "The hash of the captions when the proxy was stored."},
         }
