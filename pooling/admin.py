@@ -1,3 +1,5 @@
+"""The models of the pooling app in Django's admin."""
+
 from __future__ import annotations
 
 from django.contrib import admin

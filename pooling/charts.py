@@ -6,7 +6,8 @@ from typing import Any
 
 from pooling.core.proxies.distribution import N_BINS, Distribution
 
-# Bars of few pairs must be visible next to the bar of all pairs without a common word.
+# The ticks of the logarithmic axis. On a linear axis, a bar of few pairs would be invisible next to
+# the bar of all pairs without a common word.
 TICKS = [0, *(10**power for power in range(1, 12))]
 
 
@@ -16,8 +17,8 @@ def distribution_text(found: Distribution) -> str:
     fullest = max(range(N_BINS), key=lambda place: found["bins"][place])
     low, high = _bounds(fullest)
     return (
-        f"A histogram of the values of {total:,} pairs in {N_BINS} bins. Most pairs, "
-        f"{found['bins'][fullest]:,}, have a value from {low:g} to {high:g}. The mean is "
+        f"A histogram of the values of {total:,} pairs in {N_BINS} bins. The "
+        f"largest bin, from {low:g} to {high:g}, has {found['bins'][fullest]:,} pairs. The mean is "
         f"{found['mean']:.4f}."
     )
 

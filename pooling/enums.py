@@ -14,7 +14,7 @@ class MediaState(models.TextChoices):
 
 
 class UploadState(models.TextChoices):
-    """The states of a file that is added to a benchmark."""
+    """The states of a file that is added to a benchmark. An archive ends as UNPACKED."""
 
     ARRIVING = "arriving", "Uploading"
     WAITING = "waiting", "Waiting"
@@ -77,8 +77,8 @@ class ProxyMethod(models.TextChoices):
 
 _CAUTIONS = {
     ProxyMethod.METEOR: "METEOR compares all words of two captions, so unrelated captions have "
-    "values above 0. In the paper, a random order has an nDCG of 66 % (YouCook2) and 80 % "
-    "(MSR-VTT) by METEOR. METEOR is not symmetric, and its value for a caption and itself is "
+    "values above 0. In Wray et al. (CVPR 2021), a random order has an nDCG of 66 % (YouCook2) and "
+    "80 % (MSR-VTT) by METEOR. METEOR is not symmetric, and its value for a caption and itself is "
     "below 1.",
     ProxyMethod.EMBEDDINGS: "Embeddings are learned. A model that was trained on the data of a "
     "retrieval system, or in the same way, favours that system. Do not compare such systems by "

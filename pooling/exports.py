@@ -50,7 +50,9 @@ class TrainingOptions:
         if self.anchor not in ANCHORS:
             raise InvalidInput(f"The anchor must be one of {', '.join(ANCHORS)}.")
         if not 1 <= self.negatives <= NEGATIVES_MAX:
-            raise InvalidInput(f"The negatives per positive must be 1 to {NEGATIVES_MAX}.")
+            raise InvalidInput(
+                f"The number of negatives per positive must be from 1 to {NEGATIVES_MAX}."
+            )
         check_seed(self.seed)
 
 

@@ -328,8 +328,8 @@ class RankedList(models.Model):
     """The items of one row of a run, best first, packed into two columns of equal length.
 
     The rows of a run are captions and its items videos, or the other way round in the direction
-    from video to text. There is one list per row, not per prediction, so an MSVD run of any depth
-    has 27,763 lists.
+    from video to text. There is one object per list, not per prediction, so a run of MSVD has
+    27,763 objects at any depth.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="ranked_lists", db_index=False)
@@ -565,7 +565,7 @@ class VideoUpload(models.Model):
 
 
 class PublicPage(models.Model):
-    """What visitors see of a benchmark. It is private while `opened_at` is null."""
+    """What visitors see of a benchmark. The benchmark is private while `opened_at` is null."""
 
     benchmark = models.OneToOneField(
         Benchmark, models.CASCADE, primary_key=True, related_name="public_page"
@@ -610,7 +610,7 @@ class RunUpload(models.Model):
     """A file that a person uploads for scoring, until its run is scored or it is refused.
 
     The run is private until the person publishes it. An upload that counts toward the limit of its
-    day has a slot, which two uploads cannot share. A file with an error gives its slot back.
+    day has a slot, which two uploads cannot share. If the file has an error, the slot becomes free.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

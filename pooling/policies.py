@@ -245,7 +245,7 @@ def check_can_change_run(by: Person, run: Run) -> None:
 
 
 def can_change_benchmark(user: Person, benchmark: Benchmark) -> bool:
-    """Return whether the person may act as a lead. Pages offer these actions only then."""
+    """Return whether the person may do what leads may. If not, pages do not offer these actions."""
     return is_lead(user, benchmark.key) and not benchmark.is_archived
 
 

@@ -9,7 +9,8 @@ from django.dispatch import Signal
 # `Job`.
 run_imported = Signal()
 
-# Sent with `benchmark` before it is archived. A receiver raises `Conflict` if work in it is open.
+# Sent with `benchmark` before it is archived. A receiver raises `Conflict` if the benchmark has
+# open work.
 benchmark_archiving = Signal()
 
 # Sent with `benchmark`. A receiver whose data depend on the rule for equal texts returns why the

@@ -53,7 +53,7 @@ def target_of_proxy(proxy: Proxy) -> Target:
         noun="proxy",
         title=proxy.name,
         delete=lambda by: services.delete_proxy(proxy=proxy, by=by),
-        kind="",  # one row, so no job deletes it
+        kind="",  # only one row is deleted, which needs no job
         benchmark_key=key,
         back=reverse("proxy", args=[key, proxy.pk]),
         done=reverse("proxies", args=[key]),
@@ -68,7 +68,7 @@ def target_of_train_split(split: TrainSplit) -> Target:
         noun="train split",
         title=split.name,
         delete=lambda by: services.delete_train_split(split=split, by=by),
-        kind="",  # one row, so no job deletes it
+        kind="",  # only one row is deleted, which needs no job
         benchmark_key=split.benchmark.key,
         back=captions,
         done=captions,

@@ -85,9 +85,9 @@ def _videos_note(without_media: int) -> tuple[str, ...]:
 
 @job_kind("import_benchmark", outcome=benchmark_imported)
 def import_benchmark_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Write an accepted plan.
+    """Import what an accepted plan describes.
 
-    params: import (the id of a `BenchmarkImport`), plan (the hash).
+    params: import (the id of a `BenchmarkImport`), plan (the hash of the plan).
     """
     return {
         **services.write_import(
@@ -105,13 +105,13 @@ def _get_import(params: dict[str, Any]) -> BenchmarkImport:
 
 @housekeeping_step("imports", "Imports that no one has accepted, and records of old imports")
 def remove_imports(dry_run: bool) -> Done:
-    """Remove old imports. The files that they name are then unused."""
+    """Remove old imports. Their files are then unused."""
     old = timezone.now() - IMPORT_AGE
     return remove_rows(BenchmarkImport.objects.filter(created_at__lt=old), dry_run)
 
 
 def _url_of_run(job: Job, made: dict[str, Any]) -> str:
-    # Results that older versions stored have no key of the run.
+    # Results that older versions stored have no primary key of the run.
     if "pk" not in made:
         return reverse("results", args=[job.benchmark_key])
     return reverse("run", args=[job.benchmark_key, made["pk"]])
@@ -163,7 +163,7 @@ def _metadata(job: Job, text: str, notes: list[str]) -> Outcome:
 
 
 def upload_scored(job: Job, made: dict[str, Any]) -> Outcome:
-    """Describe no upload, because researchers of the benchmark see the job but not the upload."""
+    """Return an outcome without details, because researchers see the job but not the upload."""
     url = reverse("public-benchmark", args=[job.benchmark_key])
     return Outcome(text="The upload has been checked.", url=url, link="To the public page")
 
@@ -288,7 +288,7 @@ def compute_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, A
 
 @job_kind("import_proxy", outcome=proxy_added, retry="proxy-upload")
 def import_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Import a matrix. params: benchmark (key), name, files (`file`, and perhaps `keys`)."""
+    """Import a proxy. params: benchmark (key), name, files (`file`, and perhaps `keys`)."""
     files = _files(params)
     done = services.import_proxy(
         benchmark=get_benchmark(params["benchmark"]),
@@ -381,7 +381,7 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
 
 
 def videos_prepared(job: Job, made: dict[str, Any]) -> Outcome:
-    text = f"{counted(made['playable'], 'video')} can be played, {made['refused']:,} refused."
+    text = f"{counted(made['playable'], 'video')} can be played. Refused: {made['refused']:,}."
     url = reverse("videos-add", args=[job.benchmark_key])
     return Outcome(text=text, url=url, link="To the files of the videos")
 

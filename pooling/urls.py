@@ -1,3 +1,5 @@
+"""The addresses of the pages and media of the pooling app."""
+
 from __future__ import annotations
 
 from django.urls import path

@@ -57,8 +57,8 @@ class ImportUploadSerializer(serializers.Serializer[dict[str, Any]]):
     )
     videos = serializers.FileField(
         required=False,
-        help_text="A CSV file with the columns `video_id,file,url,duration`, of which only the "
-        "first is needed.",
+        help_text="A CSV file with the columns `video_id,file,url,duration`. Only the first column "
+        "is needed.",
     )
     caption_id = serializers.CharField(
         required=False, help_text="The name of the column of caption ids in a table."
@@ -149,7 +149,7 @@ class ImportSerializer(serializers.ModelSerializer[BenchmarkImport]):
 
 
 class AcceptSerializer(serializers.Serializer[dict[str, Any]]):
-    plan = serializers.CharField(help_text="The hash of the plan, its field `plan`.")
+    plan = serializers.CharField(help_text="The hash of the plan, from its field `plan`.")
 
 
 @receives_files(lambda user, _: leads_somewhere(user))

@@ -22,7 +22,7 @@ from pooling.selectors.runs import run_ids
 
 ORIGINALS_HELP = (
     "`ranked`: original positives are pooled like other pairs; `added`: all of them are pooled; "
-    "`left-out`: none of them."
+    "`left-out`: none of them is pooled."
 )
 
 
@@ -76,7 +76,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
                 "were candidates; null for none."
             },
             "similar_from": {"help_text": "The lowest similarity of these texts."},
-            "proxy_from": {"help_text": "The lowest value of these pairs."},
+            "proxy_from": {"help_text": "The lowest value of the pairs of the proxy."},
             "budget": {"help_text": "The maximum number of new pairs; null for all."},
             "n_pairs": {"help_text": "The number of pairs in the pool."},
             "n_new_pairs": {"help_text": "The number of pairs that no earlier pool contains."},
@@ -150,7 +150,7 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
         min_value=0.01,
         max_value=1,
         default=PROXY_FROM,
-        help_text="The lowest value of these pairs.",
+        help_text="The lowest value of the pairs of the proxy.",
     )
     budget = serializers.IntegerField(
         min_value=1,

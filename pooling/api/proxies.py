@@ -74,9 +74,9 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
             "name": {"help_text": "The name, unique in the benchmark."},
             "method": {"help_text": "How the values were computed; `imported` for a matrix."},
             "options": {"help_text": "The options of the method, as text."},
-            "source": {"help_text": "The names of uploaded files; empty if it was computed here."},
+            "source": {"help_text": "The names of uploaded files; empty if there were none."},
             "sha256": {"help_text": "The SHA-256 of the matrix."},
-            "captions_sha256": {"help_text": "The hash of the captions when it was stored."},
+            "captions_sha256": {"help_text": "The hash of the captions when the proxy was stored."},
         }
 
     def get_distribution(self, proxy: Proxy) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
         required=False,
         default="",
         allow_blank=True,
-        help_text="The name; by default, that of the method.",
+        help_text="The name; by default, the name of the method.",
     )
     stop_words = serializers.ChoiceField(
         choices=[kind.value for kind in StopList],
@@ -136,7 +136,7 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
     lexicon = serializers.FileField(
         required=False,
         help_text="A .zip or .tar.gz archive with the files of WordNet; by default, the installed "
-        "one.",
+        "WordNet.",
     )
 
 
@@ -163,7 +163,7 @@ class MatrixSerializer(serializers.Serializer[dict[str, Any]]):
         required=False,
         default="",
         allow_blank=True,
-        help_text="The name; by default, that of the file.",
+        help_text="The name; by default, the name of the file.",
     )
 
 
@@ -210,10 +210,11 @@ class Proxies(OfBenchmark, generics.ListAPIView[Proxy]):
         """Compute a proxy from the captions.
 
         A job compares each caption with the captions of each video. The same proxy is stored once.
-        If the name is in use for another one, the proxy is called `NAME@2`.
+        If the name is in use for another proxy, the new one is called `NAME@2`.
 
         The `result` of the job has `pk` (the id), `proxy` (the name), `method`, `options`,
-        `captions`, `videos`, `mean`, `sha256` and `created` (false if it was already stored).
+        `captions`, `videos`, `mean`, `sha256` and `created` (false if the proxy was already
+        stored).
         """
         check_can_add_proxy(request.user, self.benchmark)
         shape = ProxyRequestSerializer(data=request.data)
@@ -283,7 +284,7 @@ class ProxyDetail(OfProxy):
         """Delete a proxy with its file.
 
         The person who added the proxy, leads and admins may do this. A proxy whose pairs are in a
-        pool, or that ordered a campaign, must stay.
+        pool, or that ordered a campaign, cannot be deleted.
         """
         services.delete_proxy(proxy=self.proxy, by=cast(User, request.user))
         return Response(status=status.HTTP_204_NO_CONTENT)

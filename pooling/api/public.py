@@ -34,7 +34,9 @@ from pooling.policies import (
 from pooling.serializers import UploadSerializer
 from pooling.services.public_pages import CITATION_LENGTH, RUNS_PER_DAY_MAX, page_values
 
-CONFLICT = {409: OpenApiResponse(description="The state of the upload does not allow it.")}
+CONFLICT = {
+    409: OpenApiResponse(description="The state of the upload does not allow this request.")
+}
 
 
 class PublicPageSerializer(serializers.Serializer[dict[str, Any]]):
@@ -171,7 +173,7 @@ class OneUpload(Idempotent):
 class UploadPublish(OneUpload):
     """Publish the run of your upload, with its metadata.
 
-    Then it is one of the runs of the benchmark, and everyone sees it on the leaderboard.
+    The run is then one of the runs of the benchmark, and everyone sees it on the leaderboard.
     """
 
     @extend_schema(request=RunFieldsSerializer, responses={200: UploadSerializer, **CONFLICT})

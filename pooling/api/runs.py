@@ -117,7 +117,7 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
 class Runs(OfBenchmark, generics.ListAPIView[Run]):
     """List the runs of a benchmark, newest first.
 
-    Withdrawn runs are left out. Each has its own address, `runs/{id}/`.
+    Withdrawn runs are left out. Every run, withdrawn or not, has the address `runs/{id}/`.
     """
 
     serializer_class = RunSerializer

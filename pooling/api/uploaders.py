@@ -43,7 +43,7 @@ class OfUploaders(OfBenchmark):
 class Uploaders(OfUploaders, generics.ListAPIView[Uploader]):
     """List the people without a role who asked to be confirmed for uploads.
 
-    Those who wait come first, longest first. Only leads and admins see the list.
+    People who wait come first, in the order of their requests. Only leads and admins see the list.
     """
 
     serializer_class = UploaderSerializer
@@ -65,7 +65,7 @@ class UploaderConfirm(OfUploaders):
     def post(self, request: Request, key: str, pk: int) -> Response:
         """Confirm a person for uploads to the benchmark.
 
-        Confirm a person only if you know who it is, because each confirmed account has its own
+        Confirm only people whom you know, because each confirmed account has its own
         limit of uploads.
         """
         services.confirm_uploader(uploader=self.uploader, by=cast(User, request.user))

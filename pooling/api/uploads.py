@@ -35,8 +35,13 @@ class VideoUploadSerializer(serializers.ModelSerializer[VideoUpload]):
             "name": {"help_text": "The name of the file, as it was sent."},
             "size": {"help_text": "The bytes of the whole file."},
             "offset": {"help_text": "The bytes that have arrived."},
-            "percent": {"help_text": "The progress of the preparation while it is processing."},
-            "reason": {"help_text": "Why the file was refused; otherwise empty."},
+            "percent": {
+                "help_text": "The progress of the preparation in %, while the file is processed."
+            },
+            "reason": {
+                "help_text": "Why the file was refused, or what an unpacked archive contains; "
+                "otherwise empty."
+            },
         }
 
 

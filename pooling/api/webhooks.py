@@ -26,7 +26,9 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
 
 
 class NewWebhookSerializer(serializers.Serializer[dict[str, Any]]):
-    url = serializers.CharField(max_length=URL_LENGTH, help_text="An address with https://.")
+    url = serializers.CharField(
+        max_length=URL_LENGTH, help_text="An address that begins with https://."
+    )
     events = serializers.MultipleChoiceField(choices=Event.choices, allow_empty=False)
 
 
@@ -75,8 +77,8 @@ class Webhooks(OfWebhooks, generics.ListAPIView[Webhook]):
     def post(self, request: Request, key: str) -> Response:
         """Create a webhook. The answer contains its `secret`, which is not shown again.
 
-        `run_scored` is sent each time a run is scored that researchers of the benchmark see. A run
-        that is uploaded for scoring is private, so its event is sent when it is published.
+        `run_scored` is sent each time a run is scored, except for private runs. A run that is
+        uploaded for scoring is private, so its event is sent when it is published.
 
         Each event is sent as JSON by POST. `Hearth-Signature` is `t=SECONDS,v1=HEX`, with the
         HMAC-SHA256 of `SECONDS.BODY` and the secret. A receiver computes the same HMAC, compares
@@ -119,7 +121,7 @@ class DeliveryRepeat(OfWebhooks):
 
     @extend_schema(request=None, responses={202: DeliverySerializer})
     def post(self, request: Request, key: str, pk: int, delivery: str) -> Response:
-        """Send an ended delivery again. The answer is 409 while it is queued."""
+        """Send an ended delivery again. The answer is 409 while the delivery is queued."""
         found = generics.get_object_or_404(self.webhook.deliveries.all(), pk=delivery)
         repeated = repeat_delivery(delivery=found, by=cast(User, request.user))
         return Response(DeliverySerializer(repeated).data, status=status.HTTP_202_ACCEPTED)

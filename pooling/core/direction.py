@@ -57,19 +57,22 @@ class Direction(StrEnum):
         return codes if self is Direction.TEXT_TO_VIDEO else space.transpose(codes)
 
     def benchmark_codes(self, codes: Int64s, space: PairSpace) -> Int64s:
-        """Reverse `codes`."""
+        """Return codes of this direction as codes of the benchmark. This reverses `codes`."""
         return codes if self is Direction.TEXT_TO_VIDEO else space.transposed.transpose(codes)
 
 
 # The choice that imports a matrix as two runs, one for each direction.
 BOTH: Final = "both"
 DIRECTIONS: Final = (*(direction.value for direction in Direction), BOTH)
-# Values and names of the choices of fields, of one direction and of an import.
+# The choices of form fields, as (value, label): for one direction, and for an import.
 CHOICES: Final = [(direction.value, direction.value) for direction in Direction]
 IMPORT_CHOICES: Final = [(name, name) for name in DIRECTIONS]
 
 
 def direction_fault(direction: Direction, sign: str) -> str:
-    """Return the reason why a file does not have this direction. sign: the evidence in the file."""
+    """Return the text of the error for a file of the other direction.
+
+    direction: the direction that was expected. sign: what shows that the file has the other one.
+    """
     other = direction.other
     return f"{sign}, so this is a {other} run; choose this direction (--direction {other})"

@@ -13,7 +13,7 @@ from pooling.core.arrays import Int64s
 from pooling.core.pair_space import PairSpace
 
 FOLDED, EXACT, OFF = "folded", "exact", "off"
-"""The rules, which `pooling.enums.EqualTexts` describes."""
+"""The rules for equal texts. `pooling.enums.EqualTexts` describes them."""
 
 _ASCII_AT_END = "".join(c for c in string.punctuation if unicodedata.category(c)[0] == "P") + " "
 
@@ -68,9 +68,10 @@ def folded(text: str) -> str:
     """Return the text in the form in which the rule `FOLDED` compares it.
 
     The form is in Unicode NFC and case folded. White space becomes single spaces, and punctuation
-    at the end is removed. It stays if the text has nothing else: "?" and "!" are different texts.
+    at the end is removed. A text that is only punctuation keeps it: "?" and "!" are different
+    texts.
     """
-    if text.isascii():  # then there is nothing to compose, which saves most of the time
+    if text.isascii():  # ASCII needs no normalisation, which takes most of the time
         words = " ".join(text.lower().split())
         return words.rstrip(_ASCII_AT_END) or words
     words = " ".join(unicodedata.normalize("NFC", text).casefold().split())

@@ -57,7 +57,7 @@ def _match(candidates: set[str], times: Counter[str]) -> Match:
 
 
 def base_name(name: str) -> str:
-    """Return the part of a path after its folders, of Unix or Windows."""
+    """Return the last part of a Unix or Windows path."""
     return name.replace("\\", "/").rsplit("/", 1)[-1]
 
 

@@ -102,9 +102,10 @@ def find_changes(
 ) -> Changes:
     """Compare a benchmark with the captions and the rows of a videos file.
 
-    Captions and videos are matched by key. If `is_numbered`, captions and videos can be neither
-    added nor removed, and a text that people judge cannot change: each such row is added to
-    `problems`. A stored video with a file or URL always stays.
+    Captions and videos are matched by key. If `stored.is_numbered`, captions can be neither
+    added nor removed, videos cannot be added, and a text that people judge cannot change. Each such
+    change is added to `problems`. In this case, stored videos that the files do not name stay. In
+    other cases, only those with a file or URL stay.
     """
     stored = stored or _nothing()
     queries = _numbers(file.query_keys, stored.query_keys)
@@ -192,7 +193,10 @@ def _refuse_new_rows(
     queries: Int64s,
     problems: Problems,
 ) -> None:
-    reason = "is new; captions and videos can be added only before the first run, pool or gold item"
+    reason = (
+        "is new; captions and videos can be added only before the first run, proxy, pool or gold "
+        "item"
+    )
     for at in np.flatnonzero(queries < 0).tolist():
         line = file.lines[at] or None
         problems.add(f"caption {shown(file.query_keys[at])} {reason}", file.sources[0], line)
@@ -220,8 +224,8 @@ def _refuse_missing(stored: StoredCaptions, gone: Int64s, source: str, problems:
     for number in gone.tolist():
         key = shown(stored.query_keys[number])
         problems.add(
-            f"caption {key} is missing; captions can be removed only before the first run, pool or "
-            "gold item",
+            f"caption {key} is missing; captions can be removed only before the first run, proxy, "
+            "pool or gold item",
             source,
         )
 
@@ -248,7 +252,7 @@ def _refuse_judged(
             int(group[number]) in used for group, used in zip(groups, judged_groups, strict=True)
         )
         if number in judged or equal:
-            what = "it" if number in judged else "an equal caption"
+            what = "the caption" if number in judged else "an equal caption"
             reason = (
                 f"the text of caption {shown(file.query_keys[at])} cannot change, because {what} "
                 "is in a pool or a gold item"

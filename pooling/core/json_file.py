@@ -1,4 +1,4 @@
-"""Runs in JSON: ranked lists by caption, and the predictions files of the FIRE code.
+"""Runs in JSON: ranked lists by caption, and the predictions files of the FIRE study's code.
 
 There are three layouts. The first value of the outermost object decides which one is read.
 - `{caption key or text: [video, ...]}`. A list may also hold `[video, score]` pairs or be an object
@@ -6,7 +6,8 @@ There are three layouts. The first value of the outermost object decides which o
 - `{"0": {"caption": text, "gold": video, "preds": [video, ...], ...}, ...}` (MSR-VTT), or a list of
   such entries.
 - `{video: {"0": {"caption": ..., "preds": ...}, ...}, ...}` (MSVD), with the gold video as key.
-`MsrvttEvaluation` and `MsvdEvaluation` of the published code write the last two.
+A gold video is an original positive. `MsrvttEvaluation` and `MsvdEvaluation` of the published FIRE
+code write the last two layouts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from pooling.core.trec_file import FLOAT32_MAX
 
 # The predictions in memory take up to 12 bytes each. Larger runs can be imported as TREC.
 MAX_JSON_BYTES = 256 << 20
-# The lists of this number of predictions are ordered together.
+# Lists are ordered in parts of about this number of predictions.
 PART_PREDICTIONS = 1 << 18
 
 
@@ -60,7 +61,7 @@ class _Entry:
 
 # The name of a list in messages, the numbers of its captions, and the list.
 _List = tuple[str, Sequence[int], _Ranked]
-# The name of an entry in messages, its value, and the videos of its outer key.
+# The name of an entry in messages, its value, and the video in its outer key, if there is one.
 _Row = tuple[str, object, tuple[str, ...]]
 T = TypeVar("T")
 
@@ -84,8 +85,8 @@ class JsonReader:
         """Create a reader.
 
         query_numbers: the number of each key that can have a list. video_numbers: the number of
-        each key that a list can rank. In the direction from video to text, the former are the
-        numbers of videos and the latter those of captions.
+        each key that a list can rank. In the direction from video to text, `query_numbers` are
+        numbers of videos, and `video_numbers` are numbers of captions.
         """
         self._direction = direction
         self._queries = query_numbers
@@ -147,7 +148,9 @@ class JsonReader:
         rows = chain([first], rows)
         if self._direction is Direction.VIDEO_TO_TEXT:
             if members.is_list or _is_entry(first[1]):
-                self._refuse("this layout is of text-to-video runs only; use {video: [caption, …]}")
+                self._refuse(
+                    "this layout is only for text-to-video runs; use {video: [caption, …]}"
+                )
             return self._keyed_lists(rows)
         if members.is_list:
             return self._entry_lists(self._entries((f"entry {at}", v, ()) for at, v in rows))
@@ -221,10 +224,12 @@ class JsonReader:
         return _Entry(place, text, tuple(gold), self._ranked(place, value["preds"]))
 
     def _entry_lists(self, rows: Iterable[_Entry]) -> Iterator[_List]:
-        """Match entries to captions by text, and among equal captions by gold and then by order.
+        """Yield the list of each entry with the captions that have its text.
 
-        At most one entry more than there are captions is read. If there is one more, no caption is
-        left for one of the entries, so the file is refused.
+        If several entries have the same text, each gets a different caption: the first free one
+        that has a gold video of the entry, if gold videos are known. Reading stops at one entry
+        more than there are captions. One of the entries then has no free caption, so the file is
+        refused.
         """
         entries = list(islice(rows, len(self._queries) + 1))
         times = Counter(entry.text for entry in entries)
@@ -242,7 +247,7 @@ class JsonReader:
     def _next_caption(self, entry: _Entry, numbers: Sequence[int], taken: set[int]) -> int:
         free = [n for n in numbers if n not in taken]
         gold = {self._videos[video] for video in entry.gold}
-        # If captions with equal texts have different videos, only gold assigns each its own list.
+        # Captions with equal texts can have different videos, so the gold video must match.
         if gold and any(n in self._original for n in numbers):
             free = [n for n in free if gold.intersection(self._original.get(n, ()))]
         if not free:
@@ -261,7 +266,7 @@ class JsonReader:
         if not has_ranks or not all(isinstance(pair, str) for pair in pairs):
             if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
                 item = self._direction.item
-                self._refuse(f"{place} is neither all {item}s nor all pairs of {item} and score")
+                self._refuse(f"{place} must list only {item}s, or only pairs of {item} and score")
             scores = np.array([self._score(place, score) for _, score in pairs], np.float64)
             pairs = [video for video, _ in pairs]
         videos = self._numbers(place, pairs)
@@ -305,7 +310,10 @@ def _is_entry(value: object) -> bool:
 
 
 def _joined(lists: Sequence[tuple[int, _Ranked]]) -> Predictions:
-    """Return the predictions of some lists. If a list has no scores, they are minus the ranks."""
+    """Return the predictions of some lists.
+
+    A list without scores gets its negative ranks as scores.
+    """
     lengths = [len(ranked.videos) for _, ranked in lists]
     ranks = [np.arange(1, length + 1, dtype=np.int32) for length in lengths]
     held = [ranked for _, ranked in lists]

@@ -1,7 +1,7 @@
 """The outermost object or list of a large JSON file, read member by member.
 
-Only one member is in memory at a time. The C parser of the standard library parses each one, so
-this takes as long as `json.loads`, which would hold the whole file several times.
+Only one member is in memory at a time. The C parser of the standard library parses each member, so
+reading is as fast as `json.loads`, but `json.loads` would need the memory of several whole files.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from config.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 
-# The ranked list of one caption has a few kilobytes. A parsed member takes up to 25 times its text.
+# The ranked list of one caption has a few kilobytes. A parsed member needs up to 25 times as
+# much memory as its text.
 MAX_MEMBER_BYTES = 3 << 20
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-# An error further from the end of the text than this does not depend on what follows.
+# If an error is further than this from the end of the text, more text does not change it.
 _LONGEST_WORD = len("-Infinity") + len("\\ud800\\udc00")
 
 
@@ -28,8 +29,9 @@ class JsonMembers:
     """An iterable over the members of the outermost value: (key, value), or (index, value).
 
     Raises `InvalidInput` if the file is not strict JSON (which has no repeated keys, NaN or
-    Infinity), if it is neither an object nor a list, and for more than `most` members or a member
-    of more than `longest` characters. A syntax error is reported with its line.
+    Infinity), or if its outermost value is neither an object nor a list. It is also raised for
+    more than `most` members, or a member of more than `longest` characters. A syntax error has its
+    line.
     """
 
     def __init__(self, blocks: TextBlocks, *, most: int, longest: int = MAX_MEMBER_BYTES) -> None:
@@ -44,7 +46,7 @@ class JsonMembers:
         self._text = ""
         self._at = 0
         self._ended = False
-        # Newlines before `_text`, and characters before it in its first line.
+        # The number of newlines before `_text`, and of characters since the last of them.
         self._lines = self._column = 0
 
     def __iter__(self) -> Iterator[tuple[str, object]]:
@@ -65,7 +67,7 @@ class JsonMembers:
         keys: set[str] = set()
         while True:
             if len(keys) == self._most:
-                self._refuse(f"more than {self._most:,} entries, which the benchmark cannot have")
+                self._refuse(f"the file has too many entries; the maximum is {self._most:,}")
             key = str(len(keys)) if self.is_list else self._key(keys)
             keys.add(key)
             yield key, self._value()
@@ -103,7 +105,7 @@ class JsonMembers:
                 return ""
 
     def _value(self) -> object:
-        """Parse the value at the current position. Read on while the text ends within it."""
+        """Parse the value at the current position. Read more text until the value is complete."""
         self._next()
         while True:
             try:

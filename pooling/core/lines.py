@@ -51,14 +51,14 @@ class TextBlocks:
     """An iterable over the content of a file in blocks of bytes with whole lines.
 
     A block is valid UTF-8 without byte order mark, NUL or carriage return, and ends with a newline.
-    Without a limit of the line, a long line is cut between two characters. A block's first line has
-    the number `lines_before + 1`. After the last block, `sha256` is the hash of all blocks.
+    If lines have no maximum length, a long line is cut between two characters. A block's first line
+    has the number `lines_before + 1`. After the last block, `sha256` is the hash of all blocks.
 
     Raises `InvalidInput` with the line if the file cannot be read, is empty, or contains bytes that
-    are not UTF-8 (such as UTF-16 or Latin-1), a NUL, or a lone carriage return. Raises it also if a
-    line has more than `max_line` bytes (None: no limit), if the content has more than `max_bytes`
-    (counted while unpacking, to stop a gzip bomb), or if a gzip stream is incomplete, damaged or
-    has too many members.
+    are not UTF-8 (such as UTF-16 or Latin-1), a NUL, or a lone carriage return. It is also raised
+    if a line has more than `max_line` bytes (None: no limit), if the content has more than
+    `max_bytes` (counted while unpacking, to stop a gzip bomb), or if a gzip stream is incomplete,
+    damaged or has too many members.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class TextBlocks:
             self._refuse(reason, self._read_lines())
 
     def _whole_lines(self, piece: bytes) -> Iterator[bytes]:
-        """Add a piece to the buffer. If it has enough bytes, yield the whole lines in it."""
+        """Add a piece to the buffer. If the buffer has enough bytes, yield its whole lines."""
         searched = len(self._buffer)
         self._buffer += piece
         # Only the new part is searched, so that a very long line is not searched many times.
@@ -226,9 +226,10 @@ def lines_of(text: str) -> Iterator[str]:
 
 
 def _last_character(text: bytearray) -> int:
-    """Return the start of the last character of a UTF-8 text, and of a carriage return before it.
+    """Return the position at which the last character of a UTF-8 text starts.
 
-    For bytes that are not UTF-8, any part can be returned.
+    If a carriage return is directly before it, the position of the carriage return is returned. For
+    bytes that are not UTF-8, the position has no meaning.
     """
     end = max(0, len(text) - 1)
     while end > max(0, len(text) - 4) and text[end] & 0xC0 == 0x80:

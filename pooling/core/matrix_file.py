@@ -27,7 +27,8 @@ from pooling.core.whole_matrix import WholeMatrix
 MAGIC = b"\x93NUMPY"
 DEFAULT_DEPTH = 100
 MAX_HEADER_BYTES = 10_000
-# The number of scores in a band. They take 8 to 16 MiB, and a few times that while it is sorted.
+# The number of scores in a band of rows. A band takes 8 to 16 MiB, and several times as much while
+# it is sorted.
 BAND_SCORES = 1 << 21
 
 # The number of bytes that contain the length of the header, by version.
@@ -68,7 +69,7 @@ class MatrixReader:
     ) -> RunData:
         """Return the best `depth` videos of every caption, or captions of every video.
 
-        whole: is filled with all similarities and with the order of all items.
+        whole: gets all similarities and the order of all items.
 
         Raises `InvalidInput` if the header is invalid, if the shape is not captions x videos, if
         the file size does not fit the shape, or if a score is NaN or infinite.
@@ -81,7 +82,8 @@ class MatrixReader:
         if direction is Direction.VIDEO_TO_TEXT:
             matrix, keys = matrix.T, keys[::-1]
         n_rows, n_items = matrix.shape
-        # Items are sorted by key, so that of two equal scores the left one has the lower key.
+        # Items are first sorted by key, because `best_columns` prefers the left one of equal
+        # scores.
         by_key = np.array(sorted(range(n_items), key=keys[1].__getitem__), dtype=np.int64)
         width = min(depth, n_items)
         items = np.empty((n_rows, width), dtype=np.int32)

@@ -100,9 +100,9 @@ class NotGroupedError(Exception):
 class ScatteredPredictions:
     """Predictions of a file that is not grouped by caption.
 
-    They are in temporary files, because they may need more memory than there is. Iterating yields
-    the predictions of one range of captions after the other. The predictions of a caption keep the
-    order in which they were added. Use it as a context manager.
+    They are in temporary files, because they may not fit into memory. An iteration yields the
+    predictions of one range of captions after another. The predictions of a caption keep the order
+    in which they were added. Use it as a context manager.
     """
 
     def __init__(self, n_queries: int) -> None:
@@ -203,7 +203,8 @@ class ListBuilder:
         if not len(part):
             return
         self.note_repeated_pairs(part)
-        if not _is_ordered(part):  # nearly all files are, and checking is faster than sorting
+        # Nearly all files are ordered, and the check is faster than sorting.
+        if not _is_ordered(part):
             ranks = self._key_ranks[part.video]
             part = part[np.lexsort((ranks, part.rank, -part.score, part.query))]
         starts = np.flatnonzero(np.diff(part.query, prepend=-1))

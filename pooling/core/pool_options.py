@@ -14,7 +14,7 @@ from pooling.core.pair_space import PairSpace
 from pooling.core.pool import NOT_RANKED, new_codes, union_codes
 
 RANKED, ADDED, LEFT_OUT = "ranked", "added", "left-out"
-"""What a pool does with original positives, which `pooling.enums.Originals` describes."""
+"""What a pool does with original positives. `pooling.enums.Originals` describes the values."""
 SIMILARITY = 0.5
 PROXY_FROM = 0.5
 
@@ -49,12 +49,12 @@ class PoolOptions:
 
     @property
     def is_plain_top(self) -> bool:
-        """Whether the pool is the whole top of its runs."""
+        """Whether the pool is just the top `depth` of its runs, without other options."""
         return self == PoolOptions(depth=self.depth, runs=self.runs, seed=self.seed)
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> PoolOptions:
-        """Select the options from `values`, which may contain others. Missing ones are defaults."""
+        """Return the options in `values`. Other keys are ignored. Missing options have defaults."""
         return cls(**{name: values[name] for name in cls.__dataclass_fields__ if name in values})
 
     def values(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class PoolOptions:
 
 
 def drawn_numbers(count: int, size: int | None, seed: int) -> Bools:
-    """Return which of the numbers 0..count-1 are in a sample; without a size, all of them."""
+    """Return which of the numbers 0..count-1 are in a sample; all of them if `size` is None."""
     if size is None:
         return np.ones(count, dtype=np.bool_)
     return lowest(np.arange(count), size, seed)
@@ -88,7 +88,7 @@ def in_or_out(codes: Int64s, originals: Int64s, rule: str) -> Int64s:
 
 
 class Priority:
-    """What determines the priority of each pair.
+    """The values that determine the priority of each pair.
 
     codes: int64 [n], ascending. n_systems: int32 [n], the number of systems that rank the pair.
     best: int32 [n], its best rank, `NOT_RANKED` if no run ranks it. values: float32 [n], its value

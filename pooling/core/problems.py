@@ -8,10 +8,10 @@ PROBLEMS_MAX = 100
 
 
 class Problems:
-    """The first hundred errors of the files that are read together, and the number of all.
+    """The first hundred errors of files that are read together, and the number of all errors.
 
     source: the name of the file, if there is one file. stop_at: the number of errors at which
-    `InvalidInput` is raised; None if all files are read to their end.
+    `InvalidInput` is raised; None to read all files to their end.
     """
 
     def __init__(self, source: str | None = None, *, stop_at: int | None = PROBLEMS_MAX) -> None:

@@ -22,13 +22,13 @@ from pooling.core.pool import new_codes, union_codes
 Vectors: TypeAlias = Any
 """A scipy `csr_array` of float64 with one row for each text. scipy has no type annotations."""
 
-# Similarities are compared to this number of decimals, so that machines whose arithmetic differs in
-# the last bit select the same texts.
+# Similarities are rounded to this number of decimals. Machines therefore select the same texts even
+# if their arithmetic differs in the last bit.
 DECIMALS = 5
 # The number of texts that are compared with all others at once. More texts need more memory.
 BLOCK = 250
-# A word in more than this share of the texts is multiplied in dense arrays. In sparse ones, words
-# such as "a" would take minutes.
+# The weights of words in more than this share of the texts are in a dense array. With words such as
+# "a" in a sparse array, the multiplication would take minutes.
 COMMON = 0.01
 
 _WORD = re.compile(r"\w+")
@@ -114,7 +114,7 @@ def matched_pairs(
 ) -> Int64s:
     """Return the pairs of each caption with the original positives of similar texts, ascending.
 
-    Equal captions are similar. Pairs that are original positives themselves are left out.
+    Equal captions count as similar. Pairs that are original positives themselves are left out.
 
     texts: all captions. first_equal: int64 [n_queries], see `equal_texts.first_equal`. originals:
     ascending codes of the original positives. count, lowest: see `similar_texts`.

@@ -29,8 +29,8 @@ class CsvTable:
     skipped. `header` is set when the first record is read.
 
     Raises `InvalidInput` if a column is missing or repeated, if a quote is not closed, or if
-    `TextBlocks` refuses the file. A record that has another number of columns than the header is
-    added to `problems` and skipped. If `problems` is None, it raises `InvalidInput`, too.
+    `TextBlocks` refuses the file. A record with a different number of columns than the header
+    is added to `problems` and skipped. If `problems` is None, it raises `InvalidInput` as well.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class CsvTable:
         return self._rows(map(bytes.decode, self.blocks))
 
     def parts(self) -> Iterator[Part]:
-        """Yield the records in parts, which takes a fraction of the time of single records.
+        """Yield the records in parts, which is much faster than one record at a time.
 
-        Blocks are split without the CSV reader, which is slow. From the first block that needs the
-        CSV reader, for example because of quotes, it reads the rest of the file.
+        Blocks are split without the CSV reader, which is slow. If a block needs the CSV reader, for
+        example because of quotes, the CSV reader reads this block and the rest of the file.
         """
         texts = map(bytes.decode, self.blocks)
         for text in texts:
@@ -75,9 +75,9 @@ class CsvTable:
     def _split(self, text: str) -> Part | None:
         """Return the records of a block, or None if the block needs the CSV reader.
 
-        It does if it contains a quote, has a single column, or has a line with another number of
-        cells. The whole block is split at once. A further cell with NUL, which no block contains,
-        marks the end of each line.
+        A block needs it if the block contains a quote, has a single column, or has a line with a
+        different number of cells. The whole block is split at once. An added cell with NUL, which
+        no block contains, marks the end of each line.
         """
         delimiter = self._delimiter
         width = len(self.header) or 1 + text.partition("\n")[0].count(delimiter)

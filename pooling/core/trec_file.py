@@ -41,7 +41,8 @@ class TrecReader:
     Empty lines are skipped. Raises `InvalidInput` with the first errors by line. A line is an error
     if `TextBlocks` refuses it, or if it does not have six columns, has a control character, names
     an unknown caption or video, has a rank that is not an integer or a score that is not a finite
-    decimal number, or repeats a pair. At a line of a run of the other direction, reading stops.
+    decimal number, or repeats a pair. Reading stops at a line that belongs to a run of the other
+    direction.
     """
 
     def __init__(
@@ -148,14 +149,14 @@ class TrecReader:
                 yield part
 
     def _of_rows(self, rows: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
-        """Convert the rows to arrays. Rows with errors are left out; None if no row is left."""
+        """Convert the rows without errors to arrays. Return None if there is no such row."""
         if set(map(len, rows)) != {_COLUMNS}:
             return self._valid_rows(rows, lines)
         part = self._of_columns(list(zip(*rows, strict=True)), lines)
         return part or self._valid_rows(rows, lines)
 
     def _of_columns(self, columns: Sequence[Sequence[bytes]], lines: Int32s) -> Predictions | None:
-        """Convert columns of texts to arrays. Returns None if a cell is invalid."""
+        """Convert columns of texts to arrays. Return None if a cell is invalid."""
         queries, _, videos, ranks, scores, tags = columns
         query = np.fromiter(map(self._queries.get, queries, repeat(-1)), np.int32, len(lines))
         video = np.fromiter(map(self._videos.get, videos, repeat(-1)), np.int32, len(lines))
@@ -218,7 +219,7 @@ class TrecReader:
 
 
 def scores_of(texts: Sequence[bytes]) -> Float64s | None:
-    """Return the scores. Returns None if a text is invalid."""
+    """Parse scores. Return None if a text is invalid."""
     if b"".join(texts).translate(None, _BYTES_OF_NUMBERS):
         return None
     try:
@@ -238,7 +239,7 @@ def _ranks_of(texts: Sequence[bytes]) -> Int32s | None:
 
 
 def _columns_of(block: bytes) -> list[Sequence[bytes]] | None:
-    """Return the columns of a block. Returns None unless all lines are complete with six columns.
+    """Return the columns of a block, or None if a line does not have exactly six columns.
 
     The whole block is split at once, with a mark in place of each newline. No line contains the
     mark, because it is a control character.

@@ -38,10 +38,10 @@ class WordIndex:
         return cls(list(found), starts, np.array(numbers, np.int32), n_texts)
 
     def containing(self, search: str) -> Int64s:
-        """Return the numbers of the texts that contain each part, int64 [n], ascending.
+        """Return the numbers of the texts that contain all parts of `search`, int64 [n], ascending.
 
-        search: parts of words, separated by white space, in any case. The time is linear in the
-        number of different words, which grows much more slowly than the number of texts.
+        search: parts of words, separated by white space, in upper or lower case. The time is linear
+        in the number of different words, which grows much more slowly than the number of texts.
         """
         is_found = np.ones(self.n_texts, np.bool_)
         for part in search.casefold().split():

@@ -34,7 +34,7 @@ NEEDS_WORDNET = (
 METHODS = [
     (Method.BOW.value, "BoW: the share of common words"),
     (Method.POS.value, "PoS: the share of common verbs and of common nouns"),
-    (Method.SYN.value, "SYN: as PoS, but words with the same sense are equal"),
+    (Method.SYN.value, "SYN: like PoS, but words with the same sense are equal"),
     (Method.METEOR.value, "METEOR: words, stems and synonyms in the same order"),
 ]
 
@@ -128,7 +128,7 @@ class ProxyForm(forms.Form):
         label="WordNet",
         required=False,
         help_text="A .zip or .tar.gz archive with the files index.*, data.* and *.exc, such as "
-        "NLTK’s wordnet.zip. By default, the installed WordNet.",
+        "NLTK’s wordnet.zip. By default, the installed WordNet is used.",
     )
 
     def clean_name(self) -> str:
@@ -174,8 +174,10 @@ class ProxyForm(forms.Form):
         return [self["method"], self["name"]]
 
     def groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
-        """Return titles, fields, and whether a field has an error or a value that is not its
-        default."""
+        """Return for each group its title, its fields, and whether the page opens the group.
+
+        The page opens it if a field has an error or a value that is not its default.
+        """
         titles = {
             "Own captions, and several captions per video": ("own_as_computed", "percent"),
             "Words of BoW": ("stop_words", OWN_WORDS, "white_space"),
@@ -185,7 +187,7 @@ class ProxyForm(forms.Form):
             "WordNet for SYN and METEOR": (LEXICON,),
         }
         changed = {*self.errors, *self.changed_data} if self.is_bound else set()
-        if "method" in self.errors:  # it lacks a WordNet
+        if "method" in self.errors:  # the method needs WordNet, which is missing
             changed.add(LEXICON)
         return [
             (title, [self[name] for name in names], not changed.isdisjoint(names))

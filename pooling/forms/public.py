@@ -10,7 +10,7 @@ from pooling.forms.fields import check_printable
 from pooling.forms.runs import DIRECTION_CHOICES, RunUploadForm
 from pooling.services.public_pages import CITATION_LENGTH, RUNS_PER_DAY_MAX
 
-# The settings that show visitors more.
+# The settings that let visitors see more.
 SHOWN = ("is_public", "shows_while_judging", "shows_texts")
 
 
@@ -23,8 +23,7 @@ class PublicPageForm(forms.Form):
     shows_while_judging = forms.BooleanField(
         label="Show scores and labels while a campaign is not closed",
         required=False,
-        help_text="Annotators of this benchmark never see them while signed in. Without an "
-        "account, they could.",
+        help_text="Annotators of this benchmark do not see them unless they sign out.",
     )
     shows_texts = forms.BooleanField(
         label="Include the texts of captions in downloads",

@@ -26,7 +26,7 @@ class AddressesForm(forms.Form):
 
 
 def parse_files(body: bytes) -> list[FileFacts]:
-    """Read `{"files": [{"name", "size", "modified"}]}`."""
+    """Read a list of files from JSON: `{"files": [{"name", "size", "modified"}]}`."""
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):

@@ -97,7 +97,7 @@ def _check_limits(container: InputContainer, video: VideoStream, path: Path) -> 
 
 
 def _decoder_of(video: VideoStream) -> VideoCodecContext | None:
-    # PyAV's types exclude None, but it is None for a codec that ffmpeg cannot decode.
+    # PyAV's types exclude None, but the context is None for a codec that ffmpeg cannot decode.
     return video.codec_context
 
 
@@ -125,7 +125,7 @@ def seek(container: InputContainer, seconds: float, path: Path) -> None:
 
 
 def packets(container: InputContainer, path: Path) -> Iterator[AnyPacket]:
-    """Yield the video and audio packets. The last of each stream is empty and flushes it."""
+    """Yield the video and audio packets. The last one of each stream is empty and flushes it."""
     try:
         yield from container.demux(*container.streams.video, *container.streams.audio)
     except av.FFmpegError as error:

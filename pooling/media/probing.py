@@ -29,7 +29,7 @@ from pooling.media.pictures import shown_size
 
 _WHOLE = 120.0  # seconds; longer videos are decoded only at both ends
 _END = 10.0  # seconds that are decoded at each end of a longer video
-_SHORTFALL = 0.5  # seconds that the end may be missing, and at most a fifth of the duration
+_SHORTFALL = 0.5  # seconds that may be missing at the end, but at most a fifth of the duration
 _MAX_BROKEN = 0.1  # the largest share of broken packets in a video that is accepted
 
 # Formats that all browsers play. HEVC and MPEG-4 Part 2 are not listed, because some browsers play
@@ -149,7 +149,10 @@ def _scan(
 
 
 def _check_index(container: InputContainer, path: Path) -> None:
-    """Raise `InvalidInput` if the index refers to bytes beyond the end. It is exact for MP4."""
+    """Raise `InvalidInput` if the index of the file refers to bytes beyond its end.
+
+    The index of an MP4 file is exact.
+    """
     size = path.stat().st_size
     for stream in container.streams:
         if any(entry.pos + entry.size > size for entry in stream.index_entries):
@@ -180,7 +183,7 @@ def _decode(
     any_counts = video.duration is None
     for packet in packets(container, path):
         ends = _end_of(packet) - start
-        counts = _try(seen, packet) if packet.stream is video else any_counts
+        counts = _decode_packet(seen, packet) if packet.stream is video else any_counts
         if counts:
             seen.until = max(seen.until, ends)
         if seen.until > MAX_SECONDS:
@@ -189,8 +192,8 @@ def _decode(
             return
 
 
-def _try(seen: _Seen, packet: AnyPacket) -> bool:
-    """Decode a packet and return whether that works. Some packets give their frames later."""
+def _decode_packet(seen: _Seen, packet: AnyPacket) -> bool:
+    """Decode a packet. Return False if it is broken. The decoder can return its frames later."""
     seen.packets += bool(packet.size)
     try:
         frames = packet.decode()

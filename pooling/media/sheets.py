@@ -64,8 +64,8 @@ class ContactSheet:
 
         Tiles are in four columns in reading order, with 4 pixels of grey between them. A tile has
         at most 240 x 320 pixels and is never larger than the video. A file longer than half a
-        minute that was not watched is read by seeking. Then a key frame up to half a part before
-        the middle is used instead, which saves decoding. `seconds` is the duration of a file whose
+        minute that was not watched is read by seeking. A tile can then be a key frame up to half a
+        part before the middle, which saves decoding. `seconds` is the duration of a file whose
         header has none. Raises `InvalidInput` if no sheet can be made.
         """
         try:

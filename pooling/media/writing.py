@@ -50,10 +50,10 @@ def ensure_playable(
     """Write a copy of `source` to `target`, normalised if browsers do not play `source`.
 
     The copy has the same pictures and the first sound track, but no titles, dates, chapters or
-    other data of the source, and another hash. Otherwise annotators who have the public data set
-    could look up the name of the video. Return information about `target`. `watch` is called, and
-    errors are raised, as in `probe(source)`. `written` is called with the share of the source that
-    is normalised, from 0 to 1. After an error, `target` is unchanged.
+    other data of the source, and a different hash. Otherwise annotators who have the public data
+    set could look up the name of the video. Return information about `target`. `watch` is called,
+    and errors are raised, as in `probe(source)`. `written` is called with the share of the source
+    that is normalised, from 0 to 1. After an error, `target` is unchanged.
     """
     info = probe(source, watch)
     if is_playable(info) and _copy_packets(source, target, info):
@@ -160,7 +160,7 @@ def _write_packet(
 
 
 def _middle_frame(path: Path, *, by_seeking: bool) -> tuple[VideoFrame, tuple[int, int]] | None:
-    """Return the first frame of the second half, or the last frame, and the size for players."""
+    """Return the first frame of the second half or else the last frame, and its shown size."""
     last: VideoFrame | None = None
     with opened(path) as (container, video):
         half = (seconds_of(container) or 0.0) / 2
@@ -214,7 +214,7 @@ class _PictureWriter:
 
     @property
     def seconds(self) -> float:
-        """The length of the pictures that were written."""
+        """The duration of the frames that were written."""
         return self._free_from / _CLOCK
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from pooling.signals import equal_texts_fixed
 
 
 def first_equal_captions(benchmark: Benchmark) -> Int64Array:
-    """Return the number of the first caption with an equal text for each caption.
+    """Return for each caption the number of the first caption with an equal text.
 
     The benchmark's rule decides which texts are equal. The result, int64 [n_queries], is cached
     until the hash of the captions changes.
@@ -69,9 +69,10 @@ def equal_text_counts(benchmark: Benchmark) -> list[EqualTextCount]:
 
 
 def caption_parts(benchmark: Benchmark, pairs_per_part: int) -> Iterator[Captions]:
-    """Return all captions in parts of about this number of pooled pairs.
+    """Yield all captions in parts of about this number of pooled pairs.
 
-    Captions with equal texts are in one part, and the parts are in the order of their texts.
+    Captions with equal texts are in the same part. The parts are in the order of the first
+    caption of each text.
     """
     first_equal, ids = first_equal_captions(benchmark), query_ids(benchmark)
     order = np.argsort(first_equal, kind="stable")

@@ -76,15 +76,16 @@ def catalogue_of(benchmark: Benchmark) -> Catalogue:
 
 
 def captions_containing(benchmark: Benchmark, search: str) -> Int64Array:
-    """Return the numbers of the captions with these parts of words in text or key, ascending.
+    """Return the numbers of the captions that match a search, ascending.
 
-    The index of the words is cached like the columns.
+    search: parts of words. The text or the key must contain each of them. The index of the words is
+    cached like the columns.
     """
     return _caption_words(*_version(benchmark)).containing(search)
 
 
 def videos_containing(benchmark: Benchmark, search: str) -> Int64Array:
-    """Return the numbers of the videos with these parts of words in the key, ascending."""
+    """Return the numbers of the videos whose key contains each part of `search`, ascending."""
     return _video_words(*_version(benchmark)).containing(search)
 
 

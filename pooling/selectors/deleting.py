@@ -45,7 +45,7 @@ def rows_of_pool(pool: Pool) -> Iterator[Part | Obstacle]:
     later = Pool.objects.filter(benchmark=pool.benchmark, pk__gt=pool.pk)
     if pool.n_new_pairs and (newest := later.order_by("pk").last()):
         # A pair is stored once, with the first pool that contains it.
-        yield Obstacle(f"{newest} was built later and may share its pairs. Delete that one first.")
+        yield Obstacle(f"{newest} was built later and may share its pairs. Delete that pool first.")
     yield Part("link to a run", Pool.runs.through.objects.filter(pool=pool), "links to runs")
     yield Part("pair", Pair.objects.filter(pool=pool))
     yield Part("pool", Pool.objects.filter(pk=pool.pk))
@@ -85,7 +85,7 @@ def rows_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     yield Part("tag", Tag.objects.filter(**of))
     yield Part("train split", TrainSplit.objects.filter(**of))
     yield Part("caption", Query.objects.filter(**of))
-    # Housekeeping removes their files.
+    # Housekeeping removes the files of these uploads.
     uploads = VideoUpload.objects.filter(**of)
     yield Part("upload of a video", uploads, "uploads of videos")
     yield Part("video", Video.objects.filter(**of), files=("file", "poster", "sheet"))

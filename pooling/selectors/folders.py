@@ -12,7 +12,7 @@ SHOWN_MAX = 500
 
 
 def folder_root() -> Path | None:
-    """Return `VIDEO_FOLDER`; None if the site has none."""
+    """Return `VIDEO_FOLDER`, or None if it is not set or not a folder."""
     root = Path(settings.VIDEO_FOLDER) if settings.VIDEO_FOLDER else None
     return root if root is not None and root.is_dir() else None
 

@@ -19,7 +19,7 @@ from pooling.signals import judged_captions
 def stored_captions(benchmark: Benchmark) -> StoredCaptions:
     """Return the captions, videos and original positives, and which of them are in use.
 
-    Call it in a transaction if they are to be changed.
+    Call it in a transaction if the captions are then changed.
     """
     judged = _judged_captions(benchmark)
     queries, videos = original_positives(benchmark)

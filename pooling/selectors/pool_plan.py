@@ -31,9 +31,10 @@ VALUES_IN_REQUEST = 20_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The pairs that the options select before the budget, int64 [n], ascending codes.
+    """The pairs that the options select before the budget is applied.
 
-    ranked: the pairs in the top of the runs, int64, ascending.
+    codes: the codes of these pairs. ranked: the codes of the pairs in the top of the runs. Both are
+    int64, ascending. priority: None without a budget.
     """
 
     benchmark: Benchmark
@@ -51,8 +52,8 @@ class PoolPlan:
     codes: the codes of all its pairs. new: the codes of the pairs that no earlier pool contains.
     Both are int64, ascending. n_tasks: number of different text pairs among `codes`. n_new_tasks:
     number of those that no earlier pool contains. n_left_out: number of new pairs that the budget
-    leaves out. n_unranked: number of new pairs that no pooled run ranks to the depth, which only a
-    proxy, similar texts or original positives add.
+    leaves out. n_unranked: number of new pairs that no pooled run ranks to the depth. They come
+    only from a proxy, similar texts or original positives.
     """
 
     runs: Sequence[Run]
@@ -93,7 +94,7 @@ def find_candidates(
     if withdrawn := next((run.name for run in runs if run.is_withdrawn), None):
         raise InvalidInput(f"The run {withdrawn!r} is withdrawn, so it cannot be pooled.")
     ranked = _ranked_codes(benchmark, runs, options, progress)
-    codes = _with_further(benchmark, ranked, options, progress)
+    codes = _with_candidates(benchmark, ranked, options, progress)
     priority = None if options.budget is None else _priority(benchmark, runs, options, codes)
     return Candidates(benchmark, options, runs, codes, ranked, priority)
 
@@ -101,13 +102,13 @@ def find_candidates(
 def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
     check_depth(options.depth)
     check_seed(options.seed)
-    _check_size("sample", options.sample, benchmark.n_queries, "captions")
-    _check_size("sample of videos", options.video_sample, benchmark.n_videos, "videos")
-    _check_size("number of similar texts", options.similar, SIMILAR_MAX, "texts")
-    _check_size("budget", options.budget, 2**31 - 1, "pairs")
+    _check_size("number of sampled captions", options.sample, benchmark.n_queries)
+    _check_size("number of sampled videos", options.video_sample, benchmark.n_videos)
+    _check_size("number of similar texts", options.similar, SIMILAR_MAX)
+    _check_size("maximum of new pairs", options.budget, 2**31 - 1)
     if options.originals not in Originals.values:
         names = ", ".join(Originals.values)
-        raise InvalidInput(f"The original positives must be one of {names}.")
+        raise InvalidInput(f"The option for original positives must be one of {names}.")
     if not 0 < options.similar_from <= 1:
         raise InvalidInput(
             f"The lowest similarity must be above 0 and at most 1, not {options.similar_from}."
@@ -119,9 +120,9 @@ def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
         )
 
 
-def _check_size(name: str, size: int | None, most: int, noun: str) -> None:
+def _check_size(name: str, size: int | None, most: int) -> None:
     if size is not None and not 1 <= size <= most:
-        raise InvalidInput(f"The {name} must have 1 to {most:,} {noun}, not {size:,}.")
+        raise InvalidInput(f"The {name} must be from 1 to {most:,}, not {size:,}.")
 
 
 def select_codes(
@@ -129,7 +130,7 @@ def select_codes(
 ) -> Int64s:
     """Return the pairs of a pool without a budget, int64 [n], ascending codes."""
     ranked = _ranked_codes(benchmark, runs, options, progress)
-    return _with_further(benchmark, ranked, options, progress)
+    return _with_candidates(benchmark, ranked, options, progress)
 
 
 def _ranked_codes(
@@ -144,7 +145,7 @@ def _ranked_codes(
     return union_codes(found)
 
 
-def _with_further(
+def _with_candidates(
     benchmark: Benchmark, ranked: Int64s, options: PoolOptions, progress: Progress
 ) -> Int64s:
     """Add the pairs of similar texts and of a proxy, and follow the rule for original positives."""

@@ -51,7 +51,7 @@ def values_of_proxy(proxy: Proxy) -> Matrix:
 
 
 def captions_of_videos(benchmark: Benchmark) -> list[list[str]]:
-    """Return the captions that have each video as an original positive, by video number."""
+    """Return for each video number the captions that have the video as an original positive."""
     texts = query_texts(benchmark)
     groups: list[list[str]] = [[] for _ in range(benchmark.n_videos)]
     for query, video in zip(*(a.tolist() for a in original_positives(benchmark)), strict=True):
@@ -83,7 +83,7 @@ def candidate_pairs(proxy: Proxy, lowest: float) -> Int64s:
         if number > CANDIDATES_MAX:
             raise InvalidInput(
                 f"More than {CANDIDATES_MAX:,} pairs have a value of {lowest:g} or more by the "
-                f"proxy {proxy.name}. Choose a higher lowest value."
+                f"proxy {proxy.name}. Choose a higher minimum."
             )
         found.append(space.encode(captions, videos))
     return np.concatenate(found)

@@ -8,7 +8,7 @@ from pooling.models import Benchmark, Uploader
 
 
 def uploaders_of(benchmark: Benchmark) -> QuerySet[Uploader]:
-    """Return the active people with a request: those who wait first, longest first."""
+    """Return the active people with a request. Those who wait come first, oldest request first."""
     found = Uploader.objects.filter(benchmark=benchmark, person__is_active=True)
     waiting_first = F("confirmed_at").asc(nulls_first=True)
     return found.select_related("person").order_by(waiting_first, "pk")

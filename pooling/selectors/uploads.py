@@ -67,7 +67,7 @@ class UploadCounts:
 
 
 def upload_path(upload: VideoUpload) -> Path:
-    """Return the path of the file. A file in a bucket is there while it is prepared."""
+    """Return the path of the file. A file of a bucket is there only while it is prepared."""
     if upload.is_in_folder:
         return Path(settings.VIDEO_FOLDER) / upload.folder_path
     return Path(settings.VIDEO_UPLOAD_ROOT) / str(upload.pk)

@@ -38,7 +38,7 @@ def set_addresses(
     """Store the addresses and durations of a file `video_id,url[,duration]`.
 
     A video that has a file keeps it and gets no address. Raises `InvalidInput`, and stores nothing,
-    if a key is unknown, an address is missing, or the browser would not be allowed to play it.
+    if a key is unknown, an address is missing, or browsers would not be allowed to play an address.
     """
     check_can_add_videos(by, benchmark)
     problems = Problems()
@@ -60,7 +60,7 @@ def set_addresses(
 
 
 def refuse_addresses(rows: Iterable[VideoRow], problems: Problems, source: str | None) -> None:
-    """Add each address that the pages of Hearth do not allow browsers to play to the problems."""
+    """Add an error for each address that the pages of Hearth do not allow browsers to play."""
     for row in rows:
         if row.url and (fault := _address_fault(row.url)):
             problems.add(fault, source, row.line)

@@ -144,7 +144,7 @@ def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Ben
     """Change the rule by which captions count as the same text.
 
     Raises `NotPermitted` if `by` may not change the rule. Raises `Conflict` if a campaign was
-    opened under the current rule, unless captions are never equal.
+    opened under the current rule, except if that rule is `OFF`.
     """
     check_can_set_equal_texts(by, benchmark)
     with long_transaction():

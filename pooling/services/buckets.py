@@ -45,8 +45,8 @@ def fetch(upload: VideoUpload, on_piece: Callable[[], None]) -> None:
 
     `on_piece` is called after each piece, and can raise to stop.
 
-    Raises `InvalidInput` or `TooLarge` if it is not allowed or cannot be read, and `OSError` if the
-    disk is full.
+    Raises `InvalidInput` or `TooLarge` if the file is not allowed or cannot be read, and `OSError`
+    if the disk is full.
     """
     from config.shared.buckets import fetch_object
 
@@ -58,7 +58,7 @@ def fetch(upload: VideoUpload, on_piece: Callable[[], None]) -> None:
     try:
         fetch_object(bucket, key, path, check_size=_check_size, on_piece=on_piece)
     except (BucketUnavailable, FileNotFoundError) as error:
-        reason = f"It cannot be read from the bucket {bucket}. {error.strerror}"
+        reason = f"The file cannot be read from the bucket {bucket}. {error.strerror}"
         raise InvalidInput(reason) from error
 
 

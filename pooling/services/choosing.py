@@ -67,7 +67,7 @@ def choose_files(
         f"{counted(len(rows), 'file')} for videos",
         f"{unknown:,} without a video" if unknown else "",
         f"{ambiguous:,} ambiguous" if ambiguous else "",
-        f"{present:,} of videos that have a file" if present else "",
+        f"{present:,} for videos that have a file already" if present else "",
         f"{left_out:,} left out (folders, links, encrypted members)" if left_out else "",
     ]
     return Chosen(rows, ", ".join(part for part in parts if part))

@@ -90,7 +90,7 @@ def delete_benchmark(*, benchmark: Benchmark, by: Actor) -> Plan:
     """Delete a benchmark that has no judgments and no label sets, with all its data and files.
 
     Return what was deleted. The roles of people in the benchmark stay. Raises `NotPermitted` if
-    `by` does not lead the benchmark, and `Conflict` if something must stay.
+    `by` does not lead the benchmark, and `Conflict` if an obstacle exists.
     """
     check_can_manage_benchmark(by, benchmark)
     with deletion(benchmark, lock=benchmark) as plan:
@@ -105,13 +105,14 @@ def delete_benchmark(*, benchmark: Benchmark, by: Actor) -> Plan:
 def _index_of_pairs() -> Iterator[None]:
     """Index the pairs by video while videos are deleted.
 
-    For each deleted video, the database looks for pairs that refer to it. `Pair.video` has no index
-    because building pools would take longer, so each lookup would read the whole table.
+    For each deleted video, the database looks for pairs that refer to it. `Pair.video` has no
+    index, because it would slow down the building of pools. Without an index, each lookup would
+    read the whole table.
     """
     table = connection.ops.quote_name(Pair._meta.db_table)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # While checks wait for the commit, PostgreSQL changes no index of their tables.
+            # PostgreSQL cannot create an index while deferred checks of the table are pending.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute(f"CREATE INDEX pair_video_of_deletion ON {table} (video_id)")
         yield

@@ -93,7 +93,7 @@ def begin_import(
 
 @contextmanager
 def _stored(files: Mapping[str, UploadedFile[Any]]) -> Iterator[dict[str, str]]:
-    """Store files and yield their names. An error of the person deletes them."""
+    """Store files and yield their names. Delete the files after a `HearthError`."""
     stored: dict[str, str] = {}
     try:
         for name, file in files.items():
@@ -159,7 +159,7 @@ def accept_import(*, found: BenchmarkImport, plan: str, by: Actor) -> Job:
 def write_import(
     *, found: BenchmarkImport, plan: str, by: Actor, progress: Progress
 ) -> ImportReport:
-    """Import the files under their plan. A job that starts again after the import changes nothing.
+    """Import the files as planned. A job that starts again after the import changes nothing.
 
     Raises what `import_benchmark` raises.
     """

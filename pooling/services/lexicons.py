@@ -21,9 +21,9 @@ LIMITS = Limits(seconds=120, cpu_seconds=120, memory_mb=512, file_mb=MEMBER_MB)
 
 @contextmanager
 def unpacked_wordnet(file: SentFile) -> Iterator[Path]:
-    """Yield a folder with the files of a WordNet in an archive, or the folder itself.
+    """Yield a folder with the files of WordNet. An archive is unpacked; a folder is used as it is.
 
-    Raises `InvalidInput` if the archive cannot be read, or a file is missing in it.
+    Raises `InvalidInput` if the archive cannot be read, or if it lacks a file.
     """
     if file.path.is_dir():
         yield file.path

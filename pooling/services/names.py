@@ -1,4 +1,4 @@
-"""Names of runs and train splits, unique within a benchmark."""
+"""Names of runs, proxies and train splits, unique within a benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prepare the files that people have added: each ends playable, or refused with its reason."""
+"""Prepare the files that people have added: each is then playable, unpacked or refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ from pooling.services.videos import Preparers, ReadyVideo, attach, limits_of, pr
 
 log = logging.getLogger(__name__)
 
-# The job ends before the worker's time limit. Another job prepares the remaining files.
+# The job ends this number of seconds before the worker's time limit. Another job prepares the
+# remaining files.
 RESERVE_SECONDS = 60
 # A file is started only if the job has this much time left. The few files that need more time are
 # started again.
@@ -58,7 +59,7 @@ STORED_FILES = ("file", "poster", "sheet")
 
 
 class PreparedReport(TypedDict):
-    """The numbers of files by how they ended, as the job stores them."""
+    """The number of files that reached each final state, as the job stores it."""
 
     playable: int
     refused: int
@@ -67,7 +68,7 @@ class PreparedReport(TypedDict):
 
 @dataclass(slots=True)
 class _Work:
-    """One attempt of a job at the files of a benchmark."""
+    """One attempt of a job to prepare the files of a benchmark."""
 
     benchmark: Benchmark
     job: UUID
@@ -85,7 +86,11 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A file that is being prepared. `is_cut`: whether less time is left than a file may take."""
+    """A file that is being prepared. limit: its time in seconds.
+
+    is_cut: whether this is less than the file may take, because the job ends soon. The next job
+    then tries the file again.
+    """
 
     upload: VideoUpload
     started: float
@@ -225,9 +230,10 @@ def _wait_again(work: _Work, upload: VideoUpload) -> None:
 
 
 def _between_pieces(work: _Work) -> Callable[[], None]:
-    """Return what to call while a file arrives from a bucket.
+    """Return a function to call after each piece of a file that arrives from a bucket.
 
-    It raises `Cancelled` if the job was cancelled, and `TimeoutError` if its time has run out.
+    The function raises `Cancelled` if the job was cancelled, and `TimeoutError` if its time has run
+    out.
     """
     reported = time.monotonic()
 
@@ -245,7 +251,7 @@ def _between_pieces(work: _Work) -> Callable[[], None]:
 
 @contextmanager
 def _refused_if_not_stored(work: _Work, upload: VideoUpload) -> Iterator[None]:
-    """Refuse the file if the disk or the bucket cannot store it. The other files are prepared."""
+    """Refuse the file if the disk or the bucket cannot store it. Other files are still prepared."""
     try:
         yield
     except BucketUnavailable:

@@ -21,9 +21,12 @@ from pooling.selectors.uploads import upload_path
 
 KIND = "prepare_videos"
 ATTEMPTS = 3
-CANCELLED = "It was cancelled. Retry it to prepare it, or remove it."
-WORKER_DIED = f"Its job ended {ATTEMPTS} times without a result. The worker’s log has the reason."
-NO_RIGHT = "The person who sent it may no longer add videos."
+CANCELLED = "The preparation was cancelled. Retry it, or remove the file."
+WORKER_DIED = (
+    f"The job of this file ended {ATTEMPTS} times without a result. "
+    "The worker’s log has the reason."
+)
+NO_RIGHT = "The person who sent the file may no longer add videos."
 
 
 def queue_upload(upload: VideoUpload, by: Actor) -> None:
@@ -34,8 +37,10 @@ def queue_upload(upload: VideoUpload, by: Actor) -> None:
 
 
 def preparing_job(benchmark: Benchmark, by: Actor) -> Job:
-    """Return the job that prepares the files of the benchmark. At most one of them is
-    unfinished."""
+    """Return the job that prepares the files of the benchmark.
+
+    A benchmark has at most one unfinished job of this kind.
+    """
     return enqueue_job(
         kind=KIND,
         title=f"Prepare videos of {benchmark.name}",
@@ -46,7 +51,7 @@ def preparing_job(benchmark: Benchmark, by: Actor) -> Job:
 
 
 def queue_uploads() -> int:
-    """Queue jobs for the files that no job will prepare; return their number.
+    """Queue jobs for the files that no job will prepare. Return the number of files.
 
     The job of such a file ended just before the file was complete, or ran out of time, or its
     worker died. Files of a cancelled job are refused.
@@ -79,7 +84,7 @@ def refuse_files_of_job(job: UUID) -> None:
 
 @transaction.atomic
 def cancel_uploads(*, benchmark: Benchmark, by: Actor) -> int:
-    """Refuse all files that wait or are being prepared; return their number.
+    """Refuse all files that wait or are being prepared. Return their number.
 
     A file that is being prepared is prepared to its end, but not stored.
     """

@@ -43,7 +43,7 @@ class ReadRun:
             raise Outdated("The captions have changed in the meantime. Import the run again.")
 
     def store_matrix(self) -> dict[str, str]:
-        """Store the files of the matrix, if there is one. Return the fields of the run with them.
+        """Store the files of the matrix, if there is one. Return the run's fields that name them.
 
         Housekeeping removes the files if no run names them.
         """
@@ -75,11 +75,11 @@ def reading_run(
 ) -> Iterator[ReadRun]:
     """Read and check a run file. Raises `InvalidInput` with the first hundred errors.
 
-    Its temporary files are removed at the end.
+    The temporary files are removed at the end.
     """
     if format == "auto":
         format = format_of(path, source)
-    names_texts = format == "json"  # other formats do not need the texts, which take time to load
+    needs_texts = format == "json"  # other formats do not need the texts, which take time to load
     with ExitStack() as files:
         whole = None
         if format == "npy":
@@ -90,8 +90,8 @@ def reading_run(
             format=format,
             query_numbers=query_numbers(benchmark),
             video_numbers=video_numbers(benchmark),
-            texts=query_texts(benchmark) if names_texts else None,
-            original=_positives_by_query(benchmark) if names_texts else None,
+            texts=query_texts(benchmark) if needs_texts else None,
+            original=_positives_by_query(benchmark) if needs_texts else None,
             depth=depth,
             source=source,
             progress=lambda done, total: progress(done, total, f"reading the {direction} run"),

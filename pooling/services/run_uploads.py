@@ -86,7 +86,7 @@ def upload_run(
         with stored_upload(file) as stored:
             job = enqueue_job(
                 kind=KIND,
-                # Without the names of person and run, because researchers see the title.
+                # The title names neither the person nor the run, because researchers see it.
                 title=f"Score a run that was uploaded to {benchmark.name}",
                 params={**params, **stored},
                 benchmark_key=benchmark.key,
@@ -194,13 +194,13 @@ def _store_once(upload: RunUpload, read: ReadRun, system: str, depth: int | None
 
 
 def _refuse(upload: RunUpload, reason: str, problems: list[ProblemReport]) -> int:
-    """Refuse a waiting upload, and give its slot back, because no score was computed."""
+    """Refuse a waiting upload, and free its slot, because no score was computed."""
     waiting = RunUpload.objects.filter(pk=upload.pk, state=RunUploadState.WAITING)
     return waiting.update(state=RunUploadState.REFUSED, reason=reason, problems=problems, slot=None)
 
 
 def settle_run_uploads() -> int:
-    """Refuse waiting uploads whose job has ended without a result; return their number.
+    """Refuse waiting uploads whose job has ended without a result. Return their number.
 
     The job failed, was cancelled or deleted, or was never stored because the process died.
     """
@@ -271,8 +271,8 @@ def _check_is_new(run: Run) -> None:
 def refuse_upload(*, upload: RunUpload, reason: str, by: Actor) -> None:
     """Refuse an upload for a reason that its sender sees. Its run is withdrawn.
 
-    It still counts toward the limit of the day. Raises `NotPermitted` if `by` does not lead the
-    benchmark, and `Conflict` if it is already refused.
+    The upload still counts toward the limit of the day. Raises `NotPermitted` if `by` does not lead
+    the benchmark, and `Conflict` if the upload is already refused.
     """
     check_can_refuse_upload(by, upload)
     if not reason.strip():

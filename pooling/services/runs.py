@@ -28,7 +28,7 @@ from pooling.services.names import check_name, free_name
 from pooling.services.reading_runs import ReadRun, reading_run
 from pooling.signals import run_imported
 
-# The lists of this number of predictions are stored by one statement, to save memory.
+# Lists are stored in parts of about this number of predictions, to save memory.
 PART_PREDICTIONS = 1 << 18
 
 
@@ -53,7 +53,7 @@ class RunReport(TypedDict):
 class ImportedRun:
     """An imported run. `created` is False if the same content was already stored.
 
-    `jobs` were queued because the run is new. They score it. `also` is the run from video to text
+    `jobs` are the queued jobs that score a new run. `also` is the run from video to text
     if both directions of a matrix were imported.
     """
 
@@ -183,8 +183,8 @@ def check_run_options(
 ) -> str:
     """Check the options of a run, and return its name.
 
-    A name that a person has entered stays, except for the video-to-text run of two runs of a
-    matrix.
+    A name that a person has entered stays. If both runs of a matrix are imported (`is_both`), the
+    direction is added to the name of the video-to-text run.
     """
     check_name(system, "system")
     wanted = name or system

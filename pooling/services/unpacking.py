@@ -13,7 +13,7 @@ from pooling.models import VideoUpload
 from pooling.selectors.uploads import upload_path
 from pooling.services.choosing import FoundFile, choose_files, store_chosen
 
-# The time limit for listing the members, and again for reading their content.
+# The time limit for listing the members, and also for reading their content.
 SECONDS_MAX = 350
 MEMORY_MB = 1024
 
@@ -58,7 +58,7 @@ def _check_space(size: int) -> None:
         check_free_space(size)
     except OSError:
         raise InvalidInput(
-            f"The disk has not enough space for the members, which have {size / 1e6:,.0f} MB. "
+            f"The disk does not have enough space for the {size / 1e6:,.0f} MB of the members. "
             "Free some space, then retry."
         ) from None
 

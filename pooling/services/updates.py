@@ -29,10 +29,10 @@ BATCH = 500
 def update_captions(
     *, benchmark: Benchmark, file: CaptionsFile, changes: Changes, by: Actor
 ) -> None:
-    """Apply changes whose plan has no errors. Call it in the transaction that checked the plan.
+    """Apply changes whose plan has no errors. Call this in the transaction that checked the plan.
 
-    If no caption or video is added or removed, all numbers stay. Otherwise nothing refers to them
-    yet, and captions get the order of the file.
+    If no caption or video is added or removed, all numbers stay. Otherwise, nothing refers to the
+    numbers yet, and captions are numbered in the order of the file.
     """
     before = {"captions": benchmark.n_queries, "videos": benchmark.n_videos}
     stays = not (changes.new["captions"] or changes.removed["captions"])
@@ -133,7 +133,7 @@ def _renumber_videos(benchmark: Benchmark, keys: Sequence[str]) -> None:
 
 
 def _renumber_tags(benchmark: Benchmark, before: Sequence[str], after: Sequence[str]) -> None:
-    """Let tags refer to the same captions by their new numbers. Delete tags without captions."""
+    """Replace the query numbers in tags by the new numbers. Delete tags without captions."""
     number_of = {key: number for number, key in enumerate(after)}
     new = np.array([number_of.get(key, -1) for key in before], dtype=np.int64)
     for name, numbers in tagged_queries(benchmark).items():
@@ -147,7 +147,7 @@ def _renumber_tags(benchmark: Benchmark, before: Sequence[str], after: Sequence[
 
 
 def _store_sha256(benchmark: Benchmark, file: CaptionsFile, numbers: Int64Array) -> None:
-    """Store a hash of the captions in the order of their numbers, which caches rely on.
+    """Store a hash of the captions in the order of their numbers. Caches rely on this hash.
 
     It is the hash of the file, unless the file has another order.
     """

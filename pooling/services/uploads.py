@@ -64,9 +64,10 @@ class Checksum:
 def begin_upload(*, benchmark: Benchmark, file: FileFacts, by: Actor) -> VideoUpload:
     """Return the upload of a file. It continues if a part of the same file was sent before.
 
-    Raises `InvalidInput` if no video or several have this name. Raises `Conflict` if the video is
-    playable or another file is on its way to it. Raises `TooLarge` if the file is too large or the
-    person has too many files that are not prepared yet. Raises `OSError` if the disk is too full.
+    Raises `InvalidInput` if no video or several videos have this name. Raises `Conflict` if the
+    video is playable or another file is on its way to it. Raises `TooLarge` if the file is too
+    large or the person has too many files that are not prepared yet. Raises `OSError` if the disk
+    is too full.
     """
     check_can_add_videos(by, benchmark)
     _check_file(file)

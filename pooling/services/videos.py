@@ -60,8 +60,9 @@ def prepared_videos(
 ) -> Iterator[dict[str, ReadyVideo]]:
     """Yield the playable files of the rows by video key, in a temporary folder.
 
-    Each core has a thread with a sandbox, because the files are not trusted. A file that cannot be
-    played is returned with its fault. Raises `InvalidInput` if a file is missing.
+    One thread per core prepares files. Each thread uses a sandbox, because the files are not
+    trusted. A file that cannot be played is returned with its fault. Raises `InvalidInput` if a
+    file is missing.
     """
     sources = _sources(rows, media_dir)
     ready: dict[str, ReadyVideo] = {}
@@ -106,7 +107,7 @@ def preparers() -> Iterator[Preparers]:
 
     At the end, the preparation of unfinished files stops, too.
     """
-    # With the other files on their way to videos, because the media can be in a bucket.
+    # The folder is next to the other uploads, because the media can be in a bucket.
     root = Path(settings.VIDEO_UPLOAD_ROOT)
     root.mkdir(parents=True, exist_ok=True)
     sandboxes = [Sandbox(PREPARE) for _ in range(os.cpu_count() or 1)]
@@ -127,7 +128,7 @@ def attach_videos(
 ) -> tuple[str, ...]:
     """Store the files, URLs and durations of the benchmark's videos.
 
-    A video that already has a file only gets what is missing (`_renew`). If a row leaves a value
+    A video that already has a file is only updated by `_renew`. If a row leaves a value
     empty, the stored value stays. Return a note for each file that cannot be played.
     """
     _renew(benchmark, ready)
@@ -168,7 +169,7 @@ def _renew(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
             _store(video, "sheet", again.sheet)
         if _stored_sha256(video) == again.sha256:
             delete = partial(default_storage.delete, video.file.name or "")
-            # robust: housekeeping deletes the file if this fails.
+            # If this fails, housekeeping deletes the file later.
             transaction.on_commit(delete, robust=True)
             _store(video, "file", again.file)
         changed.append(video)

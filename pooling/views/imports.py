@@ -67,7 +67,7 @@ def captions_update(request: HttpRequest, key: str) -> HttpResponse:
 def _begin(
     request: HttpRequest, form: CaptionsForm, key: str, *, update: bool
 ) -> HttpResponse | None:
-    """Start the plan of a valid form. Return None if the form is to be shown."""
+    """Start the job that plans the import. Return None if the form must be shown."""
     if request.method != "POST" or not form.is_valid():
         return None
     values = form.cleaned_data

@@ -36,7 +36,7 @@ def video_sheet(request: HttpRequest, public_id: uuid.UUID) -> HttpResponseBase:
 def _media(
     request: HttpRequest, public_id: uuid.UUID, field: str, content_type: str
 ) -> HttpResponseBase:
-    # No redirect to the sign-in page, because a video player cannot show it.
+    # This does not redirect to the sign-in page, because a video player cannot show that page.
     if not can_watch_videos(request.user):
         raise PermissionDenied
     video = get_object_or_404(

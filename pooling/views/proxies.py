@@ -45,7 +45,7 @@ from pooling.selectors.proxies import (
 )
 from pooling.targets import target_of_proxy
 
-# A preview shows this number of pairs with the highest values, and as many with the lowest.
+# A preview shows this number of pairs with the highest values, and the same number with the lowest.
 SHOWN = 5
 COLUMNS = (
     Column("name", "Proxy"),
@@ -57,7 +57,7 @@ COLUMNS = (
     Column("created", "Added", "time", highest_first=True),
     Column("by", "By", is_sortable=False),
 )
-# The names of options on pages. Stored options keep their names, as exports contain them.
+# The names of options on pages. Stored options keep their names, because exports contain them.
 OPTION_TITLES = {"least share of captions": "minimum share of captions"}
 
 
@@ -132,8 +132,8 @@ def _preview(request: HttpRequest, found: Proxy) -> dict[str, Any]:
     The query string names the video and the caption by key, or by number in links to the next and
     previous one. By default, they are the first of the benchmark.
     """
-    video = _chosen(request, "video", found.benchmark.videos.all())
-    caption = _chosen(request, "caption", found.benchmark.queries.all())
+    video = _requested(request, "video", found.benchmark.videos.all())
+    caption = _requested(request, "caption", found.benchmark.queries.all())
     n_videos, n_captions = found.benchmark.n_videos, found.benchmark.n_queries
     return {
         "video": video,
@@ -151,7 +151,7 @@ def _address(name: str, number: int, **kept: str) -> str:
     return f"?{urlencode({**kept, f'{name}_number': number})}#of-{name}"
 
 
-def _chosen(request: HttpRequest, name: str, rows: Any) -> Any:
+def _requested(request: HttpRequest, name: str, rows: Any) -> Any:
     if wanted := request.GET.get(name, "").strip():
         return get_object_or_404(rows, key=wanted)
     number = request.GET.get(f"{name}_number", "0")

@@ -1,4 +1,4 @@
-"""Pages that make a benchmark public, and those of runs that are uploaded to it for scoring."""
+"""Pages that make a benchmark public, and pages of runs that people upload for scoring."""
 
 from __future__ import annotations
 

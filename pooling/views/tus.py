@@ -1,6 +1,7 @@
 """The tus protocol 1.0, by which browsers and scripts send files in parts.
 
-Core, creation, checksum, termination and expiration: https://tus.io/protocols/resumable-upload.
+The core and the extensions creation, checksum, termination and expiration are supported:
+https://tus.io/protocols/resumable-upload.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def tus(view: View) -> View:
 def answer(
     request: HttpRequest, benchmark: Benchmark, work: Callable[[], HttpResponseBase]
 ) -> HttpResponseBase:
-    """Return the response of `work` if the person and the version of the protocol are right."""
+    """Check the person and the version of the protocol, then return the response of `work`."""
     check_can_add_videos(request.user, benchmark)
     if request.method == "OPTIONS":
         response: HttpResponseBase = HttpResponse(status=204, headers=CAPABILITIES)

@@ -452,7 +452,7 @@ def test_the_videos_of_a_bucket_are_added(
     assert ended()["v1.mp4"] == ("playable", "")
     assert ended()["v2.mp4"] == (
         "refused",
-        "It cannot be read from the bucket clips. It does not exist.",
+        "The file cannot be read from the bucket clips. It does not exist.",
     )
     bucket.VIDEO_BUCKETS = []
     tus.client.post("/benchmarks/tiny/videos/new/retry/")

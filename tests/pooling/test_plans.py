@@ -214,7 +214,7 @@ def test_numbers_in_use_allow_no_new_and_no_missing_captions(
 ) -> None:
     rows = [("c0", "a cat", "v0"), ("c1", "a dog", "v8"), ("c9", "new", "v1")]
     made = plan(tmp_path, rows, videos=write_videos(tmp_path, [("v0", "", ""), ("v7", "", "")]))
-    where = "only before the first run, pool or gold item"
+    where = "only before the first run, proxy, pool or gold item"
     assert reasons(made) == [
         (4, f"caption 'c9' is new; captions and videos can be added {where}"),
         (3, f"video 'v7' is new; captions and videos can be added {where}"),
@@ -232,7 +232,7 @@ def test_a_judged_text_cannot_change_nor_one_that_shares_its_labels(
     made = plan(tmp_path, [*rows, ("c2", "A CAT", "v2"), ("c3", "a fish", "v2")])
     where = "is in a pool or a gold item"
     assert reasons(made) == [
-        (2, f"the text of caption 'c0' cannot change, because it {where}"),
+        (2, f"the text of caption 'c0' cannot change, because the caption {where}"),
         (5, f"the text of caption 'c3' cannot change, because an equal caption {where}"),
     ]
     made = plan(

@@ -170,16 +170,19 @@ def test_effort_merges_equal_captions_and_uses_the_measured_speed(tmp_path: Path
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"video_sample": 5}, "The sample of videos must have 1 to 4 videos, not 5."),
-        ({"budget": 0}, "The budget must have 1 to 2,147,483,647 pairs, not 0."),
-        ({"similar": 101}, "The number of similar texts must have 1 to 100 texts, not 101."),
+        ({"video_sample": 5}, "The number of sampled videos must be from 1 to 4, not 5."),
+        ({"budget": 0}, "The maximum of new pairs must be from 1 to 2,147,483,647, not 0."),
+        ({"similar": 101}, "The number of similar texts must be from 1 to 100, not 101."),
         ({"similar_from": 0.0}, "The lowest similarity must be above 0 and at most 1, not 0.0."),
         (
             {"proxy_from": 0.0},
             "The lowest value of the proxy must be above 0 and at most 1, not 0.0.",
         ),
         ({"proxy": "x"}, "There is no proxy 'x' in tiny. The proxies are: none."),
-        ({"originals": "x"}, "The original positives must be one of ranked, added, left-out."),
+        (
+            {"originals": "x"},
+            "The option for original positives must be one of ranked, added, left-out.",
+        ),
     ],
 )
 def test_wrong_options(benchmark: Benchmark, options: dict[str, Any], error: str) -> None:

@@ -236,7 +236,7 @@ def test_a_file_that_no_job_will_prepare_gets_another_job(tus: TusClient, lead: 
     assert VideoUpload.objects.get(name="v0.mp4").job != first
     assert ended()["v1.mp4"] == (
         "refused",
-        "Its job ended 3 times without a result. The worker’s log has the reason.",
+        "The job of this file ended 3 times without a result. The worker’s log has the reason.",
     )
 
 
@@ -262,7 +262,7 @@ def test_cancelling_the_preparation_refuses_what_is_left(tus: TusClient) -> None
     tus.create("v1.mp4", 10)
     assert tus.client.post(PAGE + "cancel/").status_code == 302
     assert ended() == {
-        "v0.mp4": ("refused", "It was cancelled. Retry it to prepare it, or remove it."),
+        "v0.mp4": ("refused", "The preparation was cancelled. Retry it, or remove the file."),
         "v1.mp4": ("arriving", ""),
     }
     assert run_jobs().result == {"playable": 0, "refused": 0, "unpacked": 0}

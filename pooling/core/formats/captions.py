@@ -21,10 +21,10 @@ MAX_BYTES = 256 << 20
 class CaptionsFile:
     """The captions, the videos they name, and the original positives.
 
-    Captions and videos are numbered 0, 1, 2 … in order of first appearance. `lines` are the lines
-    of the captions; 0 without lines. `positive_queries` and `positive_videos` are int32
-    [n_positives]: the numbers of each pair, in the order of the file. `sources` are the names of
-    the files, the one with the captions first, and `formats` their formats.
+    Captions and videos are numbered 0, 1, 2 … in order of first appearance. `lines` has the line
+    of each caption, or 0 in formats without lines. `positive_queries` and `positive_videos` are
+    int32 [n_positives]: the numbers of each pair, in the order of the file. `sources` are the names
+    of the files, the one with the captions first, and `formats` their formats.
     """
 
     query_keys: tuple[str, ...]
@@ -40,10 +40,11 @@ class CaptionsFile:
 
 
 class CaptionsBuilder:
-    """The captions, videos and positives that have been read. Each method adds what is valid.
+    """The captions, videos and original positives that have been read so far.
 
-    An error is added to `problems` with the line, and the row is left out. In formats without
-    lines, `line` is 0, and errors begin with `place`.
+    Each method checks its values. If a value is invalid, an error with the line is added to
+    `problems`, and the row is left out. In formats without lines, `line` is 0, and errors begin
+    with `place`.
     """
 
     def __init__(self, source: str, problems: Problems) -> None:
@@ -80,7 +81,7 @@ class CaptionsBuilder:
             return self._new_query(line, key, text, place)
         if text != self._texts[query]:
             reason = (
-                f"caption {shown(key)} has a different text{self._where(query)}; give each text "
+                f"caption {shown(key)} has a different text{self._in_line(query)}; give each text "
                 "its own caption_id"
             )
             self.refuse(reason, line, place)
@@ -100,7 +101,7 @@ class CaptionsBuilder:
         return number
 
     def add_videos(self, keys: Iterable[str]) -> None:
-        """Add videos with valid keys, so that they have the first numbers."""
+        """Add videos whose keys are valid. Videos that are added first have the lowest numbers."""
         for key in keys:
             self._videos.setdefault(key, len(self._videos))
 
@@ -169,6 +170,6 @@ class CaptionsBuilder:
         reason = f"caption {shown(key)} with video {shown(video)} is already{where}"
         self.refuse(reason, line, place, source)
 
-    def _where(self, query: int) -> str:
+    def _in_line(self, query: int) -> str:
         line = self._lines[query]
         return f" in line {line}" if line else ""

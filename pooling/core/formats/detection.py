@@ -25,7 +25,7 @@ TITLES = {
 }
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
-# The first member of MSVD is a list of texts; those of MSRVTT_data.json are not.
+# The first member of an MSVD file is a list of texts. The first member of MSRVTT_data.json is not.
 _MSVD = re.compile(rf"\{{\s*{_STRING}\s*:\s*\[\s*(?:\"|\])")
 _QRELS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+-?[0-9]+\s*")
 _SEPARATED = re.compile(r"[^\s,]+[ \t]+\S+")
@@ -58,7 +58,7 @@ def _format_of_text(path: Path, source: str, first: str) -> str:
 
 
 def _is_json_line(line: str) -> bool:
-    """Return whether a line is a complete object with a caption, or with only scalar values."""
+    """Return whether a line is a whole JSON object with a caption, or with only scalar values."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

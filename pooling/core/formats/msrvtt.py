@@ -67,11 +67,11 @@ def captions_of(
 ) -> tuple[CaptionsBuilder, list[str]]:
     """Return all sentences of the videos of a split as captions, with notes.
 
-    Without a list, the videos with the split "test" are used, or all videos if none has it. The key
-    of a caption is its `sen_id`. An error names the entry and not the line, because the whole file
-    can be one line.
+    If `split` is None, the videos of the split "test" are used, or all videos if no video has that
+    split. The key of a caption is its `sen_id`. An error names the entry and not the line, because
+    the whole file can be one line.
     """
-    wanted, notes = _wanted(data, split, problems)
+    wanted, notes = _wanted_videos(data, split, problems)
     builder = CaptionsBuilder(data.source, problems)
     builder.add_videos(wanted)
     for number, sentence in enumerate(data.sentences, start=1):
@@ -95,10 +95,10 @@ def _add_sentence(builder: CaptionsBuilder, key: str, text: str, video: str, pla
         builder.add_row(0, key, text, video, place=place)
 
 
-def _wanted(
+def _wanted_videos(
     data: MsrvttData, split: VideoList | None, problems: Problems
 ) -> tuple[dict[str, None], list[str]]:
-    """Return the videos to use, in the order of the list or of the file."""
+    """Return the videos to use, in the order of the list or else of the file, and notes."""
     if split is not None:
         for key, line in split.lines.items():
             if key not in data.splits:

@@ -20,10 +20,10 @@ def parse_msvd(
     problems: Problems,
     progress: Progress | None = None,
 ) -> tuple[CaptionsBuilder, str]:
-    """Read the captions of the videos of a split, or of all videos. Return also the content's hash.
+    """Read the captions of the videos of a split, or of all videos. Also return the content's hash.
 
-    The n-th caption of a video has the key `VIDEO#n`, counted from 0. With a split, the videos have
-    its order. JSON has no lines, so an error names the video.
+    The n-th caption of a video has the key `VIDEO#n`, counted from 0. If there is a split, the
+    videos are in its order. An error names the video, because JSON has no lines.
     """
     blocks = TextBlocks(path, source=source, progress=progress, max_line=None, max_bytes=MAX_BYTES)
     found: dict[str, list[object]] = {}

@@ -23,7 +23,7 @@ from pooling.core.problems import Problems
 
 AUTO, TREC = "auto", "trec"
 SOURCES = (MSRVTT, MSVD, TREC)
-# The combinations of formats that can be read, each with the `expected` that allows it.
+# The combinations of formats that can be read, each with the value of `expected` that allows it.
 COMBINATIONS = {
     frozenset({TABLE}): TABLE,
     frozenset({MSRVTT, TABLE}): MSRVTT,
@@ -83,7 +83,8 @@ def _by_format(
     files: Sequence[SourceFile], expected: str, *, has_columns: bool
 ) -> dict[str, SourceFile]:
     formats = [detection.format_of(file.path, file.source) for file in files]
-    # Lines with an id and a text may also be a table whose columns have other names.
+    # Topics need qrels. Without them, lines with an id and a text are read as a table, whose
+    # columns may have other names.
     if formats == [TOPICS] or (len(files) == 1 and has_columns):
         formats = [TABLE]
     by_format = dict(zip(formats, files, strict=True))
@@ -158,10 +159,10 @@ def _checked(file: CaptionsFile, problems: Problems) -> CaptionsFile:
     """Refuse a file without captions, and note captions without an original positive."""
     if not file.query_keys and not problems.number:
         raise InvalidInput("the file has no caption", source=file.sources[0])
-    lonely = len(file.query_keys) - len(np.unique(file.positive_queries))
-    if not lonely or problems.number:
+    without_positive = len(file.query_keys) - len(np.unique(file.positive_queries))
+    if not without_positive or problems.number:
         return file
-    note = f"Captions without an original positive: {lonely:,}."
+    note = f"Captions without an original positive: {without_positive:,}."
     return replace(file, notes=(*file.notes, note))
 
 

@@ -21,7 +21,7 @@ from pooling.core.table import CsvTable
 
 CSV, TSV, JSONL = "csv", "tsv", "jsonl"
 KEY, TEXT, VIDEO = "caption_id", "caption", "video_id"
-# The names under which each column is found if no person selects it, the best first.
+# The usual names of each column, the best first. They are used if a column is not selected.
 KNOWN_NAMES = {
     KEY: (KEY, "query_id", "sen_id", "sentence_id", "qid", "key", "id"),
     TEXT: (TEXT, "sentence", "text", "query", "description"),
@@ -38,7 +38,7 @@ Row = tuple[int, tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TableHead:
-    """The start of a table: its format, its columns, and its first rows for a person to see."""
+    """The start of a table: its format, its columns, and its first rows as a preview."""
 
     format: str
     delimiter: str
@@ -46,9 +46,9 @@ class TableHead:
     rows: tuple[tuple[str, ...], ...]
 
     def named(self, selected: Mapping[str, str]) -> dict[str, str]:
-        """Return the names of the columns of captions: the selected or else the known ones.
+        """Return the name of each caption column in this table: the selected or else a usual name.
 
-        A column whose selection is empty has no name.
+        A column is left out if its selection is empty, or if it is not selected and not found.
         """
         names = {}
         for column, known in KNOWN_NAMES.items():
@@ -90,9 +90,9 @@ def parse_captions(
     """Read a table with one row for each original positive of a caption.
 
     columns: the names of the columns `caption_id`, `caption` and `video_id` in this file; a column
-    without a name is found by its usual names. Without a column of ids, a caption gets the key of
-    its video and its position among the captions of that video, such as `v1#0`. In JSON lines, a
-    row may name a list of videos.
+    without a name is found by its usual names. If there is no column of ids, the key of a caption
+    is made of the key of its video and its position among the captions of that video, such as
+    `v1#0`. In JSON lines, a row may name a list of videos.
 
     Invalid rows are added to `problems`. If `problems` is None, the first one is raised. Raises
     `InvalidInput` if the file cannot be read as a table, or if it has no captions.
@@ -126,7 +126,7 @@ def parse_captions(
 class JsonLines:
     """An iterable over objects, one per line: line number, and a tuple of values.
 
-    An object whose last value is a list yields a row for each entry. Numbers become text. A line
+    An object with a list of videos yields a row for each video. Numbers become text. A line
     that is not such an object is added to `problems`.
     """
 
@@ -207,14 +207,14 @@ def _notes(named: Mapping[str, str]) -> list[str]:
     notes = [f"columns read: {', '.join(renamed)}"] if renamed else []
     if KEY not in named:
         notes.append(
-            "There is no column of caption ids, so each caption has the id of its video and its "
-            "position among the captions of that video."
+            "There is no column of caption ids, so the id of each caption is made of the id of its "
+            "video and its position among the captions of that video."
         )
     return notes
 
 
 def _sha256(content: str, named: Mapping[str, str]) -> str:
-    """Return the hash of the content, and of the names of the columns unless they are the usual."""
+    """Return the hash of the content, and of the column names if they are not the standard ones."""
     if all(named.get(column) == column for column in KNOWN_NAMES):
         return content
     return hashlib.sha256(json.dumps([content, dict(named)], sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""TREC topics with qrels: the topics are the captions, and relevant pairs the original positives.
+"""TREC topics with qrels: topics become captions, and relevant pairs become original positives.
 
 Topics are `<top>` blocks with `<num>` and `<title>`, or lines of an id and a text. Qrels are lines
 `topic iteration video relevance`: https://trec.nist.gov/data/qrels_eng/.
@@ -31,7 +31,7 @@ MAX_TOPIC_LINES = 1_000
 def parse_topics(
     path: Path, source: str, problems: Problems, progress: Progress | None = None
 ) -> tuple[CaptionsBuilder, str]:
-    """Read the topics as captions. Return also the hash of the content.
+    """Read the topics as captions. Also return the hash of the content.
 
     The text of a `<top>` block is its title, or its description if it has no title. A topic without
     a number or a text is added to `problems`.
@@ -139,10 +139,11 @@ def add_qrels(
     problems: Problems,
     progress: Progress | None = None,
 ) -> tuple[str, list[str]]:
-    """Add the pairs with a relevance above 0. Return the hash of the content, and notes.
+    """Add the pairs with a relevance above 0 as original positives.
 
-    The videos of the other lines belong to the benchmark as well. Lines with an unknown topic, a
-    repeated pair or a relevance that is not an integer are added to `problems`.
+    Return the hash of the content, and notes. The videos of the other lines are added, too. Lines
+    with an unknown topic, a repeated pair or a relevance that is not an integer are added to
+    `problems`.
     """
     blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
     seen: set[tuple[str, str]] = set()
@@ -163,7 +164,7 @@ def add_qrels(
         else:
             builder.add_video(line, video, source=source)
             others += 1
-    note = f"Pairs with a relevance of 0 or less, of which only the videos are used: {others:,}."
+    note = f"Pairs with a relevance of 0 or less (only their videos are used): {others:,}."
     return blocks.sha256, [note] if others else []
 
 

@@ -60,8 +60,9 @@ def compute(
     """Return the matrix of a proxy, [n_rows, n_columns], float32 if `out` is None.
 
     rows: the captions of each video. columns: usually one caption each. own: the rows and columns
-    of pairs of a video and its own caption, whose value becomes 1, as in equation 5 of Wray et al.
-    Without it, values are as the published code computes them. `progress` can cancel the work.
+    of the pairs of a video and its own caption. Their value becomes 1, as in equation 5 of Wray et
+    al. If `own` is None, values are as the published code computes them. `progress` can cancel the
+    work.
     """
     filled = np.zeros((len(rows), len(columns)), np.float32) if out is None else out
     proxy.fill(filled, rows, columns, progress)

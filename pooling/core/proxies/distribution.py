@@ -1,6 +1,6 @@
 """The distribution of a proxy's values, counted exactly.
 
-A value is float16 and from 0 to 1, so it is one of 15,361 numbers. One count of each number is
+A value is float16 and from 0 to 1, so it is one of 15,361 numbers. The count of each number is
 enough for the mean, all bins and all thresholds.
 """
 
@@ -65,6 +65,7 @@ def distribution_of(values: Matrix, progress: Progress = no_progress) -> Distrib
 
 
 def _place(threshold: float) -> int:
+    """Return the place of a threshold among the numbers from 0 to 1: its bits as an integer."""
     return int(as_stored(threshold).view(np.uint16))
 
 

@@ -25,7 +25,7 @@ _BLOCK_CELLS: Final = 4 << 20
 
 
 def unit_vectors(vectors: Vectors) -> Float32s:
-    """Return the rows scaled to length 1, float32 [n, d]. A row of zeros stays.
+    """Return the rows scaled to length 1, float32 [n, d]. A row of zeros is not changed.
 
     Raises InvalidInput if a number is not finite.
     """

@@ -18,7 +18,8 @@ NAMES: Final = frozenset(
 def members_of_wordnet(names: Iterable[str]) -> dict[str, int]:
     """Return the place of each file of WordNet among the names of an archive's members.
 
-    The files may be in any folder, but all in the same one. Raises InvalidInput if one is missing.
+    The files may be in any folder, but they must all be in the same one. Raises InvalidInput if one
+    is missing.
     """
     folders: dict[str, dict[str, int]] = {}
     for place, name in enumerate(names):

@@ -1,12 +1,12 @@
 """The proxy METEOR, for all pairs of captions.
 
-Banerjee and Lavie, "METEOR: An automatic metric for MT evaluation", ACL workshop 2005; with the
-weights of NLTK's `single_meteor_score`. The caption of the row is the reference, and the caption of
-the column is the hypothesis. Both are in lower case and split at white space.
+Banerjee and Lavie, "METEOR: An automatic metric for MT evaluation", ACL workshop 2005. The
+weights are those of NLTK's `single_meteor_score`. The caption of the row is the reference, and the
+caption of the column is the hypothesis. Both are in lower case and split at white space.
 
 Words are matched in three stages: equal words, equal stems (Porter, with NLTK's extensions), and
 synonyms of WordNet. Each stage goes through the unmatched words of the hypothesis, from the last to
-the first. Each of them takes the last equal word of the reference that is still free.
+the first. Each of them takes the last matching word of the reference that is still free.
 
 All references are matched with a hypothesis at once. Bit b of an integer stands for the word b of a
 reference, counted from its end. The lowest bit of a set of free words is therefore the last word.
@@ -32,17 +32,18 @@ Bits: TypeAlias = npt.NDArray[Any]
 """int64, or Python integers as objects for references of more than `_BITS` words."""
 
 Found: TypeAlias = tuple[Int64s, Bits]
-"""The numbers of some references, and positions in each."""
+"""The numbers of some references, and the bits of the positions in each."""
 
-# The weight of precision in the mean of precision and recall. Recall has the rest.
+# The weight of recall in the harmonic mean of precision and recall. Precision has the rest.
 ALPHA: Final = 0.9
-# The score is this mean * (1 - GAMMA * fragmentation^BETA).
+# The score is this mean * (1 - GAMMA * fragmentation^BETA). The fragmentation is the number of
+# chunks (see `_chunks`) divided by the number of matched words.
 BETA: Final = 3
 GAMMA: Final = 0.5
 
 # The number of words whose positions fit an int64, which has a sign.
 _BITS: Final = 63
-# The number of words of hypotheses whose synonyms in all references stay in memory.
+# The number of words of hypotheses for which the matches of the third stage stay in memory.
 _CACHED: Final = 4096
 # The number of columns of the matrix that are computed and written at once.
 _BLOCK_COLUMNS: Final = 128
@@ -72,8 +73,8 @@ def fill_meteor(
     Groups with several captions are compared by the match kernel (Lyu, "Mercer kernels for object
     recognition with local features", CVPR 2005). Each caption of a group has a highest score with
     the captions of the other group. The kernel is the mean of two numbers: the mean of these scores
-    over the captions of the row's group, and over those of the column's group. It is 0 if a group
-    is empty. Raises ValueError if `out` has another shape.
+    over the captions of the row's group, and their mean over those of the column's group. It is 0
+    if a group is empty. Raises ValueError if `out` has another shape.
     """
     if out.shape != (len(rows), len(columns)):
         raise ValueError("the matrix must have a cell for each row and column")
@@ -147,7 +148,7 @@ class _References:
         tokens = [text.lower().split() for text in texts]
         is_long = np.array([len(line) > _BITS for line in tokens], np.bool_)
         self._count = len(texts)
-        self._kinds = [
+        self._by_length = [
             (places, _Positions([tokens[place] for place in places.tolist()], words))
             for places in (np.flatnonzero(~is_long), np.flatnonzero(is_long))
             if len(places)
@@ -156,7 +157,7 @@ class _References:
     def scores(self, hypothesis: str) -> Float64s:
         """Return METEOR of a hypothesis for each reference, float64 [n_references]."""
         scores = np.zeros(self._count)
-        for places, positions in self._kinds:
+        for places, positions in self._by_length:
             scores[places] = positions.scores(hypothesis.lower().split())
         return scores
 
@@ -224,7 +225,7 @@ class _Positions:
         return scores
 
     def _match(self, hypothesis: Sequence[str]) -> Bits:
-        """Return the bit of the match of each word, or 0, [words, n]."""
+        """Return the bit of the match of each word of the hypothesis, or 0, [n_words, n]."""
         matched = np.zeros((len(hypothesis), len(self._sizes)), self._dtype)
         free = self._all.copy()
         for stage in self._stages:
@@ -236,7 +237,7 @@ class _Positions:
 
 
 def _match_last(matched: Bits, free: Bits, numbers: Int64s, positions: Bits) -> None:
-    """Match a word with the last free one of its positions, in references without a match."""
+    """Match a word with the last of its free positions, in references in which it has no match."""
     unmatched = matched[numbers] == 0
     numbers = numbers[unmatched]
     candidates = positions[unmatched] & free[numbers]

@@ -1,4 +1,4 @@
-"""A proxy of plain captions, by its options."""
+"""The options of a proxy, and its computation from the texts of captions."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ class ProxyOptions:
     """The options of all methods. A method ignores the options of other methods.
 
     commands: whether captions begin with a verb. classes: the classes of verbs and nouns, or None
-    for the senses of WordNet. lemmas_by_tagger: look words up in `classes` by HanTa's lemmas, which
-    needs no WordNet. own_is_one: whether a video has the value 1 with its own captions.
+    for the senses of WordNet. lemmas_by_tagger: look words up in `classes` by the lemmas of the
+    tagger HanTa, which needs no WordNet. own_is_one: whether a video has the value 1 with its own
+    captions.
     """
 
     method: Method

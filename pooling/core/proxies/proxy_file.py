@@ -62,8 +62,8 @@ def copy_matrix(
     """Copy a `.npy` file into `out`, [n_queries, n_videos].
 
     places: the row of each caption and the column of each video in the file; None if they are in
-    the order of their numbers. Raises InvalidInput if the file is not a matrix of this shape of
-    float16, float32 or float64, or if a value is not from 0 to 1.
+    the order of their numbers. Raises InvalidInput if the file is not a matrix of float16,
+    float32 or float64 with this shape, or if a value is not from 0 to 1.
     """
     matrix = open_floats(path, source)
     if reason := wrong_shape(matrix.shape, out.shape):

@@ -64,7 +64,7 @@ class ProxyRequest:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> ProxyRequest:
-        """Read a request among other values. Missing options have their defaults."""
+        """Return the request in `values`. Other keys are ignored. Missing options have defaults."""
         known = {name: values[name] for name in cls.__dataclass_fields__ if name in values}
         request = cls(**known)
         return replace(
@@ -80,7 +80,7 @@ class ProxyRequest:
         return self.method is Method.METEOR or (self.method is Method.SYN and not by_classes)
 
     def options(self, files: Mapping[str, SentFile], wordnet: Path = DEBIAN) -> ProxyOptions:
-        """Read the files and return the options. `wordnet`: its folder.
+        """Read the files and return the options. wordnet: the folder of WordNet.
 
         Raises InvalidInput if an option is out of range, or a file is missing or has an error.
         """

@@ -40,7 +40,7 @@ def lemma_of_wordnet(wordnet: WordNet) -> Lemma:
 
 
 class StatedClasses:
-    """The classes that a file states as the lemmas of words (see `epic_file`)."""
+    """Senses that a file states as classes. `read_epic` stores the class of a word as its lemma."""
 
     name = "classes stated for each caption"
 

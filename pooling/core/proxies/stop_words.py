@@ -37,5 +37,5 @@ def spacy_stop_words() -> StopWords:
 
 
 def own_stop_words(words: Iterable[str]) -> StopWords:
-    """Return the list of a person."""
+    """Return a list of stop words that a person supplied."""
     return StopWords("own", frozenset(words))

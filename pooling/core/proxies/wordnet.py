@@ -2,8 +2,8 @@
 
 Fellbaum (ed.), "WordNet: An Electronic Lexical Database", MIT Press 1998. The files are those of
 Debian's package `wordnet-base`, of WordNet 3.0 and 3.1, and of NLTK's data; wndb(5WN) describes
-them. The rules are those of NLTK 3.10, whose own reader needs further files that Debian's package
-does not contain.
+them. The rules are those of NLTK 3.10. NLTK's own reader is not used, because it needs files that
+Debian's package does not contain.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Part(StrEnum):
 Sense: TypeAlias = tuple[Part, int]
 """A synset: its part of speech, and its place in the data file."""
 
+# For each part of speech, the endings of inflected forms, and what replaces them in the base form.
 _ENDINGS: Final[dict[Part, tuple[tuple[str, str], ...]]] = {
     Part.NOUN: (
         ("s", ""),

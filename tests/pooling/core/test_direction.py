@@ -71,7 +71,7 @@ def test_json_lists_of_captions(tmp_path: Path) -> None:
         (
             '[{"caption": "a red shape", "preds": ["vA"]}]',
             BACK,
-            "a.run: this layout is of text-to-video runs only; use {video: [caption, …]}",
+            "a.run: this layout is only for text-to-video runs; use {video: [caption, …]}",
         ),
     ],
 )

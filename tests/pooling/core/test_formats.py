@@ -231,9 +231,7 @@ def test_topics_and_qrels_are_captions_and_positives(tmp_path: Path) -> None:
     file = read(tmp_path, QRELS, TOPICS, expected="trec")
     assert rows(file) == [("701", "cats & dogs", ["v1", "v3"]), ("702", "a bird sings", ["v3"])]
     assert file.video_keys == ("v1", "v2", "v3")
-    assert file.notes == (
-        "Pairs with a relevance of 0 or less, of which only the videos are used: 1.",
-    )
+    assert file.notes == ("Pairs with a relevance of 0 or less (only their videos are used): 1.",)
 
 
 def test_topics_can_be_lines_of_an_id_and_a_text(tmp_path: Path) -> None:

@@ -113,11 +113,11 @@ def test_equal_texts_are_matched_in_order_without_positives(tmp_path: Path) -> N
         ('{"q1": ["vA", "vB", "vA"]}', "a.run: caption 'q1' has video 'vA' twice"),
         (
             '{"q1": ["vA", 3]}',
-            "a.run: caption 'q1' is neither all videos nor all pairs of video and score",
+            "a.run: caption 'q1' must list only videos, or only pairs of video and score",
         ),
         (
             '{"q1": [["vA"]]}',
-            "a.run: caption 'q1' is neither all videos nor all pairs of video and score",
+            "a.run: caption 'q1' must list only videos, or only pairs of video and score",
         ),
         ('{"q1": [[[], 1]]}', "a.run: caption 'q1' has an entry that is not a video key"),
         ('{"q1": "vA"}', "a.run: caption 'q1' has no list of videos"),
