@@ -1,8 +1,8 @@
 """A small OpenID Connect provider in a separate process, for the tests of single sign-on.
 
-It checks what a provider must check: the client and its secret, the redirect address, that a code
-is used once, and PKCE. `POST /be` chooses the person who signs in next; without a person, the
-provider answers as if the person had cancelled.
+It checks the client and its secret, the redirect address and PKCE, and it accepts each code once.
+`POST /be` chooses the person who signs in next. Without a person, the provider answers as if the
+person had cancelled.
 
     python -m tests.accounts.oidc_provider PORT CALLBACK
 """
@@ -63,16 +63,16 @@ class Provider(ThreadingHTTPServer):
         return f"{self.callback}?{urlencode(answer | {'state': query['state']})}"
 
     def token(self, form: dict[str, str]) -> dict[str, Any]:
-        asked = self.codes.pop(form["code"])
+        request = self.codes.pop(form["code"])
         assert form["grant_type"] == "authorization_code"
         assert form["redirect_uri"] == self.callback
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
-        assert challenge == asked["code_challenge"]
+        assert challenge == request["code_challenge"]
         access = "canary-access-" + secrets.token_hex(8)
-        self.access[access] = asked["person"]
+        self.access[access] = request["person"]
         now = int(time.time())
-        claims = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 60, **asked["person"]}
+        claims = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 60, **request["person"]}
         token = jwt.encode(claims, self.key, "RS256", headers={"kid": KEY_ID})
         return {"access_token": access, "token_type": "Bearer", "id_token": token}
 

@@ -1,4 +1,4 @@
-"""Web servers in separate processes, on the database of the test."""
+"""Web servers in separate processes that use the database of the test."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ def with_production_hash(person: User) -> User:
 def web_server(
     folder: Path, name: str = "web", port: int = 0, **variables: str
 ) -> Iterator[Server]:
-    """Run gunicorn with one process until the end of the block. `variables` are its settings."""
+    """Run gunicorn with one process until the end of the block.
+
+    `variables` are added to its environment.
+    """
     port, log = port or free_port(), folder / f"{name}.log"
     command = ["gunicorn", "--config", "config/deploy/gunicorn.conf.py", "--workers", "1"]
     command += ["--bind", f"127.0.0.1:{port}", "config.wsgi"]

@@ -1,4 +1,4 @@
-"""Limits of failed sign-ins: per account and per address, and in all processes together."""
+"""Limits of failed sign-ins per account and per address. All processes share the counts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def try_to_sign_in(login: str, password: str = "wrong", **meta: str) -> str:
 def test_two_processes_count_together(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """An address gets 10 tries, not 10 in each process. The Django admin has no own sign-in."""
+    """An address gets 10 tries in all processes together. The Django admin uses this sign-in."""
     with_production_hash(make_user("ada", Role.ADMIN))
     variables = {"REDIS_URL": request.getfixturevalue("redis_url")} if store == "redis" else {}
     with (
@@ -65,7 +65,7 @@ def test_two_processes_count_together(
 
 @pytest.mark.django_db
 def test_an_account_gets_ten_tries_from_all_addresses() -> None:
-    """A success in between does not start the count again."""
+    """A successful sign-in in between does not reset the count."""
     make_user("anna", Role.ANNOTATOR)
     tries = []
     for number in range(12):
@@ -84,7 +84,7 @@ def test_an_account_gets_ten_tries_from_all_addresses() -> None:
 def test_only_configured_proxies_are_believed(
     proxies: int, expected: str, settings: Any, caplog: Any
 ) -> None:
-    """The last of the configured proxies adds the last address. The client can write the others."""
+    """A configured proxy adds the last address. The client can forge the others."""
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = proxies
     with caplog.at_level(logging.WARNING, "config.accounts"):
         try_to_sign_in(
@@ -95,7 +95,7 @@ def test_only_configured_proxies_are_believed(
 
 @pytest.mark.django_db
 def test_a_failed_sign_in_is_logged_without_password(caplog: Any) -> None:
-    """A name that contains a line break or a control sequence cannot forge a line."""
+    """A name that contains a line break or a control sequence cannot forge a line of the log."""
     with caplog.at_level(logging.WARNING, "config.accounts"):
         for name in ("a\nSign-in failed: 'ada'", "\x1b[31mred\u202e", "x" * 1000):
             try_to_sign_in(name, "canary-password")
@@ -139,7 +139,7 @@ class CountedHasher(PBKDF2PasswordHasher):
 
 @pytest.mark.django_db
 def test_unknown_names_answer_like_wrong_passwords(settings: Any) -> None:
-    """They get the same text, after the same number of password hashes, which take most time."""
+    """Both get the same text and cost the same password hashing, which takes most of the time."""
     settings.PASSWORD_HASHERS = ["tests.accounts.test_brute_force.CountedHasher"]
     settings.ACCOUNT_RATE_LIMITS = False
     make_user("anna", Role.ANNOTATOR)

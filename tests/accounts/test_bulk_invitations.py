@@ -69,7 +69,7 @@ def test_lists_are_read(text: str, people: list[ListedPerson]) -> None:
          "allowed."),
     ],
 )  # fmt: skip
-def test_wrong_lists(text: str, error: str) -> None:
+def test_wrong_lists_are_refused(text: str, error: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_people(text)
     assert str(refused.value) == error

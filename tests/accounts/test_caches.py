@@ -1,4 +1,4 @@
-"""The shared cache: on Redis and in the table, and while Redis is down or hung."""
+"""The shared cache: on Redis and in the table, and while Redis is down or hangs."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_the_table_hides_keys_and_loses_expired_values(monkeypatch: pytest.Monke
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_of_many_at_once_gets_the_lock() -> None:
+def test_only_one_of_many_threads_gets_the_lock() -> None:
     def add(_: int) -> bool:
         try:
             return SharedCache("", PARAMS).add("lock", True, 60)
@@ -120,7 +120,7 @@ def test_one_of_many_at_once_gets_the_lock() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_count_is_lost() -> None:
+def test_simultaneous_increments_are_all_counted() -> None:
     SharedCache("", PARAMS).set("count", 0, 60)
 
     def count(_: int) -> None:
@@ -138,8 +138,8 @@ def test_no_count_is_lost() -> None:
 
 def test_without_redis_each_process_counts_on_its_own(caplog: Any) -> None:
     """If Redis is down, one request tries it, and the others do not."""
-    secret = f"redis://:canary-password@127.0.0.1:{free_port()}/0"
-    cache = SharedCache(secret, PARAMS)
+    url = f"redis://:canary-password@127.0.0.1:{free_port()}/0"
+    cache = SharedCache(url, PARAMS)
     with caplog.at_level(logging.WARNING):
         cache.set("tries", [1], 60)
         assert (cache.get("tries"), cache.add("tries", 2)) == ([1], False)
@@ -164,7 +164,7 @@ def test_a_hung_redis_delays_one_request(tmp_path: Path) -> None:
         assert cache.get("tries") == [2]
         # Another cache of the process, such as that of another thread, does not wait either.
         assert SharedCache(url, PARAMS).get("tries") == [2]
-        # A further request that waits would postpone this.
+        # If another request had waited for Redis, this time would be later.
         assert SharedCache._unavailable_until == unavailable_until
     finally:
         os.kill(pid, signal.SIGCONT)

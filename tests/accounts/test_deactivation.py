@@ -1,4 +1,4 @@
-"""Deactivation: immediate and permanent, without losing answers that were on their way."""
+"""Deactivation ends all access at once. Answers that were on their way are stored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Browser(APIClient):
-    """Return a signed-in client that sends a CSRF token, as the judging page does."""
+    """A signed-in client that sends a CSRF token, as the judging page does."""
 
     def __init__(self, user: User) -> None:
         super().__init__(enforce_csrf_checks=True)
@@ -40,7 +40,7 @@ class Browser(APIClient):
     def judge(
         self, assignment: Assignment | None, label: int = 1, key: uuid.UUID | None = None
     ) -> Any:
-        """Submit an answer. assignment: None for one that does not exist."""
+        """Submit an answer. If `assignment` is None, use an assignment that does not exist."""
         shown = factories.shown_id(assignment or Assignment(pk=10**6))
         content = {"assignment": shown, "label": label, "client_key": str(key or uuid.uuid4())}
         return self.post(JUDGMENTS, content, format="json")
@@ -105,7 +105,7 @@ def test_sessions_end_with_the_password(anna: Annotator) -> None:
 
 
 def test_sessions_survive_the_upgrade(anna: Annotator) -> None:
-    """Sessions of the first generation are signed as in Django."""
+    """Sessions of generation 0 are signed as in Django."""
     from django.contrib.auth.base_user import AbstractBaseUser
 
     user = person_of(anna)
@@ -166,13 +166,13 @@ def test_a_simultaneous_answer_counts_or_is_surplus(campaign: Campaign, anna: An
     browser = Browser(user)
     (held,) = factories.claim(campaign, anna, 1)
 
-    def shut_out() -> int:
+    def deactivate() -> int:
         deactivate_person(person=user, by=ada)
         return 0
 
-    status, _ = factories.at_once(lambda: browser.judge(held).status_code, shut_out)
+    status, _ = factories.at_once(lambda: browser.judge(held).status_code, deactivate)
     ((label, state),) = stored()
-    # Depending on whether the request or the deactivation came first.
+    # The result depends on whether the answer or the deactivation came first.
     assert (status, label, state) in [(201, 1, "live"), (403, 1, "surplus")]
     task = held.task
     task.refresh_from_db()
@@ -250,7 +250,9 @@ def test_an_ended_session_needs_the_csrf_token(campaign: Campaign, anna: Annotat
     assert stored() == []
 
 
-def test_which_ended_sessions_have_an_owner(campaign: Campaign, anna: Annotator) -> None:
+def test_only_sessions_that_the_last_deactivation_ended_send_answers(
+    campaign: Campaign, anna: Annotator
+) -> None:
     user = person_of(anna)
     (held,) = factories.claim(campaign, anna, 1)
     oldest = Browser(user)
@@ -264,7 +266,7 @@ def test_which_ended_sessions_have_an_owner(campaign: Campaign, anna: Annotator)
     newer = Browser(user)
     deactivate_person(person=user, by=admin())
 
-    # Ended by an earlier deactivation, signed out, and never signed in.
+    # The first session ended earlier, the second was signed out, and the third client has none.
     assert oldest.judge(held).status_code == 401
     assert signed_out.judge(held).status_code == 401
     assert APIClient().post(JUDGMENTS, {}, format="json").status_code == 401
@@ -273,7 +275,9 @@ def test_which_ended_sessions_have_an_owner(campaign: Campaign, anna: Annotator)
     assert stored() == [(1, "surplus")]
 
 
-def test_a_session_with_an_older_password_has_no_owner(campaign: Campaign, anna: Annotator) -> None:
+def test_a_session_with_an_older_password_cannot_send_answers(
+    campaign: Campaign, anna: Annotator
+) -> None:
     user = person_of(anna)
     (held,) = factories.claim(campaign, anna, 1)
     stolen = Browser(user)
@@ -284,7 +288,7 @@ def test_a_session_with_an_older_password_has_no_owner(campaign: Campaign, anna:
     assert stored() == []
 
 
-def test_an_expired_session_has_no_owner(
+def test_an_expired_session_cannot_send_answers(
     campaign: Campaign, anna: Annotator, settings: Any
 ) -> None:
     settings.SESSION_COOKIE_AGE = -1
@@ -318,7 +322,7 @@ def test_an_answer_without_the_role_is_stored_but_not_counted(
 
 def test_a_role_in_another_benchmark_does_not_help(campaign: Campaign, anna: Annotator) -> None:
     user = person_of(anna)
-    make_other = make_member("otto", Role.ANNOTATOR, of="other")
+    otto = make_member("otto", Role.ANNOTATOR, of="other")
     (held,) = factories.claim(campaign, anna, 1)
     user.grants.create(role=Role.ANNOTATOR, scope="other")
     withdraw_role(person=user, role=Role.ANNOTATOR, scope="tiny", by=admin())
@@ -330,4 +334,4 @@ def test_a_role_in_another_benchmark_does_not_help(campaign: Campaign, anna: Ann
     assert escalated.status_code == 403
     assert campaign.tasks.exclude(state="open").count() == 0
     # A person who never held the pair gets the same answer.
-    assert Browser(make_other).judge(held).status_code == 404
+    assert Browser(otto).judge(held).status_code == 404

@@ -1,4 +1,4 @@
-"""Erasing a person: what is removed, what stays, and that published label sets do not change."""
+"""Erasing a person: what is removed, and what stays, such as published label sets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def anna(campaign: Campaign) -> User:
-    """A person whose name or words are stored everywhere they can be."""
+    """A person with the canary in every table that can contain personal data."""
     text = consent_text()
     person = join(
         invitation=invited(note=f"for {CANARY}").invitation,
@@ -165,7 +165,7 @@ def test_published_label_sets_are_not_touched(campaign: Campaign, anna: User) ->
     # Later label sets have the same labels.
     again = publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     assert (again.version, again.sha256) == ("1.0.1", published.sha256)
-    # The pseudonyms differ, so that the two cannot be linked.
+    # The pseudonyms differ, so the answers in the two label sets cannot be linked.
     assert again.judgments_sha256 != published.judgments_sha256
 
 

@@ -52,7 +52,7 @@ def opened(made: Invited, user: User | None = None) -> Client:
     return client
 
 
-def come_in(made: Invited, username: str = "anna", **more: Any) -> User:
+def join_with(made: Invited, username: str = "anna", **more: Any) -> User:
     return join(invitation=made.invitation, username=username, password=factories.PASSWORD, **more)
 
 
@@ -70,13 +70,13 @@ def test_only_the_hash_of_the_token_is_stored() -> None:
 
 
 @pytest.mark.parametrize("days", [0, 91])
-def test_an_invitation_expires(days: int) -> None:
+def test_an_invitation_is_valid_for_1_to_90_days(days: int) -> None:
     with pytest.raises(InvalidInput):
         invite(role=Role.ANNOTATOR, days=days, by=admin())
     assert Invitation.objects.count() == 0
 
 
-def test_a_lead_invites_annotators_to_what_they_lead() -> None:
+def test_a_lead_invites_only_annotators_to_their_benchmark() -> None:
     tim = make_member("tim", Role.LEAD, of="tiny")
     assert invite(role=Role.ANNOTATOR, scope="tiny", by=tim).invitation.state == "open"
     for role, scope in (
@@ -135,7 +135,7 @@ def test_the_link_creates_an_account_and_signs_in() -> None:
     ("role", "staff"), [(Role.RESEARCHER, False), (Role.LEAD, False), (Role.ADMIN, True)]
 )
 def test_each_role_can_be_invited_to(role: Role, staff: bool) -> None:
-    person = come_in(invited(role))
+    person = join_with(invited(role))
     person.refresh_from_db()
     assert [group.name for group in person.groups.all()] == [role.value]
     assert (person.is_staff, person.is_superuser) == (staff, staff)
@@ -221,7 +221,7 @@ def test_without_an_invitation_there_is_no_account() -> None:
 def test_links_that_cannot_be_used_look_the_same() -> None:
     used, expired, revoked = invited(), invited(), invited()
     too_late = [opened(invitation) for invitation in (used, expired, revoked)]
-    come_in(used)
+    join_with(used)
     Invitation.objects.filter(pk=expired.invitation.pk).update(expires_at=Now())
     revoke_invitation(invitation=revoked.invitation, by=admin())
     signed_in = Client()
@@ -232,7 +232,7 @@ def test_links_that_cannot_be_used_look_the_same() -> None:
         for client in (Client(), signed_in)
         for token in (used.token, expired.token, revoked.token, "wrong", "x" * 5000, "ü")
     ]
-    # The answer is the same if the link was opened while it was usable, and if none was opened.
+    # The answer is the same if the link was opened while it was usable, or if no link was opened.
     for client in (*too_late, Client(), signed_in):
         answers += [client.get(PAGE), client.post(PAGE, JOINING)]
     assert {answer.status_code for answer in answers} == {404}
@@ -245,14 +245,14 @@ def test_links_that_cannot_be_used_look_the_same() -> None:
 def test_the_service_refuses_unusable_invitations(end: str) -> None:
     made = invited()
     if end == "used":
-        come_in(made)
+        join_with(made)
     elif end == "expired":
         Invitation.objects.update(expires_at=Now())
     else:
         revoke_invitation(invitation=made.invitation, by=admin())
     before = factories.row_counts()
     with pytest.raises(NotFound):
-        come_in(made, "ben")
+        join_with(made, "ben")
     with pytest.raises(NotFound):
         accept_invitation(invitation=made.invitation, by=admin())
     assert factories.row_counts() == before
@@ -260,7 +260,7 @@ def test_the_service_refuses_unusable_invitations(end: str) -> None:
 
 def test_an_invitation_is_revoked_once_and_not_after_it_was_used() -> None:
     made, used = invited(), invited()
-    come_in(used)
+    join_with(used)
     revoke_invitation(invitation=made.invitation, by=admin())
     for invitation in (made.invitation, used.invitation):
         with pytest.raises(Conflict):
@@ -287,7 +287,7 @@ def test_of_two_simultaneous_uses_of_a_link_one_succeeds() -> None:
 
         def use(name: str, made: Invited = made) -> str:
             try:
-                return come_in(made, name).username
+                return join_with(made, name).username
             except NotFound:
                 return "refused"
 
@@ -309,7 +309,7 @@ def test_of_two_simultaneous_uses_of_a_name_one_succeeds() -> None:
 
     def use(made: Invited, name: str) -> str:
         try:
-            come_in(made, name)
+            join_with(made, name)
         except InvalidInput:
             return "taken"
         return "in"
@@ -330,7 +330,7 @@ def test_a_link_is_either_used_or_revoked() -> None:
 
     def use() -> str:
         try:
-            come_in(made)
+            join_with(made)
         except NotFound:
             return "refused"
         return "in"
@@ -352,15 +352,15 @@ def test_a_link_is_either_used_or_revoked() -> None:
 def test_the_token_is_in_no_table_of_the_database() -> None:
     made = invited()
     opened(made)
-    come_in(made)
+    join_with(made)
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f'SELECT * FROM "{table}"')  # noqa: S608
             assert made.token not in str(cursor.fetchall())
 
 
-def test_the_token_is_in_no_address_but_the_links(caplog: pytest.LogCaptureFixture) -> None:
-    """The address of an invalid form is logged."""
+def test_the_token_is_only_in_the_address_of_the_link(caplog: pytest.LogCaptureFixture) -> None:
+    """The log contains the addresses of refused requests."""
     made = invited()
     client = opened(made)
     client.post(PAGE, {})

@@ -76,11 +76,11 @@ def test_a_lead_of_one_benchmark_sees_nothing_of_others(campaign: Campaign, anna
     assert names(client) == ["anna"]
     for address in ("/people/", f"/people/{anna.pk}/", "/people/invitations/new/"):
         assert "secret" not in client.get(address).content.decode()
-    otto = signed_in(make_member("lou", Role.LEAD, of="secret-benchmark"))
+    lou = signed_in(make_member("lou", Role.LEAD, of="secret-benchmark"))
     grant_role(person=anna, role=Role.ANNOTATOR, scope="secret-benchmark", by=admin())
     # Judgments in other benchmarks are not counted.
-    assert row_of(otto, "anna").endswith("never 0")
-    page = otto.get(f"/people/{anna.pk}/").content.decode()
+    assert row_of(lou, "anna").endswith("never 0")
+    page = lou.get(f"/people/{anna.pk}/").content.decode()
     assert campaign.name not in page
 
 
@@ -117,7 +117,7 @@ def test_the_table_is_ordered_and_searched(anna: User) -> None:
         "?sort=--user",
     ],
 )
-def test_the_table_is_not_ordered_by_anything_else(query: str) -> None:
+def test_unknown_orders_and_states_are_refused(query: str) -> None:
     assert as_admin().get(f"/people/{query}").status_code == 400
 
 
@@ -207,9 +207,7 @@ def test_unknown_roles_are_refused(anna: User, content: dict[str, str], field: s
     assert anna.grants.count() == 1
 
 
-def test_a_lead_grants_and_withdraws_roles_in_their_benchmark(
-    campaign: Campaign, anna: User
-) -> None:
+def test_a_lead_manages_only_annotators_of_their_benchmark(campaign: Campaign, anna: User) -> None:
     client, page = signed_in(make_member("tim", Role.LEAD, of="tiny")), f"/people/{anna.pk}/"
     for content in (
         {"role": "lead", "scope": "tiny"},
@@ -219,7 +217,7 @@ def test_a_lead_grants_and_withdraws_roles_in_their_benchmark(
         assert client.post(f"{page}roles/grant/", content).status_code == 422
         assert client.post(f"{page}roles/withdraw/", content).status_code == 400
     assert list(anna.grants.values_list("role", "scope")) == [("annotator", "tiny")]
-    # Without the role, her page no longer exists for the lead.
+    # Once she has no role in the benchmark, the lead can no longer see her page.
     gone = post(client, f"{page}roles/withdraw/", role="annotator", scope="tiny")
     assert gone["Location"] == "/people/"
     assert client.get(page).status_code == 404
@@ -326,7 +324,7 @@ def test_an_invalid_invitation_is_not_created(campaign: Campaign, changed: dict[
     assert Invitation.objects.count() == 0
 
 
-def test_a_lead_sees_and_revokes_invitations_to_what_they_lead(campaign: Campaign) -> None:
+def test_a_lead_sees_and_revokes_invitations_of_their_annotators(campaign: Campaign) -> None:
     of_tiny = invited(scope="tiny", note="to tiny").invitation
     of_other = invited(scope="other", note="to other").invitation
     everywhere = invited(note="to all").invitation

@@ -33,7 +33,7 @@ from tests.accounts.world import admin, invited_by, make_member
 pytestmark = pytest.mark.django_db
 
 
-def may(user: object, scope: str = EVERYWHERE) -> str:
+def initials(user: object, scope: str = EVERYWHERE) -> str:
     """Return the initials of the roles that the person holds."""
     checks = {"a": is_annotator, "r": is_researcher, "l": is_lead}
     return "".join(name for name, check in checks.items() if check(user, scope))
@@ -45,7 +45,7 @@ def may(user: object, scope: str = EVERYWHERE) -> str:
 )
 def test_a_role_in_one_benchmark_applies_only_there(role: Role, expected: str) -> None:
     user = make_member("rosa", role, of="tiny")
-    assert [may(user, scope) for scope in ("tiny", "other", EVERYWHERE)] == [expected, "", ""]
+    assert [initials(user, scope) for scope in ("tiny", "other", EVERYWHERE)] == [expected, "", ""]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_role_in_one_benchmark_applies_only_there(role: Role, expected: str) -
 )
 def test_a_role_everywhere_applies_in_each_benchmark(role: Role, expected: str) -> None:
     user = factories.make_user("rosa", role)
-    assert [may(user, scope) for scope in ("tiny", "other", EVERYWHERE)] == [expected] * 3
+    assert [initials(user, scope) for scope in ("tiny", "other", EVERYWHERE)] == [expected] * 3
     assert is_admin(user) == (role == Role.ADMIN)
 
 
@@ -62,7 +62,7 @@ def test_roles_add_up() -> None:
     user = make_member("rosa", Role.ANNOTATOR, of="tiny")
     grant_role(person=user, role=Role.LEAD, scope="other", by=admin())
     grant_role(person=user, role=Role.RESEARCHER, by=admin())
-    assert [may(user, scope) for scope in ("tiny", "other", "third")] == ["ar", "arl", "r"]
+    assert [initials(user, scope) for scope in ("tiny", "other", "third")] == ["ar", "arl", "r"]
     assert scopes_of(user, Role.ANNOTATOR) == Scopes(keys=frozenset({"tiny", "other"}))
     assert scopes_of(user, Role.RESEARCHER) == Scopes(everywhere=True, keys=frozenset({"other"}))
 
@@ -79,7 +79,7 @@ def test_a_persons_roles_are_read_once() -> None:
     user = User.objects.get(username="rosa")
     with CaptureQueriesContext(connection) as queries:
         for scope in ("tiny", "other", EVERYWHERE):
-            may(user, scope)
+            initials(user, scope)
     assert len(queries) == 1
 
 
@@ -156,7 +156,7 @@ def test_a_role_is_granted_once_and_withdrawn() -> None:
     assert [group.name for group in person.groups.all()] == ["lead"]
     withdraw_role(person=person, role=Role.ANNOTATOR, scope="tiny", by=by)
     withdraw_role(person=person, role=Role.LEAD, by=by)
-    assert (Grant.objects.count(), person.groups.count(), may(person, "tiny")) == (0, 0, "")
+    assert (Grant.objects.count(), person.groups.count(), initials(person, "tiny")) == (0, 0, "")
 
 
 def test_an_admin_is_admin_everywhere() -> None:
@@ -211,13 +211,13 @@ def test_pairs_go_back_to_the_queue_with_the_role(campaign: Campaign) -> None:
         return Assignment.objects.filter(state=AssignmentState.HELD).count()
 
     withdraw_role(person=person.user, role=Role.ANNOTATOR, by=by)
-    assert held() == 2  # by the role in this benchmark
+    assert held() == 2  # The role in this benchmark still applies.
     withdraw_role(person=person.user, role=Role.ANNOTATOR, scope="tiny", by=by)
     assert held() == 0
     assert {task.seats_open for task in campaign.tasks.all()} == {1}
 
 
-def test_invitations_end_with_the_right_to_make_them() -> None:
+def test_invitations_are_revoked_when_the_inviter_loses_the_role() -> None:
     tim = make_member("tim", Role.LEAD, of="tiny")
     grant_role(person=tim, role=Role.LEAD, scope="other", by=admin())
     for_tiny, for_other = invited_by(tim, "tiny"), invited_by(tim, "other")
@@ -262,12 +262,12 @@ def test_a_lead_deactivates_people_if_they_may_withdraw_all_their_roles() -> Non
     root = User.objects.create_superuser("root")
     people = [anna, both, eva, rita, nobody, lea, admin(), root]
 
-    def ended(by: User) -> list[str]:
+    def people_to_deactivate(by: User) -> list[str]:
         for person in people:
             discard_cached_roles(person)
         return [person.username for person in people if can_deactivate(by, person)]
 
-    assert ended(tim) == ["anna"]
-    assert ended(lea) == ["anna", "both", "eva"]
-    assert ended(admin()) == ["anna", "both", "eva", "rita", "nobody", "lea", "root"]
-    assert ended(rita) == []
+    assert people_to_deactivate(tim) == ["anna"]
+    assert people_to_deactivate(lea) == ["anna", "both", "eva"]
+    assert people_to_deactivate(admin()) == ["anna", "both", "eva", "rita", "nobody", "lea", "root"]
+    assert people_to_deactivate(rita) == []

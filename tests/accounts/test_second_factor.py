@@ -78,7 +78,7 @@ def test_an_app_is_set_up_and_used() -> None:
     assert Authenticator.objects.filter(user=anna).count() == 2
 
 
-def test_a_code_works_once_and_for_half_a_minute_around() -> None:
+def test_a_code_works_once_and_only_near_its_time() -> None:
     TOTP.activate(factories.make_user("anna", Role.ANNOTATOR), SECRET)
     results = []
     code = code_now()
@@ -142,7 +142,7 @@ def required(settings: Any) -> None:
         "/jobs/",
     ],
 )
-def test_without_it_every_page_leads_to_the_setup(address: str) -> None:
+def test_without_a_second_factor_every_page_leads_to_the_setup(address: str) -> None:
     client, _ = sign_in(admin().username)
     assert is_signed_in(client)
     for answer in (client.get(address), client.post(address)):
@@ -155,8 +155,8 @@ def test_without_it_every_page_leads_to_the_setup(address: str) -> None:
 
 
 @pytest.mark.usefixtures("required")
-def test_without_it_the_api_answers_no_one(campaign: Campaign) -> None:
-    """Neither to a session nor to a token that was made before the role."""
+def test_without_a_second_factor_the_api_refuses_every_request(campaign: Campaign) -> None:
+    """The API refuses sessions and tokens."""
     lea = make_member("lea", Role.LEAD, of="tiny")
     factories.make_user("anna", Role.ANNOTATOR)
     by_token, script = {"Authorization": f"Token {token_of(lea)}"}, Client()
@@ -182,7 +182,7 @@ def test_without_it_the_api_answers_no_one(campaign: Campaign) -> None:
 
 
 @pytest.mark.usefixtures("required")
-def test_the_setup_opens_the_site(campaign: Campaign) -> None:
+def test_the_site_is_accessible_after_the_setup(campaign: Campaign) -> None:
     make_member("lea", Role.LEAD, of="tiny")
     client, _ = sign_in("lea")
     set_up_app(client)

@@ -195,7 +195,7 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize("goal", ELSEWHERE)
 def test_redirects_stay_on_this_site(anna: User, goal: str) -> None:
-    """Every way to sign in, sign out or confirm leads to a page of this site."""
+    """Signing in, signing out and confirming the password all lead to a page of this site."""
     form = {"login": "anna", "password": factories.PASSWORD, "next": goal}
     client = Client()
     locations = [client.post(LOGIN, form)["Location"]]
@@ -207,12 +207,12 @@ def test_redirects_stay_on_this_site(anna: User, goal: str) -> None:
     assert locations == ["/", "/", LOGIN]
     for address in (LOGIN, "/admin/login/", "/accounts/2fa/webauthn/login/"):
         answer = Client().get(address, {"next": goal})
-        # The sign-in page ignores such an address later; it must not lead there itself.
+        # The page may pass the address on, because the sign-in ignores it, but must not link to it.
         assert answer.get("Location", LOGIN).startswith(LOGIN)
         if answer.status_code == 200:
             assert f'href="{goal}' not in answer.content.decode()
 
 
-def test_a_redirect_to_an_own_page_works(anna: User) -> None:
+def test_a_redirect_to_a_page_of_this_site_works(anna: User) -> None:
     form = {"login": "anna", "password": factories.PASSWORD, "next": "/me/?a=1"}
     assert Client().post(LOGIN, form)["Location"] == "/me/?a=1"

@@ -1,4 +1,4 @@
-"""Who may sign in: demo accounts only in the demo; forgotten passwords; secrets in logs."""
+"""Signing in, demo accounts, creating people, and forgotten passwords."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_demo_accounts_sign_in_only_to_the_demo(settings: Any) -> None:
     assert client.get("/people/").status_code == 302
 
 
-def test_a_wrong_password_of_a_demo_account_is_only_wrong(settings: Any) -> None:
+def test_a_wrong_password_does_not_reveal_a_demo_account(settings: Any) -> None:
     make_accounts()
     _, answer = sign_in("admin", "wrong")
     assert answer.status_code == 200
@@ -88,7 +88,7 @@ def test_accounts_of_an_earlier_demo_are_marked_but_not_those_of_people() -> Non
         mark_demo_account(person=own, by=own)
 
 
-def test_other_accounts_sign_in_by_name_and_by_email(settings: Any) -> None:
+def test_people_sign_in_with_their_name_or_their_email_address(settings: Any) -> None:
     make_user("rita", Role.RESEARCHER)
     User.objects.update(email="rita@example.org")
     for login in ("rita", "RITA@example.org"):
@@ -103,7 +103,7 @@ def test_only_admins_and_the_operator_create_people() -> None:
     assert (made.is_staff, made.is_superuser) == (True, True)
 
 
-def test_texts_have_a_longest_length() -> None:
+def test_texts_have_a_maximum_length() -> None:
     for name in ("username", "name", "email"):
         columns = {"username": "anna", name: "x" * 255}
         with pytest.raises(InvalidInput):
@@ -124,7 +124,7 @@ def test_without_email_the_page_for_a_forgotten_password_says_so(settings: Any) 
     assert mail.outbox == []
 
 
-def test_a_forgotten_password_is_replaced_by_a_link(settings: Any) -> None:
+def test_a_mailed_link_replaces_a_forgotten_password(settings: Any) -> None:
     settings.CAN_SEND_EMAIL = True
     rita = make_user("rita", Role.RESEARCHER)
     User.objects.update(email="rita@example.org")

@@ -41,14 +41,14 @@ class Site:
     server: Server
     provider: str
 
-    def be(self, person: dict[str, Any] | None) -> None:
+    def choose_person(self, person: dict[str, Any] | None) -> None:
         requests.post(f"{self.provider}/be", json=person or {}, timeout=30)
 
     def sign_in(
         self, person: dict[str, Any] | None, visitor: Visitor | None = None, query: str = ""
     ) -> tuple[Visitor, requests.Response]:
         """Sign in as this person of the provider, as a browser does."""
-        self.be(person)
+        self.choose_person(person)
         visitor = visitor or Visitor(self.server)
         page = visitor.submit(f"{START}?{query or 'process=login'}", {})
         assert page.status_code == 200, page.text
@@ -104,14 +104,14 @@ def is_signed_in(visitor: Visitor) -> bool:
     return visitor.open("/account/token/", allow_redirects=False).status_code == 200
 
 
-def test_a_site_without_settings_signs_in_connected_accounts_only(tmp_path: Path) -> None:
+def test_by_default_only_connected_accounts_can_sign_in(tmp_path: Path) -> None:
     anna = with_email(make_user("anna", Role.ANNOTATOR), "anna")
     with site(tmp_path) as hearth:
         assert (
             "Sign in with Example University"
             in Visitor(hearth.server).open("/accounts/login/").text
         )
-        # Neither a new account nor one with the same address, with the same words for both.
+        # A person without an account and one whose address has an account get the same refusal.
         pages = [hearth.sign_in(person(name)) for name in ("nina", "anna")]
         assert [(page.status_code, NO_ACCOUNT in page.text) for _, page in pages] == [
             (403, True)
@@ -133,7 +133,7 @@ def test_a_site_without_settings_signs_in_connected_accounts_only(tmp_path: Path
         _, page = hearth.sign_in(person("anna"), query="process=login&next=//evil.example/")
         assert page.url == f"{hearth.server.url}/"
 
-        # The account ends with its owner's.
+        # A deactivated person cannot sign in with the connected account either.
         User.objects.update(is_active=False)
         outside, page = hearth.sign_in(person("anna"))
         assert "Your account is deactivated" in page.text
@@ -159,13 +159,13 @@ def test_new_accounts_get_the_configured_role(tmp_path: Path) -> None:
         assert all_roles(nina) == {("annotator", "")}
         assert (nina.email, nina.has_usable_password()) == ("nina@example.org", False)
         assert (nina.is_staff, nina.is_superuser) == (False, False)
-        # A second sign-in finds the same account, also after the address has changed.
+        # A second sign-in finds the same account, even after the address has changed.
         hearth.sign_in(person("nina") | {"email": "other@example.org"})
         assert User.objects.count() == 2
-        # No second account for an address in use, and nothing reveals that it is.
+        # An address in use gets no second account, and the page does not reveal that it is in use.
         _, page = hearth.sign_in(person("taken"))
         assert (page.status_code, NO_ACCOUNT in page.text) == (403, True)
-        # The names of the provider do not collide with those of people.
+        # If the user name at the provider is taken on this site, the new account gets another one.
         hearth.sign_in(person("taken") | {"email": "free@example.org"})
         assert User.objects.filter(username__startswith="taken").count() == 2
 
@@ -188,7 +188,8 @@ def test_accounts_are_found_by_an_address_that_the_provider_verified(tmp_path: P
             assert (page.status_code, is_signed_in(visitor)) == (403, False)
         assert SocialAccount.objects.count() == 0
 
-        # Whoever knows the password could have entered the address of another person.
+        # The site has not verified the address, so another person may have created the account.
+        # Its password, sessions and tokens end.
         earlier = Visitor(hearth.server)
         earlier.sign_in("anna", PASSWORD)
         assert is_signed_in(earlier)
@@ -199,7 +200,7 @@ def test_accounts_are_found_by_an_address_that_the_provider_verified(tmp_path: P
         assert SocialAccount.objects.get().user == anna
 
 
-def test_a_provider_that_is_down_is_no_error_of_the_site(tmp_path: Path) -> None:
+def test_the_site_works_while_the_provider_is_down(tmp_path: Path) -> None:
     dead = f"http://127.0.0.1:{free_port()}"
     with web_server(tmp_path, OIDC_ISSUER=dead, OIDC_CLIENT_ID="x") as server:
         page = Visitor(server).submit(f"{START}?process=login", {})

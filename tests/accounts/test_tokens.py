@@ -90,7 +90,7 @@ def test_an_operation_needs_its_right() -> None:
     }
     assert [list(statuses.values())[start : start + 3] for start in (0, 3, 6)] == [
         [200, 403, 403],
-        # The upload contains no file.
+        # The answer is 400, because the upload contains no file.
         [403, 400, 403],
         [403, 403, 200],
     ]
@@ -122,7 +122,7 @@ def test_a_token_expires(rita: User) -> None:
     assert answer_to(made.key).json() == {"detail": "The token is not valid or has expired."}
 
 
-def test_the_last_use_is_stored_at_most_every_hour(rita: User) -> None:
+def test_the_last_use_is_stored_at_most_once_an_hour(rita: User) -> None:
     key = token_of(rita)
     answer_to(key)
     first = ApiToken.objects.get().last_used_at
@@ -183,7 +183,7 @@ def test_a_newer_hash_of_the_same_password_revokes_no_token(rita: User, settings
     assert answer_to(key).status_code == 200
 
 
-def test_what_a_token_must_have(rita: User) -> None:
+def test_a_token_needs_a_name_a_right_and_a_valid_period(rita: User) -> None:
     read = [TokenRight.READ]
     for name, rights, days in (("", read, 1), ("x", [], 1), ("x", read, 0), ("x" * 101, read, 1)):
         with pytest.raises(InvalidInput):
@@ -215,7 +215,7 @@ def test_a_deactivated_person_gets_no_token(rita: User) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_tokens_of_earlier_versions_stay_valid_with_all_rights(rita: User) -> None:
-    """The upgrade keeps only their hashes, and removes the table that contained them."""
+    """The upgrade keeps only their hashes and removes the table that contained the tokens."""
     earlier = "a1" * 20
     executor = MigrationExecutor(connection)
     executor.migrate([("accounts", "0005_shared_cache_and_tokens")])

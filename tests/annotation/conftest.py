@@ -1,4 +1,7 @@
-"""People of most tests of annotation. Imports are inside, because Django must be set up first."""
+"""People in most tests of annotation.
+
+The fixtures contain the imports, because Django must be set up first.
+"""
 
 from __future__ import annotations
 

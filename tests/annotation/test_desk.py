@@ -299,7 +299,7 @@ def test_the_queue_is_sorted_by_age_across_kinds(three_kinds: list[JudgmentTask]
     assert [entry.pk for entry in desk_entries(campaign)][-1] == three_kinds[1].pk
 
 
-def test_a_video_known_to_be_broken_is_as_old_as_its_campaign(graded: Campaign) -> None:
+def test_a_broken_video_without_escalations_is_as_old_as_its_campaign(graded: Campaign) -> None:
     graded.tasks.filter(pair__video__key="v1").update(state="unplayable", seats_open=0)
     (waiting,) = desk_entries(graded)
     assert waiting.since == graded.created_at
@@ -333,7 +333,7 @@ def test_pseudonyms_continue_after_z() -> None:
 
 def test_the_query_of_the_desk_uses_its_index(graded: Campaign) -> None:
     if connection.vendor != "sqlite":
-        pytest.skip("PostgreSQL reads tables of three rows whole")
+        pytest.skip("PostgreSQL reads a table of three rows without its index")
     assert "task_desk" in tasks_at_desk(graded).explain()
 
 
@@ -395,11 +395,11 @@ def test_the_desk_names_no_annotator(three_kinds: list[JudgmentTask], desk: Clie
     campaign = three_kinds[0].campaign
     for task in three_kinds:
         page = text(desk, address(campaign, f"?task={task.pk}"))
-        # Whole words: a random token may hold any two letters.
+        # Only whole words are matched, because a random token may contain any letters.
         assert re.findall(r"\b(anna|rater|[vc]\d)\b", page) == []
 
 
-def test_kinds_are_tabs_that_keep_the_current_pair(
+def test_the_tab_of_a_kind_shows_only_its_pairs_and_stays_selected(
     three_kinds: list[JudgmentTask], desk: Client
 ) -> None:
     unplayable, conflicted, _ = three_kinds

@@ -36,8 +36,8 @@ from tests.factories import (
 from tests.pictures import BLUE, RED, picture
 
 
-def turned(jpeg: bytes, orientation: int, place: bytes = b"") -> bytes:
-    """Return the picture with the metadata of a camera: its orientation and its location."""
+def with_metadata(jpeg: bytes, orientation: int, place: bytes = b"") -> bytes:
+    """Return the picture with metadata as a camera adds it: an orientation and a location."""
     note = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0"
     note += orientation.to_bytes(4, "little") + b"\0\0\0\0" + place
     return jpeg[:2] + b"\xff\xe1" + (len(note) + 2).to_bytes(2, "big") + note + jpeg[2:]
@@ -49,7 +49,7 @@ def pixels_of(jpeg: bytes) -> Any:
     return frame.to_ndarray(format="rgb24").astype(int)
 
 
-def looks(pixel: Any, colour: list[int]) -> bool:
+def has_colour(pixel: Any, colour: list[int]) -> bool:
     return bool(np.abs(pixel - np.array(colour)).max() < 12)
 
 
@@ -61,26 +61,26 @@ def test_three_formats_become_jpeg(codec: str) -> None:
     jpeg = as_jpeg(picture(codec))
     pixels = pixels_of(jpeg)
     assert pixels.shape == (32, 64, 3)
-    assert looks(pixels[0, 0], RED)
-    assert looks(pixels[-1, -1], BLUE)
+    assert has_colour(pixels[0, 0], RED)
+    assert has_colour(pixels[-1, -1], BLUE)
     assert as_jpeg(picture(codec)) == jpeg
 
 
 def test_orientation_is_applied_and_metadata_removed() -> None:
-    jpeg = as_jpeg(turned(picture("mjpeg"), 6, place=b"52.5 N, 13.4 E"))
+    jpeg = as_jpeg(with_metadata(picture("mjpeg"), 6, place=b"52.5 N, 13.4 E"))
     pixels = pixels_of(jpeg)
     # The picture is turned clockwise, so its top is now at the right.
     assert pixels.shape == (64, 32, 3)
-    assert looks(pixels[0, -1], RED)
-    assert looks(pixels[0, 0], BLUE)
+    assert has_colour(pixels[0, -1], RED)
+    assert has_colour(pixels[0, 0], BLUE)
     assert b"52.5" not in jpeg
     assert b"Exif" not in jpeg
 
 
 def test_transparent_pixels_become_white() -> None:
     pixels = pixels_of(as_jpeg(picture(above=[0, 255, 0, 255], below=[0, 0, 0, 0])))
-    assert looks(pixels[0, 0], [0, 255, 0])
-    assert looks(pixels[-1, 0], [255, 255, 255])
+    assert has_colour(pixels[0, 0], [0, 255, 0])
+    assert has_colour(pixels[-1, 0], [255, 255, 255])
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_the_first_version_starts_with_the_default_rules(campaign: Campaign, pag
     assert "<p>If one thing in the caption is missing or different" in body
 
 
-def test_a_version_with_pictures_by_the_form(campaign: Campaign, page: Client) -> None:
+def test_the_form_creates_versions_with_pictures(campaign: Campaign, page: Client) -> None:
     rows: Rows = [
         {"file": upload(), "text": "second", "shows": "no-match", "place": "2"},
         {"file": upload(), "text": "last", "shows": "", "place": ""},
@@ -360,7 +360,7 @@ def test_a_version_with_pictures_by_the_form(campaign: Campaign, page: Client) -
         ("x", {"kept": "no key", "text": "y"}, "Choose the file again, or delete the description."),
     ],
 )
-def test_a_form_with_an_error(
+def test_a_form_with_an_error_is_refused(
     benchmark: Benchmark, page: Client, text: str, row: dict[str, Any], problem: str
 ) -> None:
     row = dict(row)
@@ -372,7 +372,9 @@ def test_a_form_with_an_error(
     assert Guideline.objects.count() == 0
 
 
-def test_a_form_without_its_rows_or_with_too_many(benchmark: Benchmark, page: Client) -> None:
+def test_a_form_without_its_rows_or_with_too_many_is_refused(
+    benchmark: Benchmark, page: Client
+) -> None:
     assert page.post(NEW, {"text": "x", "after": 0}).status_code == 422
     rows: Rows = [{"file": upload(), "text": "y"} for _ in range(13)]
     assert page.post(NEW, sent("x", rows)).status_code == 422
@@ -415,7 +417,10 @@ def test_a_picture_is_served_to_people_of_the_benchmark(
 def test_a_room_shows_a_version_that_is_new_to_the_annotator(
     campaign: Campaign, client: Client
 ) -> None:
-    """A version is new if it is newer than that of the annotator's last answer, if there is one."""
+    """A version is new if it is newer than the version of the annotator's last answer.
+
+    For an annotator without answers, no version is new.
+    """
     person = make_user("anna", Role.ANNOTATOR)
     client.force_login(person)
     address = f"/campaigns/{campaign.pk}/judge/"

@@ -69,7 +69,7 @@ def judge(campaign: Campaign, annotator: Annotator, *seconds: float | None) -> l
 # --- Figures --------------------------------------------------------------------------------
 
 
-def test_today_counts_answers_once_and_minutes_up_to_two(
+def test_today_counts_a_pair_once_and_at_most_two_minutes_per_answer(
     campaign: Campaign, anna: Annotator
 ) -> None:
     judge(campaign, factories.make_annotator("ben"), 9, 9)
@@ -275,7 +275,7 @@ def test_invalid_keys_are_refused(
 
 
 def test_the_forms_lead_to_their_own_sections(page: Client) -> None:
-    """Errors are shown there, and the forms of keys and preferences are far down the page."""
+    """The forms of keys and preferences are far down the page, and their errors are shown there."""
     body = page.get("/me/").content.decode()
     assert re.findall(r'action="(/me/(?:keys|habits)/[^"]*)"', body) == [
         "/me/habits/#preferences",

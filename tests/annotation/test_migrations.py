@@ -32,7 +32,7 @@ def test_states_of_tasks_are_recomputed(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=4, labels_each=2, scale=Scale.GRADED, labels_max=2)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 0, "v2": 2})
     judge(campaign, make_annotator("ben"), {"v0": 3, "v1": 2})
-    # In an earlier version, different grades were in conflict.
+    # In an earlier version, any two different labels were in conflict.
     campaign.tasks.filter(pair__video__key__in=["v0", "v1"]).update(
         state=TaskState.CONFLICTED, label=None
     )

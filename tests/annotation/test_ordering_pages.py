@@ -30,7 +30,8 @@ FORM = {
 def lead(tmp_path: Path, client: Client) -> Client:
     """Sign in a lead of a benchmark with six captions and three videos.
 
-    The proxy has one value for all captions of v0, two equal values for v1, and six for v2.
+    The proxy has one value for all captions of v0, three equal values for v1, and six different
+    values for v2.
     """
     benchmark = make_benchmark(tmp_path, captions=6, videos=3)
     values = np.zeros((6, 3))

@@ -95,7 +95,7 @@ def test_campaigns_and_gold_store_who_made_them(benchmark: Benchmark, judgments:
     assert " · opened now · closed now" in page
 
 
-def test_a_campaign_opened_from_the_page_belongs_to_the_lead(benchmark: Benchmark) -> None:
+def test_a_campaign_opened_on_the_page_stores_the_lead(benchmark: Benchmark) -> None:
     lead = make_user("lena", Role.LEAD)
     form = {
         "labels_each": 1,

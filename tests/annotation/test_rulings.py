@@ -46,11 +46,11 @@ def conflicted(campaign: Campaign) -> JudgmentTask:
 def csv_lines(client: Client, campaign: Campaign, query: str = "") -> list[str]:
     answer = client.get(f"/campaigns/{campaign.pk}/desk/rulings/csv/{query}")
     assert answer.status_code == 200
-    # Without times, which differ between runs.
+    # Times differ between runs of the test.
     return re.sub(r"20\d\d-[^,\n]*", "TIME", answer.content.decode()).splitlines()
 
 
-def test_an_undone_conflict_is_in_conflict_again_and_can_be_ruled_on_again(
+def test_a_pair_is_in_conflict_again_after_its_ruling_is_undone(
     conflicted: JudgmentTask, lead: User
 ) -> None:
     lars = make_user("lars", Role.LEAD)
@@ -67,7 +67,9 @@ def test_an_undone_conflict_is_in_conflict_again_and_can_be_ruled_on_again(
     assert adjudicated(conflicted.campaign.benchmark).labels.tolist() == [0]
 
 
-def test_an_undone_escalation_is_escalated_again(campaign: Campaign, lead: User) -> None:
+def test_an_escalated_pair_is_escalated_again_after_its_ruling_is_undone(
+    campaign: Campaign, lead: User
+) -> None:
     task = escalate(campaign, make_annotator("anna"), "v1", EscalationKind.UNSURE, "a fox?")
     undo_ruling(ruling=adjudicate_task(task=task, label=3, by=lead), by=lead)
     assert state_of(task) == ("escalated", None, 2, 0, 0)
@@ -163,7 +165,7 @@ def test_the_desk_offers_to_undo_the_last_ruling(
     client.post(desk, {"task": conflicted.pk, "ruling": "3"})
     page = read(client, desk)
     assert "Undo your last ruling Z" in page
-    # Another lead did not make the ruling.
+    # Another lead, who did not make the ruling, cannot undo it here.
     other = read(client_of(make_user("lars", Role.LEAD)), desk)
     assert "Undo your last ruling Z All" not in other
 

@@ -325,7 +325,7 @@ def test_an_import_of_judgments_is_undone_until_labels_are_published(
     label_set = publish_label_set(benchmark=benchmark, by=OPERATOR)
     with pytest.raises(Conflict, match=r"Label set 1\.0\.0 was published from these judgments"):
         delete_campaign(campaign=campaign, by=OPERATOR)
-    # The database refuses without any of this code, too.
+    # The database itself refuses the deletion, too.
     with pytest.raises(IntegrityError, match="Judgments must stay"), transaction.atomic():
         Judgment.objects.all().delete()
     with pytest.raises(IntegrityError, match="Label sets must stay"), transaction.atomic():
@@ -376,7 +376,7 @@ def referred_by(model: type[models.Model]) -> set[Any]:
 def test_every_table_that_refers_to_a_deleted_object_is_in_the_plan_before_it(
     model: type[models.Model], tmp_path: Path, db: None
 ) -> None:
-    """A new table must be added to a plan, or be listed here with the reason why it keeps a row."""
+    """A new table must be added to a plan, or to `keep` if its rows prevent the deletion."""
     campaign = factories.make_campaign(tmp_path)
     instances: dict[type[models.Model], Any] = {
         Benchmark: campaign.benchmark,

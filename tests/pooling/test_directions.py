@@ -23,7 +23,7 @@ from tests.factories import build_pool, import_run, make_benchmark
 
 pytestmark = pytest.mark.django_db
 
-# Captions x videos. 0.30001 and 0.30002 are equal in float16.
+# Captions in rows, videos in columns. 0.30001 and 0.30002 are equal in float16.
 SCORES = [[0.9, 0.1, 0.2, 0.3], [0.4, 0.30001, 0.30002, 0.6], [0.0, 0.8, 0.7, -1.0]]
 TO_VIDEO = [[0, 3, 2, 1], [3, 0, 2, 1], [1, 2, 0, 3]]
 TO_TEXT = [[0, 1, 2], [2, 1, 0], [2, 1, 0], [1, 0, 2]]
@@ -114,7 +114,9 @@ def test_a_run_of_lists_has_no_matrix(benchmark: Benchmark, tmp_path: Path) -> N
     "fields",
     [{"direction": "back"}, {"order": "a.npy"}, {"similarities": "a.npy", "order": "b.npy"}],
 )
-def test_the_database_refuses(benchmark: Benchmark, tmp_path: Path, fields: Any) -> None:
+def test_the_database_refuses_an_invalid_run(
+    benchmark: Benchmark, tmp_path: Path, fields: Any
+) -> None:
     run = import_matrix(tmp_path, benchmark).run
     Run.objects.filter(pk=run.pk).update(similarities="", similarities_sha256="", order="")
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -55,7 +55,7 @@ def lead(client: Client) -> Client:
 
 
 def test_a_lead_imports_a_benchmark_on_the_pages(lead: Client) -> None:
-    """The columns have other names, so the first plan has an error, which a selection corrects."""
+    """The columns have other names, so the first plan has an error. A selection corrects it."""
     form = {"name": "Kleine Formen", "key": "klein", "licence": "CC0", "captions": upload(TABLE)}
     answer = lead.post("/imports/new/", form)
     job = finished("plan_import")

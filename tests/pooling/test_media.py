@@ -37,7 +37,7 @@ def make_video(
     options: dict[str, str] | None = None,
     video_options: dict[str, str] | None = None,
 ) -> Path:
-    """Write a video with a colour in each corner, and with a tone if `audio` names a codec."""
+    """Write a video with a colour in each corner, and with a tone if `sound` names a codec."""
     with av.open(str(path), "w", format=container, options=options or {}) as out:
         pictures: Any = None
         if codec:
@@ -96,7 +96,7 @@ def cut(path: Path, share: float) -> Path:
 
 
 def packets_of(path: Path) -> list[tuple[Any, ...]]:
-    """Return stream, times, key frames and content of the packets, in the order of each stream."""
+    """Return stream, times, key frame flag and content of each packet, grouped by stream."""
     with av.open(str(path)) as container:
         found = [
             (packet.stream.type, packet.dts, packet.pts, packet.time_base, packet.is_keyframe, data)
@@ -233,7 +233,7 @@ def test_two_copies_of_a_video_have_different_hashes(tmp_path: Path) -> None:
         assert first == second
 
 
-def test_a_copy_keeps_the_shape_of_pixels_that_only_the_file_states(tmp_path: Path) -> None:
+def test_a_copy_keeps_a_pixel_shape_that_only_the_container_states(tmp_path: Path) -> None:
     source, target = tmp_path / "a.mp4", tmp_path / "b.mp4"
     with av.open(str(source), "w") as out:
         stream = out.add_stream("libvpx-vp9", rate=10)
@@ -325,7 +325,7 @@ def test_sides_become_even_and_fit(
 
 
 def test_colours_of_full_range_sources_stay(tmp_path: Path) -> None:
-    # Black is 0 in Motion JPEG and 16 in most videos. Confusing the two would change the grey.
+    # Black is 0 in Motion JPEG and 16 in most videos. Confusing the two would change the colours.
     source = make_video(tmp_path / "a.avi", "mjpeg", pixels="yuvj420p")
 
     media.normalise(source, tmp_path / "b.mp4")
@@ -510,7 +510,7 @@ def test_a_poster_shows_the_middle(tmp_path: Path) -> None:
 
     with av.open(str(tmp_path / "a.jpg")) as poster:
         grey = next(poster.decode(video=0)).to_ndarray(format="rgb24").mean()
-    assert grey == pytest.approx(11 * 12, abs=4)  # the first frame from 1.05 s on, of 2.1 s
+    assert grey == pytest.approx(11 * 12, abs=4)  # the first frame after 1.05 s, half of 2.1 s
 
 
 def test_a_failure_leaves_the_folder_unchanged(tmp_path: Path) -> None:

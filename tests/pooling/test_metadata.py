@@ -1,4 +1,4 @@
-"""Train splits and tags: the stored rows, and that bad input stores nothing."""
+"""Storing train splits and tags. Bad input stores nothing."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def test_researchers_see_metadata_but_cannot_import_it(
     assert Job.objects.count() == 0
 
 
-def test_by_the_api(benchmark: Benchmark) -> None:
+def test_the_api_imports_metadata(benchmark: Benchmark) -> None:
     client = APIClient()
     client.force_authenticate(make_user("lena", Role.LEAD))
     address = "/api/v1/benchmarks/tiny/"

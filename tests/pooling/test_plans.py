@@ -1,4 +1,4 @@
-"""Plans of imports and updates of benchmarks: what changes, is refused, and is stored."""
+"""Plans of imports and updates of benchmarks: what they change, refuse and store."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_without_update_other_captions_are_a_conflict(tmp_path: Path) -> None:
 
 @pytest.fixture
 def pooled(tmp_path: Path) -> Benchmark:
-    """Four captions, of which c0 is pooled; c3 has the same text as c0 except for its case."""
+    """Four captions. c0 is pooled, and c3 is equal to it except for case and punctuation."""
     rows = [("c0", "a cat", "v0"), ("c1", "a dog", "v1"), ("c2", "a bird", "v2")]
     benchmark = import_benchmark(
         key="tiny", captions=write_captions(tmp_path, [*rows, ("c3", "A cat.", "v2")])
@@ -224,10 +224,10 @@ def test_numbers_in_use_allow_no_new_and_no_missing_captions(
     ]
 
 
-def test_a_judged_text_cannot_change_nor_one_that_shares_its_labels(
+def test_the_text_of_a_pooled_or_an_equal_caption_cannot_change(
     pooled: Benchmark, tmp_path: Path
 ) -> None:
-    # c2 would become equal to c0, and c3 would no longer be.
+    # c2 would get the pooled text of c0, and c3 would no longer be equal to it.
     rows = [("c0", "a kitten", "v0"), ("c1", "two dogs", "v1")]
     made = plan(tmp_path, [*rows, ("c2", "A CAT", "v2"), ("c3", "a fish", "v2")])
     where = "is in a pool or a gold item"
@@ -309,7 +309,7 @@ def published(tmp_path: Path) -> Benchmark:
     return benchmark
 
 
-def test_two_imports_of_the_same_key_at_once_store_one(tmp_path: Path) -> None:
+def test_of_two_imports_of_the_same_plan_one_is_stored(tmp_path: Path) -> None:
     rows = caption_rows(2, 2)
     made = plan(tmp_path, rows, update=False)["plan"]
     captions = write_captions(tmp_path, rows)

@@ -199,7 +199,7 @@ def test_runs_and_pools_store_who_made_them(
         ("A", None),
         ("New", lena.pk),
     ]
-    # The same run and pool again keep their person.
+    # Adding the same run and pool again does not change the stored person.
     write_new_run(benchmark, tmp_path, OPERATOR)
     write_pool(benchmark, tmp_path, OPERATOR)
     assert [run.created_by for run in Run.objects.order_by("pk")] == [None, lena]

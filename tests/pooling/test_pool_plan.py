@@ -1,4 +1,4 @@
-"""The preview of a pool, and the options that limit it, on stored benchmarks."""
+"""The preview of a pool, and the options that add or limit its pairs."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def benchmark(tmp_path: Path) -> Benchmark:
     return found
 
 
-def names(benchmark: Benchmark, **options: Any) -> list[str]:
-    """Return the new pairs of a plan as "caption video" numbers."""
+def planned_pairs(benchmark: Benchmark, **options: Any) -> list[str]:
+    """Return the new pairs of a plan, each as two digits: the numbers of its caption and video."""
     plan = plan_pool(benchmark, PoolOptions(depth=2, **options))
     return [f"{code // 4}{code % 4}" for code in plan.new.tolist()]
 
@@ -66,15 +66,15 @@ def names(benchmark: Benchmark, **options: Any) -> list[str]:
         ({"originals": "left-out"}, "01 03 10 12 23"),
         # c1 with v1 and c0 with v1 are ranked by two systems, c1 with v1 first by both.
         ({"budget": 2}, "01 11"),
-        # Rank 1 of one system: c0 with v0, c2 with v3.
+        # The next pairs are at rank 1 of one system: c0 with v0, and c2 with v3.
         ({"budget": 4}, "00 01 11 23"),
-        # All texts are "caption N": their first word is common to all.
+        # All texts are "caption N". The shared word is not rare, so no two are similar enough.
         ({"runs": ["B"], "similar": 2, "similar_from": 0.99}, "01 03 10 11"),
     ],
 )
 def test_options_of_a_pool(benchmark: Benchmark, options: dict[str, Any], pairs: str) -> None:
     before = row_counts()
-    assert names(benchmark, **options) == pairs.split()
+    assert planned_pairs(benchmark, **options) == pairs.split()
     assert row_counts() == before
     built = build_pool(
         benchmark=benchmark, depth=2, run_names=options.pop("runs", ()), **options
@@ -91,15 +91,15 @@ def test_a_proxy_adds_pairs_that_no_run_found(benchmark: Benchmark, tmp_path: Pa
     import_proxy(benchmark=benchmark, path=tmp_path / "p.npy", by=OPERATOR)
     options = PoolOptions(depth=2, proxy="p", proxy_from=0.5)
     plan = plan_pool(benchmark, options)
-    # c0 with v2 and c2 with v0; c0 with v0 is ranked, and c1 with v3 is below.
+    # The proxy adds c0 with v2 and c2 with v0. c0 with v0 is ranked, and c1 with v3 is below 0.5.
     assert [f"{code // 4}{code % 4}" for code in plan.new.tolist()] == [
         *("00", "01", "02", "03", "10", "11", "12", "20", "23")
     ]
     assert plan.n_unranked == 2
-    # 0.8 is stored as 0.7998, and is nevertheless at the threshold.
-    assert names(benchmark, proxy="p", proxy_from=0.8) == "00 01 02 03 10 11 12 23".split()
+    # 0.8 is stored as 0.7998, but it still reaches the threshold 0.8.
+    assert planned_pairs(benchmark, proxy="p", proxy_from=0.8) == "00 01 02 03 10 11 12 23".split()
     build_pool(benchmark=benchmark, depth=2)
-    assert names(benchmark, proxy="p", budget=1) == ["02"]
+    assert planned_pairs(benchmark, proxy="p", budget=1) == ["02"]
     built = build_pool(benchmark=benchmark, depth=2, proxy="p", budget=1).pool
     assert (built.limits, built.n_new_pairs) == (
         ["at most 1 new pairs", "pairs from 0.5 by the proxy p"],
@@ -111,10 +111,10 @@ def test_a_proxy_adds_pairs_that_no_run_found(benchmark: Benchmark, tmp_path: Pa
 
 
 def test_a_sample_of_videos_limits_the_pairs(benchmark: Benchmark) -> None:
-    drawn = names(benchmark, video_sample=2, seed=3)
+    drawn = planned_pairs(benchmark, video_sample=2, seed=3)
     videos = {pair[1] for pair in drawn}
     assert len(videos) == 2
-    assert drawn == [pair for pair in names(benchmark) if pair[1] in videos]
+    assert drawn == [pair for pair in planned_pairs(benchmark) if pair[1] in videos]
 
 
 def test_each_budget_takes_the_next_pairs(benchmark: Benchmark) -> None:
@@ -128,7 +128,7 @@ def test_each_budget_takes_the_next_pairs(benchmark: Benchmark) -> None:
     assert codes.tolist() == [0, 1, 5, 11]  # later pools do not change a pool
 
 
-def test_what_was_previewed_is_built(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_only_the_previewed_pool_is_built(benchmark: Benchmark, tmp_path: Path) -> None:
     seen = plan_pool(benchmark, PoolOptions(depth=1)).sha256
     make_run(tmp_path, benchmark, {"c2": ["v0"]}, system="C")
     with pytest.raises(Outdated, match="This pool would now have 5 new pairs"):
@@ -185,7 +185,9 @@ def test_effort_merges_equal_captions_and_uses_the_measured_speed(tmp_path: Path
         ),
     ],
 )
-def test_wrong_options(benchmark: Benchmark, options: dict[str, Any], error: str) -> None:
+def test_invalid_options_are_refused(
+    benchmark: Benchmark, options: dict[str, Any], error: str
+) -> None:
     with pytest.raises(InvalidInput) as refused:
         plan_pool(benchmark, PoolOptions(depth=2, **options))
     assert str(refused.value) == error
@@ -198,7 +200,7 @@ def test_page_states_that_there_are_no_runs(client: Client, tmp_path: Path) -> N
     assert "This benchmark has no runs." in page
 
 
-def test_page_previews_and_builds_what_it_showed(benchmark: Benchmark, client: Client) -> None:
+def test_the_page_builds_the_pool_that_it_previewed(benchmark: Benchmark, client: Client) -> None:
     client.force_login(make_user("lena", Role.LEAD))
     form = {"depth": "2", "seed": "0", "budget": "4", "rate": "10", "step": "preview"}
     assert (

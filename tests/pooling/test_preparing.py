@@ -1,4 +1,4 @@
-"""From files that have arrived to videos that are playable, or refused with the reason."""
+"""Preparing uploaded files: each becomes a playable video or is refused with a reason."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.waiting import wait_for
 
 PAGE = "/benchmarks/tiny/videos/new/"
 API = "/api/v1/benchmarks/tiny/videos/uploads/"
-IN_FRONT = {"movflags": "faststart"}  # so that a file without its end opens
+IN_FRONT = {"movflags": "faststart"}  # the index is at the start, so a file without its end opens
 CUT_OFF = "the file is incomplete: the end of the video is missing"
 NO_VIDEO = "this is not a video, is incomplete, or has a format that is not accepted"
 
@@ -66,7 +66,7 @@ def tus(lead: User) -> TusClient:
 
 
 def run_jobs() -> Job:
-    """Run the job that waits; return it."""
+    """Run the waiting job and return it."""
     job = Job.objects.get(state=JobState.QUEUED)
     run_job(job.pk)
     job.refresh_from_db()
@@ -168,7 +168,7 @@ def test_the_same_file_is_prepared_once(tus: TusClient, tmp_path: Path) -> None:
         default_storage.open(first.file.name) as one,
         default_storage.open(second.file.name) as two,
     ):
-        assert one.read() == two.read()  # a second copy of the same file differs
+        assert one.read() == two.read()  # preparing the file again would give other bytes
     assert (second.state, second.duration, bool(second.sheet)) == ("playable", 3.0, True)
 
 
@@ -257,7 +257,7 @@ def test_the_files_of_a_cancelled_job_are_refused(
     assert (job.state, ended()["v0.mp4"][0]) == ("cancelled", "refused")
 
 
-def test_cancelling_the_preparation_refuses_what_is_left(tus: TusClient) -> None:
+def test_cancelling_the_preparation_refuses_the_waiting_files(tus: TusClient) -> None:
     tus.upload("v0.mp4", b"text")
     tus.create("v1.mp4", 10)
     assert tus.client.post(PAGE + "cancel/").status_code == 302
@@ -376,7 +376,7 @@ def test_a_damaged_archive_is_refused_or_has_nothing(tus: TusClient, content: by
 
 
 def test_a_bomb_is_stopped_by_the_bytes_that_are_read(tus: TusClient, settings: Any) -> None:
-    """The header of the member states a size of 10 bytes."""
+    """The header in the second archive states a false size, 10 bytes."""
     settings.VIDEO_BYTES_MAX = 1 << 20
     content = make_zip(("v0.mp4", bytes(8 << 20)))
     lying = content.replace((8 << 20).to_bytes(4, "little"), (10).to_bytes(4, "little"))

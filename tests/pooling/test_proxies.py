@@ -1,4 +1,4 @@
-"""Proxies: what is stored, exported and deleted, and that bad input stores nothing."""
+"""Proxies are stored, exported and deleted. Bad input stores nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ROWS = [
     ("c2", "take the car", "v1"),
 ]
 PLAIN = ProxyOptions(Method.BOW, stop_words=NO_STOP_WORDS)
-# Captions x videos. A video has the words of both of its captions.
+# Captions in rows, videos in columns. A video has the words of all its captions.
 COMPUTED = [[0.4, 0.0, 0.0], [0.6, 0.0, 0.0], [0.0, 1.0, 0.0]]
 
 
@@ -93,7 +93,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_computed_proxy(benchmark: Benchmark) -> None:
+def test_a_proxy_is_computed(benchmark: Benchmark) -> None:
     rita = make_user("rita", Role.RESEARCHER)
     done = compute_proxy(benchmark=benchmark, options=PLAIN, by=rita)
     proxy = done.proxy
@@ -144,7 +144,7 @@ def test_cancelling_at_any_step_stores_nothing(benchmark: Benchmark, tmp_path: P
     assert (row_counts(), stored_files()) == before
 
 
-def test_an_imported_proxy(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_proxy_is_imported(benchmark: Benchmark, tmp_path: Path) -> None:
     path = matrix_file(tmp_path, [[0.25, 1 / 3, 0.0]] * 3)
     done = import_proxy(benchmark=benchmark, path=path, by=OPERATOR)
     assert (done.proxy.name, done.proxy.method, done.proxy.source) == (
@@ -230,7 +230,7 @@ def test_a_proxy_is_deleted_with_its_file(
     assert (Proxy.objects.count(), path.exists()) == (0, False)
 
 
-def test_an_archived_benchmark_takes_no_proxy(benchmark: Benchmark) -> None:
+def test_an_archived_benchmark_accepts_no_proxy(benchmark: Benchmark) -> None:
     archive_benchmark(benchmark=benchmark, by=OPERATOR)
     with pytest.raises(Conflict, match=r"^This benchmark is archived\."):
         compute_proxy(benchmark=benchmark, options=PLAIN, by=OPERATOR)
@@ -309,7 +309,7 @@ def test_the_command_imports_embeddings_and_keys(benchmark, tmp_path, capsys) ->
         (["--name", " "], "The name of a proxy must have"),
     ],
 )
-def test_wrong_options(benchmark, arguments, reason) -> None:
+def test_invalid_options_are_refused(benchmark, arguments, reason) -> None:
     with pytest.raises(CommandError) as error:
         call_command("compute_proxy", "tiny", "bow", *arguments)
     assert reason in str(error.value)

@@ -45,7 +45,7 @@ from tests.pooling.test_proxies import COMPUTED, benchmark, matrix_file, values 
 pytestmark = pytest.mark.django_db
 
 PAGES = "/benchmarks/tiny/proxies/"
-# Captions x videos, with the value 1 for own captions.
+# Captions in rows, videos in columns, with the value 1 for own captions.
 OWN = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
 
 
@@ -68,7 +68,7 @@ def npy(array: Any, name: str = "m.npy") -> SimpleUploadedFile:
     return SimpleUploadedFile(name, out.getvalue())
 
 
-def done(client: Client, address: str, form: dict[str, Any]) -> Job:
+def send_and_run(client: Client, address: str, form: dict[str, Any]) -> Job:
     """Send a form and run the job that it starts."""
     answer = client.post(address, form)
     assert answer.status_code == 302, answer.content.decode()
@@ -84,7 +84,7 @@ def errors_of(answer: Any) -> dict[str, list[str]]:
 def test_a_form_computes_a_proxy_with_its_options(client: Client) -> None:
     form = {"method": "BoW", "name": "words", "percent": "25", "stop_words": "own"}
     words = SimpleUploadedFile("words.txt", b"wash\nthe\n")
-    job = done(client, PAGES + "new/", form | {"own_words": words, "own_as_computed": "on"})
+    job = send_and_run(client, PAGES + "new/", form | {"own_words": words, "own_as_computed": "on"})
     assert job.state == JobState.DONE, job.error
     stored = Proxy.objects.get()
     assert (stored.name, stored.method) == ("words", "BoW")
@@ -94,12 +94,12 @@ def test_a_form_computes_a_proxy_with_its_options(client: Client) -> None:
     assert outcome is not None
     assert (outcome.url, outcome.link) == (f"{PAGES}{stored.pk}/", "To the proxy")
     # Unused files are not kept.
-    again = done(client, PAGES + "new/", form | {"stop_words": "spacy", "name": ""})
+    again = send_and_run(client, PAGES + "new/", form | {"stop_words": "spacy", "name": ""})
     assert "files" in again.params
     assert again.params["files"] == {}
 
 
-def test_syn_and_meteor_need_a_wordnet_or_an_uploaded_one(
+def test_syn_and_meteor_need_an_installed_or_an_uploaded_wordnet(
     client: Client,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -115,7 +115,7 @@ def test_syn_and_meteor_need_a_wordnet_or_an_uploaded_one(
         archive.add(folder, "dict")
     content = (tmp_path / "wordnet.tar.gz").read_bytes()
     lexicon = SimpleUploadedFile("wordnet.tar.gz", content)
-    job = done(client, PAGES + "new/", form | {"lexicon": lexicon})
+    job = send_and_run(client, PAGES + "new/", form | {"lexicon": lexicon})
     assert job.state == JobState.DONE, job.error
     assert Proxy.objects.get().options["synonyms"] == "of stems (as NLTK), WordNet 3.0"
 
@@ -126,7 +126,7 @@ def test_wrong_lexicons_and_tables_store_nothing(client: Client) -> None:
     errors = errors_of(client.post(PAGES + "new/", form | {"verb_classes": table}))
     assert errors["noun_classes"] == ["Add both tables, the classes of verbs and those of nouns."]
     lexicon = SimpleUploadedFile("a.zip", b"no archive")
-    job = done(client, PAGES + "new/", form | {"lexicon": lexicon})
+    job = send_and_run(client, PAGES + "new/", form | {"lexicon": lexicon})
     assert (job.state, Proxy.objects.count()) == (JobState.FAILED, 0)
     assert job.error == "a.zip: the archive is damaged or encrypted"
 
@@ -136,7 +136,7 @@ def test_a_matrix_is_uploaded_with_its_keys(client: Client) -> None:
     sent = SimpleUploadedFile("keys.json", json.dumps(keys).encode())
     matrix = [[0.5, 0.25, 0.125], [0, 1, 0], [0, 0.75, 0]]
     form = {"file": npy(matrix, "model.npy"), "keys": sent}
-    job = done(client, PAGES + "matrix/", form)
+    job = send_and_run(client, PAGES + "matrix/", form)
     assert job.state == JobState.DONE, job.error
     stored = Proxy.objects.get()
     assert (stored.name, stored.source) == ("model", "model.npy")
@@ -179,7 +179,7 @@ def test_a_wrong_matrix_stores_nothing(client: Client, array: Any, keys: Any, er
     form = {"file": npy(array)}
     if keys is not None:
         form["keys"] = SimpleUploadedFile("keys.json", keys)
-    job = done(client, PAGES + "matrix/", form)
+    job = send_and_run(client, PAGES + "matrix/", form)
     assert (job.state, Proxy.objects.count()) == (JobState.FAILED, 0)
     assert job.error.startswith(error)
 
@@ -188,21 +188,23 @@ def test_embeddings_are_compared_by_cosine(client: Client) -> None:
     captions = [[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]]
     videos = [[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]
     form = {"caption_embeddings": npy(captions, "c.npy"), "video_embeddings": npy(videos, "v.npy")}
-    job = done(client, PAGES + "embeddings/", form | {"own_as_computed": "on"})
+    job = send_and_run(client, PAGES + "embeddings/", form | {"own_as_computed": "on"})
     assert job.state == JobState.DONE, job.error
     stored = Proxy.objects.get()
     assert values(stored) == [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.8, 0.6, 0.0]]
     assert (stored.method, stored.source) == ("embeddings", "c.npy, v.npy")
     # Without embeddings of videos, v0 has the mean of c0 and c1.
     only = {"caption_embeddings": npy(captions, "c.npy"), "name": "only captions"}
-    done(client, PAGES + "embeddings/", only | {"own_as_computed": "on"})
+    send_and_run(client, PAGES + "embeddings/", only | {"own_as_computed": "on"})
     half = round(0.5**0.5, 3)
     assert values(Proxy.objects.get(name="only captions")) == [
         [half, 0.6, 0.0],
         [half, 0.8, 0.0],
         [0.99, 1.0, 0.0],
     ]
-    wrong = done(client, PAGES + "embeddings/", {"video_embeddings": npy(captions[:2], "v.npy")})
+    wrong = send_and_run(
+        client, PAGES + "embeddings/", {"video_embeddings": npy(captions[:2], "v.npy")}
+    )
     assert wrong.error == "v.npy: the file has 2 rows, but the benchmark has 3 videos"
     nothing = errors_of(client.post(PAGES + "embeddings/", {}))
     assert nothing["__all__"] == ["Add embeddings of captions, of videos, or of both."]
@@ -306,11 +308,11 @@ def test_a_campaign_takes_pairs_with_high_values_first(
     tasks = campaign.tasks.order_by("position").values_list(
         "pair__query__number", "pair__video__number"
     )
-    # From 0.8, 0.6, 0.4, 0.2, and the others; 0.2 is stored as 0.19995.
-    tiers = [1, 2, 1, 2, 3]
+    # The tiers begin at 0.8, 0.6, 0.4, 0.2 and 0. The value 0.2 is stored as 0.19995.
+    sizes = [1, 2, 1, 2, 3]
     found = [values_of_pairs[query][video] for query, video in tasks]
     expected = [[0.9], [0.7, 0.79], [0.5], [0.2, 0.3], [0.0, 0.0, 0.1]]
-    ends = np.cumsum(tiers)
+    ends = np.cumsum(sizes)
     assert [sorted(part.tolist()) for part in np.split(np.array(found), ends[:-1])] == expected
     stored = Proxy.objects.get()
     with pytest.raises(Conflict):
@@ -367,7 +369,7 @@ def test_the_database_keeps_proxies_out_of_archived_benchmarks(
         Proxy.objects.create(**row, name="late")
 
 
-def test_a_backup_and_housekeeping_know_the_file_of_a_proxy(proxy: Proxy) -> None:
+def test_a_backup_and_housekeeping_include_the_file_of_a_proxy(proxy: Proxy) -> None:
     assert StoredFile("proxies", proxy.file.name) in named_files(run_query)
 
 

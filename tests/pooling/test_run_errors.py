@@ -53,7 +53,7 @@ def test_pages_show_all_errors_by_line(client_of_rosa: Client) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_line_shows_the_result(client_of_rosa: Client) -> None:
+def test_the_line_of_a_job_shows_its_result(client_of_rosa: Client) -> None:
     file = SimpleUploadedFile("clip.run", b"c0 Q0 v0 1 1 x\n")
     form = {"file": file, "system": "CLIP", "format": "auto"}
     client_of_rosa.post("/benchmarks/tiny/runs/new/", form)

@@ -88,7 +88,7 @@ def test_an_upload_is_scored_as_a_private_run(benchmark: Benchmark, olga: User) 
     run = made.run
     assert run is not None
     assert (run.name, run.is_private, run.created_by) == ("Mine", True, olga)
-    # By the original positives c0-v0 and c1-v1 and c2-v2, only c1 is correct at rank 1.
+    # The original positives are c0 v0, c1 v1 and c2 v2, so only c1 is correct at rank 1.
     assert Evaluation.objects.get(run=run).scores["C@1"] == pytest.approx(1 / 3)
     assert find_runs(benchmark) == []
     job = Job.objects.get()
@@ -102,7 +102,7 @@ def test_an_upload_is_scored_as_a_private_run(benchmark: Benchmark, olga: User) 
     ]
 
 
-def test_a_file_with_errors_is_refused_with_all_of_them_and_gives_its_slot_back(
+def test_a_file_with_errors_is_refused_with_all_of_them_and_frees_its_slot(
     benchmark: Benchmark, olga: User
 ) -> None:
     made = scored(benchmark, olga, file=run_file(text="c0 Q0 v9 1 2 x\nc9 Q0 v0 1 2 x\n"))
@@ -127,7 +127,7 @@ def test_the_limit_of_the_day_counts_scored_and_waiting_uploads(
     assert upload(benchmark, olga, "Third").slot == 0
 
 
-def test_files_with_errors_have_a_limit_of_their_own(
+def test_files_with_errors_have_a_separate_limit(
     benchmark: Benchmark, olga: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_uploads, "ERRORS_PER_DAY", 2)
@@ -138,7 +138,7 @@ def test_files_with_errors_have_a_limit_of_their_own(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_parallel_uploads_do_not_pass_the_limit(tmp_path: Path) -> None:
+def test_parallel_uploads_do_not_exceed_the_limit(tmp_path: Path) -> None:
     benchmark = make_public(make_benchmark(tmp_path, captions=3, videos=3), runs_per_day=3)
     olga = make_outsider("olga")
 
@@ -186,7 +186,9 @@ def test_a_job_that_starts_again_stores_the_run_once(benchmark: Benchmark, olga:
     assert (made.state, Run.everything.count()) == ("scored", 1)
 
 
-def test_an_upload_whose_worker_died_for_good_is_refused(benchmark: Benchmark, olga: User) -> None:
+def test_an_upload_whose_worker_died_three_times_is_refused(
+    benchmark: Benchmark, olga: User
+) -> None:
     made = upload(benchmark, olga)
     past = timezone.now() - timedelta(hours=1)
     Job.objects.update(state=JobState.RUNNING, attempts=3, lease_expires_at=past)
@@ -254,7 +256,7 @@ def test_only_the_uploader_publishes_and_only_leads_refuse(
 def test_private_runs_do_not_reveal_each_other(
     benchmark: Benchmark, olga: User, tmp_path: Path
 ) -> None:
-    """The same file and the same name can be private several times, and shared once."""
+    """Several people can have the same file and name in private, but only one can publish them."""
     first, second = scored(benchmark, olga), scored(benchmark, make_outsider("oscar"))
     assert (first.run.name, second.run.name) == ("Mine", "Mine")  # type: ignore[union-attr]
     path = tmp_path / "mine.run"
@@ -264,7 +266,7 @@ def test_private_runs_do_not_reveal_each_other(
         services.publish_run(upload=first, changes={}, by=olga)
 
 
-def test_private_runs_are_scored_by_new_labels_too(benchmark: Benchmark, olga: User) -> None:
+def test_private_runs_are_also_scored_under_new_labels(benchmark: Benchmark, olga: User) -> None:
     made = scored(benchmark, olga)
     Evaluation.objects.all().delete()
     evaluated = evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
@@ -294,7 +296,7 @@ def test_annotators_of_a_benchmark_cannot_upload_to_it(benchmark: Benchmark, nam
         upload(benchmark, person)
 
 
-def test_a_deleted_benchmark_takes_its_private_runs_along(
+def test_private_runs_are_deleted_with_their_benchmark(
     benchmark: Benchmark, olga: User, tmp_path: Path
 ) -> None:
     scored(benchmark, olga)
@@ -315,7 +317,7 @@ def test_the_uploader_restores_a_withdrawn_run(benchmark: Benchmark, olga: User)
         services.restore_run(run=run, by=olga)
 
 
-def test_a_restored_private_run_is_private_and_scored_by_the_newest_labels(
+def test_a_restored_private_run_is_private_and_scored_under_the_newest_labels(
     benchmark: Benchmark, olga: User, tmp_path: Path
 ) -> None:
     add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1)])
@@ -345,7 +347,7 @@ def test_only_leads_restore_a_run_that_they_refused(benchmark: Benchmark, olga: 
     assert (made.state, made.reason, find_runs(benchmark)) == ("scored", "", [run])
 
 
-def test_a_run_that_joins_the_lists_is_scored_again_and_announced(
+def test_a_published_or_restored_run_is_scored_again_and_announced(
     benchmark: Benchmark, olga: User
 ) -> None:
     create_webhook(

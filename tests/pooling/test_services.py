@@ -1,5 +1,4 @@
-"""Benchmarks, runs and pools imported from files: the stored rows, and that bad input stores
-nothing."""
+"""Importing benchmarks and runs from files, and building pools. Bad input stores nothing."""
 
 from __future__ import annotations
 
@@ -190,7 +189,7 @@ def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_second_import_replaces_copies_of_sources_and_nothing_else(tmp_path: Path) -> None:
+def test_a_second_import_replaces_only_files_that_equal_their_source(tmp_path: Path) -> None:
     for name in ("v0.mp4", "v1.mp4", "v2.mp4"):
         make_video(tmp_path / name, sound="aac" if name == "v1.mp4" else None)
     files = {
@@ -201,10 +200,10 @@ def test_a_second_import_replaces_copies_of_sources_and_nothing_else(tmp_path: P
     }
     import_benchmark(**files)
     first, second, third = Video.objects.order_by("key")
-    # Older versions stored the source.
+    # Older versions stored the source itself, as here for v0.
     source = (tmp_path / "v0.mp4").read_bytes()
     Path(first.file.path).write_bytes(source)
-    # This is the source of another video, under the same key.
+    # The file of v2 came from another source, so it must not be replaced.
     Path(third.file.path).write_bytes(source)
     Video.objects.filter(pk=third.pk).update(sha256="ab" * 32)
     before = {video.key: video.file.name for video in (first, second, third)}
@@ -373,7 +372,7 @@ def counts(built: BuiltPool) -> tuple[bool, int, int]:
     return built.created, built.pool.n_pairs, built.pool.n_new_pairs
 
 
-def test_pool_holds_each_pair_of_the_top_once(benchmark_with_runs: Benchmark) -> None:
+def test_a_pool_contains_each_pair_of_the_top_once(benchmark_with_runs: Benchmark) -> None:
     built = build_pool(benchmark=benchmark_with_runs, depth=2)
 
     assert counts(built) == (True, 7, 7)

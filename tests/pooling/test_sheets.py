@@ -1,4 +1,4 @@
-"""Contact sheets of generated files whose frames show their own numbers."""
+"""Contact sheets of generated videos. Each frame shows its own number as stripes."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ def numbers_of(sheet: Path) -> list[int]:
 
 
 def watched(video: Path, target: Path) -> tuple[int, int]:
+    """Write a sheet from the frames that `probe` decodes, and return its width and height."""
     sheet = media.ContactSheet()
     info = media.probe(video, sheet.watch)
     return sheet.write(video, target, info.duration)
@@ -179,7 +180,7 @@ def test_a_video_too_long_to_be_watched_is_read_by_seeking(
 
 
 @pytest.mark.parametrize("frames", [40, 240])
-def test_a_recording_without_a_duration(tmp_path: Path, frames: int) -> None:
+def test_a_recording_without_a_duration_has_a_sheet(tmp_path: Path, frames: int) -> None:
     # Browsers write recordings without a duration and without an index.
     video = make_numbers(
         tmp_path / "a.webm", frames, rate=4, codec="libvpx-vp9", key_every=5, options={"live": "1"}

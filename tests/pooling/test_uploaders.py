@@ -100,7 +100,7 @@ def test_a_lead_confirms_a_person_who_asks_and_can_remove_the_confirmation(
     ]
 
 
-def test_leads_see_active_people_and_first_those_who_wait(
+def test_leads_see_active_people_with_those_who_wait_first(
     benchmark: Benchmark, olga: User, lea: User
 ) -> None:
     people = [olga, *(make_user(name) for name in ("oda", "oscar", "otto"))]
@@ -190,7 +190,7 @@ def test_the_pages_explain_what_the_site_can_confirm(
     assert ("This site sends no e-mail, so it cannot confirm addresses" in public) != sends_email
 
 
-def test_a_registered_person_confirms_the_address_by_the_link_of_an_email(
+def test_a_registered_person_confirms_the_address_with_a_mailed_link(
     benchmark: Benchmark, settings: Any
 ) -> None:
     settings.OPEN_REGISTRATION = settings.CAN_SEND_EMAIL = True
@@ -236,7 +236,7 @@ def test_no_page_claims_that_an_email_was_sent_if_none_was(
     assert ("Send a link" in page) == sends_email
 
 
-def test_a_second_link_within_minutes_is_refused_in_words(olga: User, settings: Any) -> None:
+def test_a_second_link_within_minutes_is_refused_with_a_message(olga: User, settings: Any) -> None:
     settings.CAN_SEND_EMAIL = True
     EmailAddress.objects.create(user=olga, email="o@example.org")
     form = {"email": "o@example.org", "action_send": ""}

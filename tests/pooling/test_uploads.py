@@ -208,7 +208,7 @@ def test_an_upload_whose_bytes_are_lost_begins_again(tus: TusClient) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_web_worker_loses_no_acknowledged_byte(tus: TusClient, tmp_path: Path) -> None:
-    """The worker is killed in the middle of a part. The upload continues before this part."""
+    """A worker is killed in the middle of a part. The upload resumes at the start of that part."""
     home = tmp_path / "home"
     with web_server(home) as server:
         cookie = f"sessionid={tus.client.cookies['sessionid'].value}; csrftoken={'a' * 32}"
@@ -355,7 +355,7 @@ def test_a_plan_that_is_no_list_of_files_is_refused(tus: TusClient, body: str) -
     assert answer.status_code == 400
 
 
-def test_housekeeping_deletes_what_has_expired(tus: TusClient, folder: Path) -> None:
+def test_housekeeping_deletes_expired_uploads(tus: TusClient, folder: Path) -> None:
     urls = [tus.create(f"v{n}.mp4", 10)["Location"] for n in range(3)]
     tus.send(urls[1], 0, bytes(10))
     VideoUpload.objects.filter(pk=stored(urls[1]).pk).update(state="refused", reason="broken")
@@ -376,7 +376,7 @@ def test_housekeeping_deletes_what_has_expired(tus: TusClient, folder: Path) -> 
     }
 
 
-def test_housekeeping_deletes_what_a_killed_worker_left(db: None, folder: Path) -> None:
+def test_housekeeping_deletes_files_that_a_killed_worker_left(db: None, folder: Path) -> None:
     now = timezone.now()
     for name, days in (("left", 8), ("used", 2)):  # an import can run for days
         path = folder / f".prepare-{name}" / "0.mp4"

@@ -81,7 +81,9 @@ def test_upload_becomes_a_job_with_the_file(benchmark: Benchmark, researcher: Cl
 
 
 @pytest.mark.django_db(transaction=True)
-def test_upload_to_stored_run(tmp_path: Path, researcher: Client) -> None:
+def test_an_upload_becomes_a_run_and_a_job_that_scores_it(
+    tmp_path: Path, researcher: Client
+) -> None:
     factories.make_benchmark(tmp_path)
     upload(researcher, b"c0 Q0 v0 1 1 x\n")
     job = Job.objects.get()
@@ -181,7 +183,7 @@ def test_pool_becomes_a_job_once(tmp_path: Path, benchmark: Benchmark, lead: Cli
         ("seed", "-1", "Ensure this value is greater than or equal to 0."),
     ],
 )
-def test_pool_with_an_error(
+def test_a_pool_with_an_error_is_refused(
     field: str, value: str, error: str, benchmark: Benchmark, lead: Client
 ) -> None:
     form = {"depth": "10", "seed": "0", field: value}
@@ -334,7 +336,7 @@ def test_the_etag_changes_with_the_content_and_with_the_secret_of_the_site(
 
 
 def test_a_part_of_a_video_needs_the_same_right(video: Video) -> None:
-    """Ranges need it, too, even with a validator that matches."""
+    """This applies even if the validator of the request matches."""
     address = f"/media/videos/{video.public_id}/"
     headers = {"Range": "bytes=0-4", "If-None-Match": "*"}
     visitor, stranger = Client(), Client()
@@ -362,7 +364,7 @@ def test_nginx_sends_the_bytes(video: Video, researcher: Client, settings: Any) 
     assert (response["Content-Type"], response.content) == ("video/mp4", b"")
 
 
-def test_video_without_a_file(benchmark: Benchmark, researcher: Client) -> None:
+def test_a_video_without_a_file_is_not_found(benchmark: Benchmark, researcher: Client) -> None:
     video = Video.objects.filter(benchmark=benchmark).latest("number")
     assert researcher.get(f"/media/videos/{video.public_id}/").status_code == 404
     assert researcher.get(f"/media/videos/{video.public_id}/poster/").status_code == 404

@@ -36,6 +36,7 @@ from tests.factories import (
 
 
 def doubled(campaign: Campaign) -> set[tuple[str, str]]:
+    """Return the pairs with two planned labels."""
     tasks = campaign.tasks.filter(labels_planned=2)
     return set(tasks.values_list("pair__query__key", "pair__video__key"))
 
@@ -85,7 +86,7 @@ def test_the_same_seed_doubles_and_orders_the_same_pairs(db: None, tmp_path: Pat
     assert order(first) == order(again) != order(other)
 
 
-def test_captions_come_in_groups_of_at_most_twenty(db: None, tmp_path: Path) -> None:
+def test_pairs_of_a_caption_are_in_groups_of_at_most_twenty(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=4, videos=25)
     captions = campaign.tasks.order_by("position").values_list("pair__query__key", flat=True)
     groups = sorted((caption, len(list(same))) for caption, same in groupby(captions))
@@ -125,8 +126,8 @@ def test_a_video_that_cannot_play_is_never_assigned(db: None, tmp_path: Path) ->
 
     unplayable = campaign.tasks.filter(state=TaskState.UNPLAYABLE)
     assert set(unplayable.values_list("pair__video__key", "seats_open")) == {("v1", 0)}
-    handed_out = claim(campaign, make_annotator("anna"))
-    assert sorted(held.task.pair.video.key for held in handed_out) == ["v0", "v0", "v2", "v2"]
+    assigned = claim(campaign, make_annotator("anna"))
+    assert sorted(held.task.pair.video.key for held in assigned) == ["v0", "v0", "v2", "v2"]
     progress = campaign_progress(campaign)
     assert (progress.tasks, progress.unplayable, progress.labels_required) == (6, 2, 8)
 

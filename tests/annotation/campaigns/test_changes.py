@@ -213,7 +213,7 @@ def test_the_page_shows_the_errors_of_the_service(campaign: Campaign, desk: Clie
 def test_an_outdated_form_changes_nothing(campaign: Campaign, desk: Client, lead: User) -> None:
     """A stale form changes nothing and keeps its input.
 
-    A change of a member or of the state is not a change of the policy.
+    A change of a member or of the state does not make a form stale.
     """
     address = f"/campaigns/{campaign.pk}/policy/"
     claim(campaign, make_annotator("anna"))
@@ -245,7 +245,7 @@ OPENING = FORM | {
 
 
 @pytest.mark.parametrize(
-    ("given", "errors"),
+    ("changed_fields", "errors"),
     [
         ({}, {}),
         (
@@ -263,9 +263,9 @@ OPENING = FORM | {
     ],
 )
 def test_an_error_is_shown_next_to_its_field(
-    given: dict[str, str], errors: dict[str, list[str]]
+    changed_fields: dict[str, str], errors: dict[str, list[str]]
 ) -> None:
-    assert CampaignForm(OPENING | given).errors == errors
+    assert CampaignForm(OPENING | changed_fields).errors == errors
 
 
 def test_a_campaign_of_an_older_plan_can_be_changed(campaign: Campaign, lead: User) -> None:
@@ -291,9 +291,9 @@ def test_annotators_are_added(campaign: Campaign, desk: Client, lead: User) -> N
     deactivate_person(person=cara.user, by=make_user("ada", Role.ADMIN))
     emil = make_user("emil", Role.ANNOTATOR)
     address = f"/campaigns/{campaign.pk}/members/"
-    nobody = desk.get(address)
-    assert (nobody.status_code, nobody.context["campaign"]) == (409, campaign)
-    shown = " ".join(nobody.content.decode().split())
+    refused_page = desk.get(address)
+    assert (refused_page.status_code, refused_page.context["campaign"]) == (409, campaign)
+    shown = " ".join(refused_page.content.decode().split())
     assert "All annotators of this benchmark may judge here. You need not add anyone." in shown
     assert "This campaign has" not in shown
     assert "are in this campaign" not in shown

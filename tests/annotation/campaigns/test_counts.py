@@ -43,7 +43,7 @@ pytestmark = pytest.mark.django_db
 
 def test_the_query_of_the_counts_uses_its_index(tmp_path: Path) -> None:
     if connection.vendor != "sqlite":
-        pytest.skip("PostgreSQL reads tables of three rows whole")
+        pytest.skip("PostgreSQL reads a table of three rows without its index")
     campaign = make_campaign(tmp_path)
     tasks = JudgmentTask.objects.filter(HAS_BEGUN, campaign__in=[campaign])
     assert "task_begun" in grouped(tasks).explain()
@@ -86,8 +86,8 @@ def test_pairs_are_not_read_if_all_of_them_are_in_campaigns(tmp_path: Path) -> N
     assert [one["sql"] for one in queries if "pooling_pair" in one["sql"]] == []
 
 
-def test_a_count_of_the_worker_serves_the_pages(tmp_path: Path) -> None:
-    """A campaign that was closed early is not the newest one, so the pairs must be counted."""
+def test_pages_use_the_count_of_the_worker(tmp_path: Path) -> None:
+    """The closed campaign is not the newest one, so its pairs must be counted."""
     benchmark = make_benchmark(tmp_path, captions=1, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v0", "v1", "v2"]}, system="A")
     build_pool(benchmark=benchmark, depth=3)
@@ -107,7 +107,7 @@ def test_a_count_of_the_worker_serves_the_pages(tmp_path: Path) -> None:
 def test_a_worker_counts_the_pairs_of_a_new_pool_at_once(
     tmp_path: Path, monkeypatch: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    """No page reads the pairs, also not before the scheduler starts the count."""
+    """No page reads the pairs, not even before the scheduler starts the count."""
     monkeypatch.setattr(count_new_tasks_task, "apply_async", count_new_tasks_task)
     benchmark = make_benchmark(tmp_path, captions=1, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v0", "v1", "v2"]}, system="A")
@@ -128,7 +128,7 @@ def test_pairs_of_a_closed_campaign_are_counted_again(tmp_path: Path) -> None:
         assert count_new_tasks(campaign.benchmark).tasks == 2
     assert [one["sql"] for one in queries if "pooling_pair" in one["sql"]] == []
     assert benchmark_outcomes(campaign.benchmark).pairs == 3
-    # The tasks of the second campaign are not counted twice: once as those of the first.
+    # The second campaign has the same two pairs. Although both are closed, the pairs count once.
     second = open_campaign(benchmark=campaign.benchmark, by=OPERATOR)
     assert count_new_tasks(campaign.benchmark).tasks == 0
     set_campaign_state(campaign=second, state=CampaignState.CLOSED, by=lead)

@@ -54,7 +54,7 @@ USUAL = {
 
 @pytest.fixture
 def unjudged(campaign: Campaign) -> Campaign:
-    """A campaign that was closed without judgments, so that its pairs can be opened again."""
+    """A campaign that was closed without judgments, so its pairs can be in a new campaign."""
     Campaign.objects.update(state=CampaignState.CLOSED)
     return campaign
 
@@ -147,7 +147,7 @@ def test_opening_a_campaign_starts_a_job(unjudged: Campaign, lead: Client) -> No
         ("priority", "", "This field is required."),
     ],
 )
-def test_opening_with_an_error(
+def test_opening_with_an_invalid_field_is_refused(
     field: str, value: str, error: str, campaign: Campaign, lead: Client
 ) -> None:
     answer = lead.post("/benchmarks/tiny/campaigns/new/", {**USUAL, field: value})
@@ -178,7 +178,7 @@ def test_opening_with_an_error(
         ),
     ],
 )
-def test_opening_with_an_impossible_policy(
+def test_opening_with_an_impossible_policy_is_refused(
     change: dict[str, str], error: str, campaign: Campaign, lead: Client
 ) -> None:
     answer = lead.post("/benchmarks/tiny/campaigns/new/", USUAL | change)
@@ -193,7 +193,7 @@ def test_a_campaign_needs_a_pool(lead: Client, tmp_path: Path) -> None:
     assert "All pooled pairs are already in a campaign." not in page
 
 
-def test_unjudged_pairs_of_a_closed_campaign_can_be_opened_again(
+def test_unjudged_pairs_of_a_closed_campaign_can_be_in_a_new_campaign(
     campaign: Campaign, lead: Client
 ) -> None:
     address = "/benchmarks/tiny/campaigns/new/"

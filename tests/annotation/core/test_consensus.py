@@ -1,4 +1,4 @@
-"""The consensus rule: worked examples, and a comparison with the rule as a plain loop."""
+"""The consensus rule: worked examples, and a comparison with a simple version for one pair."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ PENDING, RESOLVED, CONFLICTED = State.PENDING, State.RESOLVED, State.CONFLICTED
         # Without a majority at the maximum, the pair is in conflict. Half is not a majority.
         ([1, 0], 2, 2, Outcome(CONFLICTED, None, 2)),
         ([1, 1, 0, 0], 4, 4, Outcome(CONFLICTED, None, 4)),
-        # Graded: 1, 2 and 3 agree that the pair is relevant, and the median is its grade.
+        # Graded: 1, 2 and 3 agree that the pair is relevant, and the median is its label.
         ([1, 2, 3], 3, 3, Outcome(RESOLVED, 2, 3)),
         ([3, 1], 2, 3, Outcome(RESOLVED, 1, 2)),
         ([3, 3, 2, 1], 4, 4, Outcome(RESOLVED, 2, 4)),
@@ -100,8 +100,8 @@ def test_no_pairs_have_no_outcomes() -> None:
     assert len(found.states) == len(found.labels) == 0
 
 
-def by_the_rule(labels: list[int], planned: int, labels_max: int, threshold: int) -> Outcome:
-    """Return the outcome of one pair by the rule as a plain loop."""
+def simple_outcome(labels: list[int], planned: int, labels_max: int, threshold: int) -> Outcome:
+    """Return the outcome of one pair by a simple version of the rule."""
     if len(labels) < planned:
         return Outcome(PENDING, None, planned)
     relevant = sum(label >= threshold for label in labels)
@@ -133,7 +133,7 @@ def test_many_pairs_have_the_same_outcomes_as_single_pairs(
         threshold=threshold,
     )
     for place, (labels, planned) in enumerate(pairs):
-        expected = by_the_rule(labels, planned, labels_max, threshold)
+        expected = simple_outcome(labels, planned, labels_max, threshold)
         label = NO_LABEL if expected.label is None else expected.label
         assert found.states[place] == expected.state
         assert found.labels[place] == label

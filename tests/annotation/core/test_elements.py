@@ -55,7 +55,7 @@ def split(caption: str) -> str:
         ("a girl stands next to her toy", "girl | stands | next to | toy"),
         ("a boy falls down and gets up", "boy | falls down | gets up"),
         ("it goes up, down and up again", "goes up | down | up | again"),
-        # Nouns that name a use, but not if the word is an activity.
+        # A word that names the use of the next noun belongs to it, unless the word is an activity.
         ("a dog drinks from a swimming pool", "dog | drinks | swimming pool"),
         ("a man is riding a machine", "man | riding | machine"),
         ("a king pool", "king pool"),
@@ -63,7 +63,7 @@ def split(caption: str) -> str:
         ("a man without a shirt isn't moving", "man | without a shirt | isn't moving"),
         ("a dog is not the cat", "dog | not the cat"),
         ("never, a man says no", "never | man | says | no"),
-        # A person who has not been named before.
+        # A pronoun is an element only if no person has been named before.
         ("he is riding his horse", "he | riding | horse"),
         ("They're dancing", "They're | dancing"),
         ("a man sings while he walks", "man | sings | walks"),

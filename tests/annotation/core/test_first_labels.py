@@ -1,3 +1,5 @@
+"""The positions of labels in their tasks, and the keys of first answers."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -23,8 +25,8 @@ def test_label_places_follow_the_order_of_arrival_within_the_task() -> None:
 
 
 def test_a_corrected_label_has_the_key_of_the_first_answer() -> None:
-    # Keys, tasks and annotators. Annotator 5 corrected the answer to task 1 twice, and annotator 6
-    # corrected the answer to task 2 once. No answer to task 9 is counted.
+    # Each triple contains keys, tasks and annotators. Annotator 5 corrected the answer to task 1
+    # twice, and annotator 6 corrected the answer to task 2 once. No answer to task 9 is counted.
     counted = (numbers(20, 31, 32, 40), numbers(1, 1, 2, 3), numbers(6, 5, 6, 5))
     corrected = (numbers(11, 10, 12, 13), numbers(1, 1, 2, 9), numbers(5, 5, 6, 5))
     assert first_answers(counted, corrected).tolist() == [20, 10, 12, 40]
@@ -35,7 +37,7 @@ def test_a_corrected_label_has_the_key_of_the_first_answer() -> None:
 def agreement_after_withdrawals(rng: np.random.Generator, *, by_slot: bool) -> float:
     """Return how often the first two labels agree after each task's second label was withdrawn.
 
-    All labels of a task are equally likely to be relevant, so the exact value is the mean of
+    Each label of a task is relevant with the same probability p, so the exact value is the mean of
     p^2 + (1 - p)^2. Slots 0 and 1 are planned. If their labels differ, a third annotator fills slot
     2. The withdrawal frees slot 1, which is filled again unless two equal labels are left.
     """

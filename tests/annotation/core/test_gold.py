@@ -46,13 +46,13 @@ def test_every_fraction_needs_exactly_its_numerator() -> None:
         # Newest first. Answers before the last three do not matter.
         ("rrwwwww", True, False),
         ("wwrrrrr", False, True),
-        # Too few answers to be met or missed.
+        # With fewer than three answers, the requirement is neither met nor missed.
         ("rr", False, False),
         ("ww", False, False),
         ("", False, False),
     ],
 )
 def test_the_last_answers_decide(answers: str, passed: bool, failed: bool) -> None:
-    hurdle = Requirement(Decimal("0.6667"), 3)
+    required = Requirement(Decimal("0.6667"), 3)
     right = [letter == "r" for letter in answers]
-    assert (hurdle.is_met(right), hurdle.is_missed(right)) == (passed, failed)
+    assert (required.is_met(right), required.is_missed(right)) == (passed, failed)

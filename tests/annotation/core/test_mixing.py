@@ -14,9 +14,10 @@ from annotation.core.plan import is_gold_due
 
 
 def places(captions: str, gold: str, *, following: str | None = "z", **options: Any) -> Any:
-    """Return the positions for captions named by letters.
+    """Return the positions of gold items among pairs. Each letter stands for a caption.
 
-    The keys of gold items are consecutive numbers from `key` on, by default 1.
+    `captions` has a letter per pair, and `gold` has one per gold item. `following` is the caption
+    of the next pair. The keys of the gold items are consecutive numbers from `key`, 1 by default.
     """
     found = places_for_gold(
         [ord(letter) for letter in captions],
@@ -102,7 +103,7 @@ def test_gold_is_due_at_its_share_and_at_different_positions_for_each_annotator(
         for annotator in (1, 2)
     }
     assert [len(found) for found in drawn.values()] == [574, 636]
-    # By chance, both have gold at 20,000 × 0.03² = 18 positions.
+    # By chance, about 20,000 × 0.03² = 18 positions have gold for both.
     assert len(set(drawn[1]) & set(drawn[2])) == 25
     assert [is_gold_due(place, 1, 0.0, 5) for place in range(100)] == [False] * 100
     assert [is_gold_due(place, 1, 1.0, 5) for place in range(100)] == [True] * 100

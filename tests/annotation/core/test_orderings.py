@@ -47,13 +47,13 @@ def test_quartiles_between_two_captions_are_rounded(number: int, places: tuple[i
 
 
 def test_equal_texts_count_once_with_their_highest_value() -> None:
-    # Captions 0, 3 and 5 have one text. Without it there are four others.
+    # Captions 0, 3 and 5 have the same text. Without caption 6, only four texts are left.
     values, equal = [0.2, 0.8, 0.6, 0.9, 0.4, 0.2, 0.1], [0, 1, 2, 0, 4, 0, 6]
     assert choose(values, equal).captions == (3, 1, 2, 4, 6)
     assert choose(values[:6], equal[:6]) == Refusal.TOO_FEW_TEXTS
 
 
-def test_many_captions_are_chosen_as_by_a_sort_of_all() -> None:
+def test_the_choice_equals_that_of_a_full_sort() -> None:
     rng = np.random.default_rng(3)
     for _ in range(20):
         values = (rng.integers(0, 40, 500) / 40).astype(np.float16)
@@ -109,9 +109,9 @@ def test_places_are_shuffled_by_the_seed() -> None:
     assert {tuple(places) for places in drawn.tolist()} == set(permutations(range(5)))
     first = np.bincount(drawn[:, 0])
     assert np.abs(first - 1200).max() < 100  # 3.2 standard deviations
-    # The places belong to the captions, in whichever order a proxy puts them.
+    # A caption keeps its place in whatever order a proxy puts the captions.
     assert (shuffled_places(codes[:, ::-1], 3) == drawn[:, ::-1]).all()
-    # Of equal values, the choice takes the caption with the lowest hash.
+    # Among equal values, the caption with the lowest hash is chosen. Its place is random, too.
     lowest = np.argmin(mix(codes, 3), axis=1)
     first = np.bincount(drawn[np.arange(6000), lowest])
     assert np.abs(first - 1200).max() < 100
@@ -129,7 +129,7 @@ def test_each_number_is_one_order() -> None:
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 1, 2, 3, 3], [1, 2, 3, 4, 5], []])
-def test_what_is_no_order_has_no_number(order: list[int]) -> None:
+def test_an_invalid_order_has_no_number(order: list[int]) -> None:
     with pytest.raises(ValueError, match="does not contain each of the places 0 to 4 once"):
         number_of_order(order)
     with pytest.raises(ValueError, match="is not the number of an order, 0 to 119"):

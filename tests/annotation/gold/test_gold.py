@@ -71,7 +71,7 @@ def test_a_file_is_imported_as_gold_items(benchmark: Benchmark, lead: User, tmp_
         ("c3", "v0", "training", False, "because 1"),
     ]
     assert {item.created_by for item in GoldItem.objects.all()} == {lead}
-    # There is no campaign that could assign it.
+    # There is no campaign that could assign the items.
     assert JudgmentTask.objects.count() == 0
 
 
@@ -291,8 +291,8 @@ def test_items_with_the_most_wrong_answers_are_first(tmp_path: Path, db: None, l
         .values_list("gold", flat=True)
     )
     found = gold_items(training.benchmark)
-    # Half or two thirds of the answers to the second and third item are wrong; all to the first
-    # are correct.
+    # Two thirds of the answers to the second item and half of those to the third are wrong. All
+    # answers to the first and the fourth item are correct.
     assert [(order.index(row.pk), row.answered, row.right) for row in found] == [
         (1, 3, 1),
         (2, 2, 1),
@@ -330,5 +330,5 @@ def test_escalated_gold_is_listed(tmp_path: Path, db: None) -> None:
     escalate_task(assignment_id=held.pk, annotator=anna, kind="unsure", reason="is that a dog?")
     assert held.task.gold is not None
     assert [row.reason for row in escalations_of_item(held.task.gold)] == ["is that a dog?"]
-    # Other annotators keep it.
+    # Other annotators can still get the item.
     assert JudgmentTask.objects.get(pk=held.task_id).state == TaskState.OPEN

@@ -1,4 +1,4 @@
-"""Control pairs in a campaign: their share, that nothing reveals them, and that none is counted."""
+"""Control pairs in a campaign: they have their share, nothing reveals them, none is counted."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_share_of_gold_is_exact(db: None, tmp_path: Path) -> None:
 
     gold = sum(map(is_gold, assigned))
     assert len(assigned) == 300 + gold
-    # Exactly the positions that the seeded draw selects: about a tenth.
+    # There are exactly as many gold items as the seeded draw selects: about a tenth.
     due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(assigned)))
     assert gold == due
     assert 20 <= gold <= 50
@@ -203,7 +203,7 @@ def test_gold_of_a_claimed_caption_is_next_to_its_pairs(db: None, tmp_path: Path
                 assert captions[place] in neighbours
                 beside += 1
             submit(assignment, 1)
-    # The draw depends on the keys of the rows, so only its existence is certain.
+    # The draw depends on primary keys, so the number of such gold items varies.
     assert beside > 0
 
 
@@ -277,7 +277,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     )
 
 
-# They differ between any two answers.
+# These headers differ between any two responses.
 VARYING_HEADERS = {"Content-Length", "ETag", "X-Request-ID"}
 
 
@@ -305,7 +305,7 @@ def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> Non
     assert min(map(len, of_kind.values())) >= 4
 
     responses: dict[str, list[Any]] = {"gold": [], "pair": []}
-    for kind, (right, wrong, handed_on, broken, *_) in of_kind.items():
+    for kind, (right, wrong, unsure, broken, *_) in of_kind.items():
         key, other = str(uuid.uuid4()), str(uuid.uuid4())
         answer = {"assignment": right, "label": 1, "client_key": key, "seconds": 1.5}
         steps: list[tuple[str, dict[str, Any]]] = [
@@ -322,9 +322,9 @@ def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> Non
                 "judgments/",
                 {**answer, "assignment": wrong, "client_key": str(uuid.uuid4()), "label": 2},
             ),
-            ("escalations/", {"assignment": handed_on, "kind": "unsure", "reason": "dark"}),
-            ("escalations/", {"assignment": handed_on, "kind": "unsure", "reason": "dark"}),
-            ("judgments/", {**answer, "assignment": handed_on, "client_key": str(uuid.uuid4())}),
+            ("escalations/", {"assignment": unsure, "kind": "unsure", "reason": "dark"}),
+            ("escalations/", {"assignment": unsure, "kind": "unsure", "reason": "dark"}),
+            ("judgments/", {**answer, "assignment": unsure, "client_key": str(uuid.uuid4())}),
             ("escalations/", {"assignment": broken, "kind": "cannot-play"}),
             (f"campaigns/{campaign.pk}/release/", {"assignment": broken}),
             ("judgments/", {**answer, "assignment": broken, "client_key": str(uuid.uuid4())}),
@@ -346,7 +346,7 @@ def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> Non
     ]
 
     history = browser.get(f"/api/v1/campaigns/{campaign.pk}/history/").json()
-    # The corrected answer and the other answer of each kind, without the escalated pair.
+    # The history contains the two answered items of each kind, but not the escalated ones.
     assert sorted(entry["assignment"] for entry in history) == sorted(
         of_kind["gold"][:2] + of_kind["pair"][:2]
     )
@@ -447,7 +447,7 @@ def answers_to(task: int) -> list[tuple[str, bool]]:
     return [(state, bool(is_right)) for state, is_right in rows.values_list("state", "is_right")]
 
 
-def test_an_undone_answer_is_corrected(campaign: Campaign) -> None:
+def test_a_correction_replaces_the_answer(campaign: Campaign) -> None:
     anna = make_annotator("anna")
     held = first_gold(campaign, anna)
     submit(held, 1 - correct_label_of(held))
@@ -496,7 +496,7 @@ def test_an_answer_of_a_deactivated_annotator_is_surplus(campaign: Campaign) -> 
     assert answers_to(held.task_id) == [("surplus", True)]
 
 
-def test_escalating_gold_withdraws_the_answer_and_keeps_those_of_others(
+def test_escalating_gold_withdraws_the_answer_and_keeps_the_item_for_others(
     campaign: Campaign,
 ) -> None:
     anna, ben = make_annotator("anna"), make_annotator("ben")

@@ -147,7 +147,9 @@ def test_gold_is_imported_by_upload(training: Campaign, lead: Client) -> None:
 @pytest.mark.parametrize(
     "form", [{}, {"use": "training"}, {"use": "both", "file": SimpleUploadedFile("a", b"a")}]
 )
-def test_an_upload_with_an_error(training: Campaign, lead: Client, form: dict[str, Any]) -> None:
+def test_an_upload_with_an_error_is_refused(
+    training: Campaign, lead: Client, form: dict[str, Any]
+) -> None:
     answer = lead.post("/benchmarks/tiny/gold/new/", form)
     assert answer.status_code == 422
     assert Job.objects.count() == 0

@@ -352,7 +352,7 @@ def test_only_annotators_judge(campaign: Campaign, role: Role | None) -> None:
         browser.post(release_url(campaign), {}),
         browser.post(JUDGMENTS, an_answer({"assignment": 1})),
     ]
-    # A person who may read the campaign's figures gets 403; for others it does not exist.
+    # A person who may read the campaign's figures gets 403. For others, the campaign is not found.
     known = 403 if role == Role.RESEARCHER else 404
     assert [answer.status_code for answer in answers] == [403, known, known, 403]
     assert row_counts() == before
@@ -473,7 +473,7 @@ def test_a_second_answer_counts_only_as_a_correction(anna: Browser, campaign: Ca
 def test_of_two_corrections_of_one_answer_the_second_is_refused(
     anna: Browser, campaign: Campaign
 ) -> None:
-    """Two tabs show the same answer. The second tab does not know the correction of the first."""
+    """Two tabs show the same answer. The second tab does not show the correction of the first."""
     (item,) = claimed(anna, campaign, 1)
     first = an_answer(item, 1)
     assert anna.post(JUDGMENTS, first).status_code == 201
@@ -490,7 +490,7 @@ def test_of_two_corrections_of_one_answer_the_second_is_refused(
     }
     states = Judgment.objects.order_by("pk").values_list("label", "state")
     assert list(states) == [(1, "superseded"), (0, "live")]
-    # After a correction of the correction, the first request is still answered as before.
+    # If a repeated request arrives after a further correction, the status is still 200.
     next_one = {"corrects": True, "corrected_key": in_one_tab["client_key"]}
     assert anna.post(JUDGMENTS, an_answer(item, 1, **next_one)).status_code == 201
     assert anna.post(JUDGMENTS, in_one_tab).status_code == 200
@@ -503,7 +503,7 @@ def test_huge_numbers_and_deep_nesting_are_refused(anna: Browser, db: None) -> N
     assert deep.status_code == 400
 
 
-def test_the_room_of_one_person_is_not_the_session_of_another(
+def test_requests_from_the_room_of_another_person_are_refused(
     anna: Browser, ben: Browser, campaign: Campaign
 ) -> None:
     """On a shared machine, requests of Anna's page are refused once Ben has signed in."""

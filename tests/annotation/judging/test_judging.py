@@ -57,7 +57,7 @@ def state_of(task: JudgmentTask) -> tuple[str, int | None, int, int]:
     return task.state, task.label, task.labels_live, task.seats_open
 
 
-def run_out(*assignments: Assignment) -> None:
+def make_leases_expire(*assignments: Assignment) -> None:
     """Make leases expire without releasing the assignments."""
     Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
         lease_expires_at=F("lease_expires_at") - timedelta(hours=1)
@@ -111,7 +111,7 @@ def test_a_third_annotator_decides_between_two(db: None, tmp_path: Path) -> None
     ]
 
 
-def test_grades_that_agree_on_relevance_are_no_conflict(db: None, tmp_path: Path) -> None:
+def test_labels_that_agree_on_relevance_are_not_in_conflict(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, labels_each=3, double_share=0, scale=Scale.GRADED)
     for name, label in (("anna", 1), ("ben", 2), ("cleo", 3)):
         judge(campaign, make_annotator(name), {"v0": label})
@@ -268,7 +268,9 @@ def test_a_guideline_that_the_campaign_has_not_had_is_refused(db: None, tmp_path
 # --- Leases ---------------------------------------------------------------------------------
 
 
-def test_claims_follow_the_queue_after_the_pairs_that_are_held(db: None, tmp_path: Path) -> None:
+def test_a_claim_returns_held_pairs_and_then_the_next_of_the_queue(
+    db: None, tmp_path: Path
+) -> None:
     campaign = make_campaign(tmp_path, captions=5, videos=5)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     first = claim(campaign, anna, 3)
@@ -298,14 +300,14 @@ def test_an_expired_lease_frees_the_task(db: None, tmp_path: Path) -> None:
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (hers,) = claim(campaign, anna)
     assert (expire_leases(), claim(campaign, ben)) == (0, [])
-    run_out(hers)
+    make_leases_expire(hers)
 
     (his,) = claim(campaign, ben)  # the claim itself detects the expired lease
     assert (his.task_id, his.slot) == (hers.task_id, 0)
     hers.refresh_from_db()
     assert (hers.state, hers.slot) == (AssignmentState.EXPIRED, None)
 
-    run_out(his)
+    make_leases_expire(his)
     assert (expire_leases(), expire_leases()) == (1, 0)
     (again,) = claim(campaign, anna)
     assert (again.pk, again.state, again.slot) == (hers.pk, AssignmentState.HELD, 0)
@@ -314,7 +316,7 @@ def test_an_expired_lease_frees_the_task(db: None, tmp_path: Path) -> None:
 def test_a_late_answer_counts_while_the_slot_is_open(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     (held,) = claim(campaign, make_annotator("anna"))
-    run_out(held)
+    make_leases_expire(held)
     expire_leases()
 
     done = submit(held, 1)
@@ -326,7 +328,7 @@ def test_a_late_answer_is_kept_as_surplus_once_the_slot_is_filled(db: None, tmp_
     campaign = make_campaign(tmp_path, videos=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (hers,) = claim(campaign, anna)
-    run_out(hers)
+    make_leases_expire(hers)
     judge(campaign, ben, {"v0": 0})
     late = submit(hers, 1)
 
@@ -342,7 +344,7 @@ def test_after_expiry_only_the_new_holder_can_release_or_renew(db: None, tmp_pat
     campaign = make_campaign(tmp_path, videos=1)
     anna, ben, cara, dora = map(make_annotator, ("anna", "ben", "cara", "dora"))
     (hers,) = claim(campaign, anna)
-    run_out(hers)
+    make_leases_expire(hers)
     (his,) = claim(campaign, ben)
     before = Assignment.objects.values_list().get(pk=his.pk)
 
@@ -364,7 +366,7 @@ def test_a_late_answer_does_not_take_the_slot_of_its_new_holder(db: None, tmp_pa
     campaign = make_campaign(tmp_path, videos=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (hers,) = claim(campaign, anna)
-    run_out(hers)
+    make_leases_expire(hers)
     (his,) = claim(campaign, ben)
 
     assert submit(hers, 1).judgment.state == JudgmentState.SURPLUS
@@ -454,12 +456,12 @@ def test_one_open_task_is_assigned_to_one_of_two_in_hundreds_of_rounds(tmp_path:
     ready = threading.Barrier(2, action=lambda: tasks.filter(pk=next(opened)).update(seats_open=1))
     done = threading.Barrier(2)
 
-    def play(person: Annotator) -> list[int]:
+    def claim_in_rounds(person: Annotator) -> list[int]:
         got = []
         try:
             for number in range(len(queue)):
                 ready.wait(SECONDS)
-                # They take turns in being late by less than a claim takes, so that both get some.
+                # They take turns in starting late, by less than a claim takes: both get tasks.
                 if number % 2 == people.index(person):
                     time.sleep(0.0005)
                 held = claim(campaign, person, 1)
@@ -473,7 +475,7 @@ def test_one_open_task_is_assigned_to_one_of_two_in_hundreds_of_rounds(tmp_path:
             connection.close()
         return got
 
-    hers, his = at_once(*[lambda person=person: play(person) for person in people])
+    hers, his = at_once(*[lambda person=person: claim_in_rounds(person) for person in people])
     assert [max(pair) for pair in zip(hers, his, strict=True)] == queue
     assert [min(pair) for pair in zip(hers, his, strict=True)] == [0] * 200
     # Both got some tasks, so they did compete.

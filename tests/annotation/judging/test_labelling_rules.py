@@ -98,10 +98,10 @@ class Judging(RuleBasedStateMachine):
         self.log: list[dict[str, Any]] = []
         self.rulings: dict[int, int] = {}
         # Escalated tasks with their states.
-        self.handed_on: dict[int, TaskState] = {}
-        self.left_out: set[int] = set()
-        # Tasks, and the annotators whose answers to them a lead has withdrawn.
-        self.taken_back: set[tuple[int, int]] = set()
+        self.escalated: dict[int, TaskState] = {}
+        self.excluded: set[int] = set()
+        # (task, annotator) for each answer that a lead has withdrawn.
+        self.withdrawn: set[tuple[int, int]] = set()
 
     def teardown(self) -> None:
         transaction.set_rollback(True)
@@ -180,7 +180,7 @@ class Judging(RuleBasedStateMachine):
         """Answer after the lease has expired, when another annotator may hold the slot."""
         held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("pk")
         if assignment := self.choose(held, which):
-            self.run_out(assignment)
+            self.make_lease_expire(assignment)
             self.claim(person, TASKS)
             assignment.refresh_from_db()
             self.answer(assignment, self.labels[label % len(self.labels)])
@@ -191,9 +191,9 @@ class Judging(RuleBasedStateMachine):
         others = list(live.exclude(annotator=assignment.annotator).values_list("label", flat=True))
         corrected = live.filter(annotator=assignment.annotator).first()
         may_answer_late = (
-            task.seats_open > 0 and (task.pk, assignment.annotator_id) not in self.taken_back
+            task.seats_open > 0 and (task.pk, assignment.annotator_id) not in self.withdrawn
         )
-        has_place = corrected is not None or (
+        has_slot = corrected is not None or (
             task.state == TaskState.OPEN
             and (assignment.state == AssignmentState.HELD or may_answer_late)
         )
@@ -203,10 +203,10 @@ class Judging(RuleBasedStateMachine):
             and self.is_active(assignment.annotator)
         )
         if task.gold_id is not None:
-            handed_on = assignment.state == AssignmentState.RELEASED and task.escalations.filter(
+            escalated = assignment.state == AssignmentState.RELEASED and task.escalations.filter(
                 annotator=assignment.annotator
             )
-            self.answer_gold(assignment, task, label, counts=is_open and not handed_on)
+            self.answer_gold(assignment, task, label, counts=is_open and not escalated)
             return
         key = uuid.uuid4()
 
@@ -216,7 +216,7 @@ class Judging(RuleBasedStateMachine):
             answer=Answer(label=label, client_key=key),
         )
 
-        counted = has_place and is_open
+        counted = has_slot and is_open
         assert done.created
         assert done.judgment.state == (JudgmentState.LIVE if counted else JudgmentState.SURPLUS)
         assignment.refresh_from_db()
@@ -306,7 +306,7 @@ class Judging(RuleBasedStateMachine):
 
     @rule(which=any_number, kind=st.sampled_from(EscalationKind))
     def escalate(self, which: int, kind: EscalationKind) -> None:
-        """Escalate a pair. This is never a label, and it withdraws an own label."""
+        """Escalate a pair. This adds no label, and it withdraws the annotator's own label."""
         assignment = self.choose(Assignment.objects.order_by("pk"), which)
         if assignment is None:
             return
@@ -324,21 +324,21 @@ class Judging(RuleBasedStateMachine):
             return
         escalate_task(assignment_id=assignment.pk, annotator=assignment.annotator, kind=kind)
         if self.campaign.state == CampaignState.CLOSED:
-            return  # it is stored and changes nothing
+            return  # the escalation is stored and changes nothing
 
         if own is not None:
             own.refresh_from_db()
             assert (own.state, own.slot) == (JudgmentState.SUPERSEDED, None)
         moves = task.state == TaskState.OPEN or (own and task.state in STATES_FROM_LABELS)
         if task.gold_id is None and moves:
-            self.handed_on[task.pk] = (
+            self.escalated[task.pk] = (
                 TaskState.ESCALATED if kind == EscalationKind.UNSURE else TaskState.UNPLAYABLE
             )
 
     # --- Other events -----------------------------------------------------------------------
 
     @rule(person=any_person)
-    def leave_or_come_back(self, person: int) -> None:
+    def deactivate_or_reactivate(self, person: int) -> None:
         """Deactivate or reactivate an annotator. Later answers are stored but not counted."""
         annotator = self.person(person)
         user = User.objects.get(annotator=annotator)
@@ -353,7 +353,7 @@ class Judging(RuleBasedStateMachine):
     def expire_a_lease(self, which: int, sweep: bool) -> None:
         held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("pk")
         if assignment := self.choose(held, which):
-            self.run_out(assignment)
+            self.make_lease_expire(assignment)
         if sweep:
             expire_leases()
             if assignment:
@@ -361,7 +361,7 @@ class Judging(RuleBasedStateMachine):
                 assert (assignment.state, assignment.slot) == (AssignmentState.EXPIRED, None)
 
     @rule(state=st.sampled_from([CampaignState.OPEN, CampaignState.PAUSED]))
-    def pause_or_go_on(self, state: CampaignState) -> None:
+    def pause_or_resume(self, state: CampaignState) -> None:
         self.set_state(state)
 
     @precondition(lambda self: len(self.log) > 6)
@@ -377,31 +377,31 @@ class Judging(RuleBasedStateMachine):
             set_campaign_state(campaign=self.campaign, state=state, by=self.lead)
             assert self.campaign.state == state
 
-    @precondition(lambda self: self.conflicts().exists())
+    @precondition(lambda self: self.tasks_to_rule_on().exists())
     @rule(which=any_number, label=any_number)
     def adjudicate(self, which: int, label: int) -> None:
-        task = self.choose(self.conflicts(), which)
+        task = self.choose(self.tasks_to_rule_on(), which)
         label = self.labels[label % len(self.labels)]
         adjudicate_task(task=task, label=label, by=self.lead)
         self.rulings[task.pk] = label
-        self.handed_on.pop(task.pk, None)
+        self.escalated.pop(task.pk, None)
 
-    @precondition(lambda self: self.handed_on)
+    @precondition(lambda self: self.escalated)
     @rule(which=any_number, out=st.booleans())
     def reopen_or_exclude(self, which: int, out: bool) -> None:
-        pk = sorted(self.handed_on)[which % len(self.handed_on)]
+        pk = sorted(self.escalated)[which % len(self.escalated)]
         task = JudgmentTask.objects.get(pk=pk)
         closed = self.campaign.state == CampaignState.CLOSED
-        if out and task.state == TaskState.UNPLAYABLE and pk not in self.left_out:
+        if out and task.state == TaskState.UNPLAYABLE and pk not in self.excluded:
             exclude_task(task=task, by=self.lead)
-            self.left_out.add(pk)
-        elif out or closed or pk in self.left_out:
+            self.excluded.add(pk)
+        elif out or closed or pk in self.excluded:
             act = exclude_task if out else reopen_task
             with pytest.raises(Conflict):
                 act(task=task, by=self.lead)
         else:
             reopen_task(task=task, by=self.lead)
-            del self.handed_on[pk]
+            del self.escalated[pk]
 
     @rule(person=any_person)
     def withdraw_answers(self, person: int) -> None:
@@ -418,7 +418,7 @@ class Judging(RuleBasedStateMachine):
         assert not live.exists()
         withdrawn = Judgment.objects.filter(pk__in=judged)
         assert set(withdrawn.values_list("state", "slot")) == {(JudgmentState.WITHDRAWN, None)}
-        self.taken_back |= {(task, annotator.pk) for task in judged.values()}
+        self.withdrawn |= {(task, annotator.pk) for task in judged.values()}
 
     # --- Invariants after every step ----------------------------------------------------------
 
@@ -432,14 +432,14 @@ class Judging(RuleBasedStateMachine):
         ]
 
     @invariant()
-    def gold_counts_for_nothing(self) -> None:
+    def gold_is_never_counted(self) -> None:
         gold = self.campaign.tasks.exclude(gold=None)
         assert set(gold.values_list("seats_open", "labels_live", "label")) <= {(0, 0, None)}
         answers = Judgment.objects.filter(task__in=gold)
         assert not answers.filter(state=JudgmentState.LIVE).exists()
 
     @invariant()
-    def tasks_are_what_their_rows_say(self) -> None:
+    def tasks_agree_with_their_rows(self) -> None:
         judgments = list(Judgment.objects.order_by("pk"))
         assignments = list(Assignment.objects.all())
         for task in self.tasks():
@@ -500,8 +500,8 @@ class Judging(RuleBasedStateMachine):
         assert task.labels_live == len(live) <= task.labels_required
         if task.pk in self.rulings:
             expected = (TaskState.ADJUDICATED, self.rulings[task.pk], 0)
-        elif task.pk in self.handed_on:
-            expected = (self.handed_on[task.pk], None, 0)
+        elif task.pk in self.escalated:
+            expected = (self.escalated[task.pk], None, 0)
         else:
             is_open = state == State.PENDING
             seats = required - len(live) - len(held) if is_open else 0
@@ -524,12 +524,12 @@ class Judging(RuleBasedStateMachine):
     def is_active(self, annotator: Annotator) -> bool:
         return User.objects.filter(annotator=annotator, is_active=True).exists()
 
-    def run_out(self, assignment: Assignment) -> None:
+    def make_lease_expire(self, assignment: Assignment) -> None:
         Assignment.objects.filter(pk=assignment.pk).update(
             lease_expires_at=F("lease_expires_at") - timedelta(hours=1)
         )
 
-    def conflicts(self) -> Any:
+    def tasks_to_rule_on(self) -> Any:
         return self.tasks().filter(state__in=[TaskState.CONFLICTED, TaskState.ESCALATED])
 
     def choose(self, rows: Any, which: int) -> Any:

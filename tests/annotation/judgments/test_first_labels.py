@@ -1,3 +1,5 @@
+"""First labels: those that were planned, not those requested because others differed."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -100,7 +102,7 @@ def test_all_planned_labels_are_first_labels(tmp_path: Path) -> None:
     assert first_labels(campaign) == {"v0": ["anna", "ben", "cara"]}
 
 
-def test_first_labels_with_the_scale_of_a_benchmark(tmp_path: Path) -> None:
+def test_judgments_have_the_longest_scale_of_the_benchmark(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=1, videos=2)
     assert judgment_arrays(benchmark).n_grades == 2
     add_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1)])

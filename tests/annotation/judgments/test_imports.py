@@ -161,7 +161,7 @@ def test_annotators_of_two_benchmarks_are_separate(db: None, tmp_path: Path) -> 
         assert judgment.annotator.benchmark_id == judgment.task.pair.query.benchmark_id
 
 
-def test_a_graded_scale_accepts_its_grades(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_graded_scale_accepts_its_labels(benchmark: Benchmark, tmp_path: Path) -> None:
     rows = [
         ("c0", "v0", "a", 3),
         ("c0", "v0", "b", 3),

@@ -228,7 +228,7 @@ def test_the_pair_is_assigned_to_others_and_not_to_the_annotator(
 
 
 def test_later_answers_of_the_annotator_are_surplus(lead: User, tmp_path: Path) -> None:
-    """An old page sends the answer repeatedly. It is stored and never counted."""
+    """An old page sends further answers. They are stored and never counted."""
     campaign = make_campaign(tmp_path, videos=1)
     ben = label(campaign, "ben", {"v0": 1})
     withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
@@ -417,7 +417,7 @@ def test_statements_do_not_grow_with_tasks(lead: User, tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_withdrawing_while_others_answer(tmp_path: Path) -> None:
-    """Withdraw ben's answers while anna, who holds a second slot, answers and ben corrects one."""
+    """Withdraw ben's answers while anna fills the second slots and ben corrects his answers."""
     lead = make_user("lena", Role.LEAD)
     campaign = make_campaign(tmp_path, captions=2, videos=6, double_share=1)
     ben, anna = make_annotator("ben"), make_annotator("anna")

@@ -1,4 +1,4 @@
-"""An ordering study beside a judging campaign: it has its own figures and changes no others."""
+"""An ordering study next to a judging campaign: it does not change the campaign's figures."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def add_order(benchmark: Benchmark, video: str, **changes: Any) -> GoldItem:
 
 
 def answer_gold(study: Campaign, annotator: Annotator, keys: list[str]) -> Judgment:
-    """Put the captions of the control order that the annotator holds in this order."""
+    """Answer the control order that the annotator holds with the captions in this order."""
     held = next(held for held in claim(study, annotator) if held.task.gold_id)
     places = dict(held.task.gold.captions.values_list("query__key", "place"))
     answer = Answer(places=[places[key] for key in keys], client_key=f"{held.pk:032x}")
@@ -166,7 +166,7 @@ def test_a_wrong_file_adds_no_control_order(
     assert row_counts() == before
 
 
-def test_answers_to_control_orders_are_no_results(study: Campaign) -> None:
+def test_answers_to_control_orders_are_not_counted(study: Campaign) -> None:
     right = answer_gold(study, make_annotator("anna"), ["c0", "c3", "c1", "c2", "c4"])
     wrong = answer_gold(study, make_annotator("ben"), ["c3", "c0", "c1", "c2", "c4"])
     assert [(one.state, one.is_right) for one in (right, wrong)] == [

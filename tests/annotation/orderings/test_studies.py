@@ -1,4 +1,4 @@
-"""Ordering studies: choosing and storing the tasks, and the life of a task."""
+"""Ordering studies: choosing and storing the tasks, and the states of a task."""
 
 from __future__ import annotations
 
@@ -60,7 +60,10 @@ def states_of(study: Campaign) -> list[tuple[str, int, int]]:
 
 @pytest.fixture
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
-    """Return a benchmark in which the proxy can choose for v0, v1 and v2, and v3 is broken."""
+    """A benchmark with a proxy. v3 is broken.
+
+    The captions have seven different values for v0, v1 and v2, two for v4, and one for v5.
+    """
     made = make_benchmark(tmp_path, captions=7, videos=6)
     values = np.zeros((7, 6))
     values[:, :4] = np.arange(7)[:, None] / 10 + np.arange(4) / 100
@@ -94,7 +97,7 @@ def test_plan_counts_videos_ties_and_refusals(benchmark: Benchmark) -> None:
     assert Campaign.objects.count() == 0
 
 
-def test_study_stores_what_was_planned(benchmark: Benchmark) -> None:
+def test_study_stores_the_plan(benchmark: Benchmark) -> None:
     options = StudyOptions(videos=2, labels_each=4, seed=3)
     plan = plan_ordering_study(benchmark, proxy="overlap", options=options)
     study = open_ordering_study(benchmark=benchmark, by=OPERATOR, proxy="overlap", options=options)
@@ -147,7 +150,7 @@ def test_orders_resolve_a_task_without_an_outcome(db: None, tmp_path: Path) -> N
         assert states_of(study)[0][0] == TaskState.OPEN
         (held,) = claim(study, make_annotator(name))
         submit_order(held, levels)
-    # Three people, three different orders: there is no conflict, and no further order.
+    # Three people gave three different orders. This is no conflict, and no more are needed.
     assert states_of(study) == [(TaskState.RESOLVED, 3, 0)]
     assert study.tasks.get().label is None
     assert claim(study, make_annotator("dora")) == []
@@ -188,7 +191,7 @@ def test_corrected_and_withdrawn_orders_do_not_count(db: None, tmp_path: Path) -
     assert (done.judgments, done.tasks) == (1, 1)
     assert states_of(study) == [(TaskState.OPEN, 1, 1)]
     assert orders_of(study).ranks.tolist() == [[0, 1, 2, 3, 4]]
-    assert claim(study, anna) == []  # others order the video
+    assert claim(study, anna) == []  # another annotator must order the video
     assert len(claim(study, make_annotator("cleo"))) == 1
 
 
@@ -222,7 +225,7 @@ def test_answer_must_have_the_form_of_the_campaign(db: None, tmp_path: Path) -> 
         submit_order(held, (4, 3, 2, 1, 0), client_key=key)
 
 
-def test_lead_returns_or_excludes_but_does_not_rule(db: None, tmp_path: Path) -> None:
+def test_a_lead_reopens_or_excludes_a_video_but_does_not_rule(db: None, tmp_path: Path) -> None:
     study, lead = make_study(tmp_path, videos=2), make_user("lena", Role.LEAD)
     unsure, unplayable = claim(study, make_annotator("anna"))
     for held, kind in ((unsure, EscalationKind.UNSURE), (unplayable, EscalationKind.CANNOT_PLAY)):
@@ -237,7 +240,7 @@ def test_lead_returns_or_excludes_but_does_not_rule(db: None, tmp_path: Path) ->
     assert unsure.state == AssignmentState.RELEASED
 
 
-def test_database_refuses_what_must_not_be(db: None, tmp_path: Path) -> None:
+def test_the_database_refuses_invalid_rows(db: None, tmp_path: Path) -> None:
     study = make_study(tmp_path, videos=1)
     task = study.tasks.get()
     changes: list[dict[str, object]] = [
@@ -260,7 +263,7 @@ def test_database_refuses_what_must_not_be(db: None, tmp_path: Path) -> None:
         JudgmentTask.objects.create(campaign=study, ordering_video=task.ordering_video, position=1)
 
 
-def test_captions_are_shown_in_the_same_order_whatever_the_proxy(db: None, tmp_path: Path) -> None:
+def test_captions_are_shown_in_the_same_order_for_any_proxy(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=5, videos=8)
     shown = []
     for name, values in (("up", range(5)), ("down", range(4, -1, -1))):
@@ -275,7 +278,7 @@ def test_captions_are_shown_in_the_same_order_whatever_the_proxy(db: None, tmp_p
     assert len({tuple(shown[0][start : start + 5]) for start in range(0, 40, 5)}) > 1
 
 
-def test_chosen_captions_are_those_of_the_core(benchmark: Benchmark) -> None:
+def test_a_study_has_the_captions_that_the_core_chooses(benchmark: Benchmark) -> None:
     study = open_ordering_study(
         benchmark=benchmark, by=OPERATOR, proxy="overlap", options=StudyOptions(videos=1)
     )

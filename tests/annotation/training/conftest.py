@@ -1,4 +1,7 @@
-"""A campaign that requires training. Imports are inside, because Django must be set up first."""
+"""A campaign that requires training.
+
+The fixture contains the imports, because Django must be set up first.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def gated(training: Campaign) -> Campaign:
-    """A campaign that requires two of the last three; the stored 0.6667 is above two thirds."""
+    """A campaign that requires two correct answers of the last three in training.
+
+    Two of three must be enough, although the stored share, 0.6667, is above two thirds.
+    """
     from annotation.models import Campaign
     from annotation.services import Policy, open_campaign
     from config.accounts.actors import OPERATOR

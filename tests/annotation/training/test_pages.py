@@ -1,4 +1,4 @@
-"""The lead's pages of training, and training on an annotator's home page."""
+"""The lead's pages about training, and training on an annotator's home page."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_an_annotator_is_admitted_paused_and_resumed(
     assert lead.post(address, {"action": "erase"}).status_code == 400
 
 
-def test_a_person_who_never_trained_is_found_among_the_people(
+def test_admitting_a_person_who_never_trained_leads_to_their_page(
     tmp_path: Path, db: None, anna: Annotator, lead: Client
 ) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=1, videos=2, gold=1)

@@ -127,8 +127,8 @@ def test_the_correct_answer_is_shown_after_the_answer(training: Campaign) -> Non
         409,
         {"detail": "You have answered this pair before. That answer counts."},
     )
-    handed_on = {"assignment": first["assignment"], "kind": "unsure", "reason": "hm"}
-    refused = browser.post("/api/v1/escalations/", handed_on, format="json")
+    escalation = {"assignment": first["assignment"], "kind": "unsure", "reason": "hm"}
+    refused = browser.post("/api/v1/escalations/", escalation, format="json")
     assert (refused.status_code, refused.json()) == (
         409,
         {"detail": "You have answered this pair, and its correct answer has been shown."},
@@ -180,7 +180,7 @@ def test_an_admitted_annotator_stays_admitted(
     assert is_admitted(gated, anna)
 
 
-def test_only_own_training_answers_count_in_all_queues_of_the_benchmark(
+def test_own_training_answers_of_all_queues_of_the_benchmark_count(
     training: Campaign, gated: Campaign, anna: Annotator, lead: User
 ) -> None:
     train(training, anna, "rr")
@@ -230,7 +230,10 @@ def test_only_added_annotators_can_judge(training: Campaign, anna: Annotator, le
 
 @pytest.fixture
 def watched(db: None, tmp_path: Path) -> Campaign:
-    """A campaign that requires three of the last four control answers. Half of all are gold."""
+    """A campaign that requires three correct answers to the last four control pairs.
+
+    Half of the assigned tasks are control pairs.
+    """
     return make_campaign_with_gold(
         tmp_path,
         captions=8,
@@ -244,7 +247,7 @@ def watched(db: None, tmp_path: Path) -> Campaign:
 
 
 def answer_gold(campaign: Campaign, annotator: Annotator, outcome: str) -> list[Judgment]:
-    """Answer one gold item for each letter, and judge the pairs that are assigned between."""
+    """Answer a gold item for each letter, correctly for "r", and judge the pairs in between."""
     answered: list[Judgment] = []
     while len(answered) < len(outcome):
         (held, *_) = claim(campaign, annotator, 4)
@@ -333,7 +336,7 @@ def test_answers_before_resuming_do_not_count_again(
     with pytest.raises(NotPermitted):
         resume_member(membership=membership, by=make_user("rosa", Role.RESEARCHER))
     resume_member(membership=membership, by=lead)
-    # Three wrong answers in a row, but fewer than four answers since then.
+    # There are three wrong answers, but fewer than four answers since the annotator resumed.
     answer_gold(watched, anna, "www")
     membership.refresh_from_db()
     assert (membership.state, membership.reason) == ("active", "")
@@ -353,7 +356,7 @@ def test_an_automatic_pause_keeps_the_reason_of_a_lead(
     with pytest.raises(NotPermitted):
         pause_member(membership=membership, reason="no", by=make_user("rosa", Role.RESEARCHER))
     pause_member(membership=membership, reason="  Let us talk.  ", by=lead)
-    # A correction makes the second of four answers wrong.
+    # After this correction, two of the four answers are wrong.
     submit(Assignment.objects.get(task=first.task, annotator=anna), 1 - first.label)
     membership.refresh_from_db()
     assert (membership.state, membership.reason) == ("paused", "Let us talk.")

@@ -92,10 +92,10 @@ def test_a_file_that_does_not_fit_is_refused(
     keys=st.permutations(["k1", "k10", "k2", "K", "ka", "z", "#"]),
     band=st.integers(1, 20),
 )
-def test_the_other_direction_of_a_matrix_is_that_of_the_transposed_one(
+def test_a_matrix_read_video_to_text_equals_its_transpose_read_text_to_video(
     tmp_path_factory: pytest.TempPathFactory, scores: npt.NDArray[Any], keys: list[str], band: int
 ) -> None:
-    """Both also keep the same order of all items, in which rounding plays no part."""
+    """Both also store the same order of all items, which does not depend on rounding."""
     folder = tmp_path_factory.mktemp("m")
     np.save(folder / "m.npy", scores)
     np.save(folder / "t.npy", scores.T)

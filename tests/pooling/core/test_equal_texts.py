@@ -45,7 +45,7 @@ def test_first_equal_follows_the_rule(rule: str, expected: list[int]) -> None:
         ("who? me?!", "who? me"),  # only the end is stripped
         ("a\u3000b\u00a0c", "a b c"),  # every Unicode space
         ("he said \u201cgo\u201d\u2026", "he said \u201cgo"),
-        ("?!", "?!"),  # nothing would be left
+        ("?!", "?!"),  # kept, because nothing else would be left
         ("", ""),
     ],
 )

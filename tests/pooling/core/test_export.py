@@ -30,7 +30,7 @@ def export(run: RunData, tag: str) -> str:
     )
 
 
-# Neighbours of 0.1 in float64 are equal in float32, so that the rank must decide.
+# Numbers next to 0.1 in float64 are equal in float32, so the rank must decide.
 SCORE = st.one_of(
     st.sampled_from([0.1, 0.1 + 1e-12, 0.1 - 1e-12, -0.0, 0.0]),
     st.floats(-3.4e38, 3.4e38, allow_nan=False),

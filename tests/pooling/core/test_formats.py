@@ -1,6 +1,6 @@
 """Captions in the formats of MSR-VTT, MSVD and TREC: the rows read, and each error with its line.
 
-The files have the form of the published ones, with other content.
+The files have the format of the published ones, with other content.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ QRELS = "701 0 v1 1\n701 0 v2 0\n702\tQ0\tv3\t2\n\n701 0 v3 1\n"
 
 
 def read(folder: Path, *contents: str | bytes, **options: Any) -> CaptionsFile:
-    """Read files with the names f0, f1 …"""
+    """Read files with the names f0, f1, and so on."""
     files = [
         SourceFile(write(folder, content, f"f{number}"), f"f{number}")
         for number, content in enumerate(contents)
@@ -313,7 +313,7 @@ CONTENTS = st.one_of(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(contents=st.lists(CONTENTS, min_size=1, max_size=2))
 def test_any_file_is_read_or_refused(tmp_path: Path, contents: list[bytes]) -> None:
-    """No file raises anything but `InvalidInput`, and what is read is consistent."""
+    """A file raises no error but `InvalidInput`. If it is read, its content is consistent."""
     problems = Problems(stop_at=None)
     try:
         file = read(tmp_path, *contents, problems=problems)

@@ -41,6 +41,6 @@ def test_lowest_can_select_none_or_all(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [-1, 4])
-def test_lowest_of_too_few_is_an_error(count: int) -> None:
+def test_an_impossible_number_of_lowest_hashes_is_an_error(count: int) -> None:
     with pytest.raises(ValueError, match="of 3 codes"):
         lowest(np.arange(3), count, 1)

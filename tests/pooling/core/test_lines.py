@@ -129,7 +129,7 @@ def test_gzip_of_too_many_members_is_stopped(
 
 @pytest.mark.parametrize("block_bytes", [1, 2, 3, 7, 64])
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress])
-def test_blocks_cut_anywhere_hold_whole_lines(
+def test_blocks_of_any_size_contain_whole_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int, wrap: Callable[..., bytes]
 ) -> None:
     monkeypatch.setattr(

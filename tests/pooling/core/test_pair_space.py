@@ -21,7 +21,7 @@ spaces = st.builds(PairSpace, sizes, sizes)
 def spaces_with_pairs(
     draw: st.DrawFn,
 ) -> tuple[PairSpace, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """A space, and query numbers and video numbers in it, int32 of one shape of 0 to 2 axes."""
+    """A space, and query and video numbers in it: int32, of the same shape, with 1 or 2 axes."""
     space = draw(spaces)
     shape = draw(arrays.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=5))
     queries = draw(arrays.arrays(np.int32, shape, elements=st.integers(0, space.n_queries - 1)))

@@ -23,7 +23,7 @@ SPACE = PairSpace(6, N_VIDEOS)
 
 @st.composite
 def ranked_lists(draw: st.DrawFn, n_queries: int = 4) -> Int32s:
-    """Distinct videos padded with -1, int32 [4, 5]."""
+    """Ranked lists of distinct videos, padded with -1, int32 [n_queries, 5]."""
     ranked = np.full((n_queries, 5), -1, dtype=np.int32)
     for row in ranked:
         videos = draw(st.lists(st.integers(0, N_VIDEOS - 1), unique=True, max_size=5))
@@ -76,7 +76,7 @@ def test_samples_are_pinned_and_nested() -> None:
     assert sample_queries(20, 5, seed=2).tolist() == [4, 8, 15, 16, 19]
 
 
-def test_ranks_of_pairs_by_hand() -> None:
+def test_ranks_of_pairs_in_small_lists() -> None:
     ranked = np.array([[2, 0, -1], [1, 2, 0]], dtype=np.int32)
     codes = np.array([0, 1, 2, 3, 4, 5])
     assert ranks_of_pairs(ranked, codes, PairSpace(2, 3)).tolist() == [1, NOT_RANKED, 0, 2, 0, 1]

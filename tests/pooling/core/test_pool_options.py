@@ -24,7 +24,7 @@ def test_budget_prefers_pairs_of_more_systems_and_then_better_ranks() -> None:
     assert priority.n_systems.tolist() == [2, 1, 1, 1, 0]
     assert priority.best[:4].tolist() == [0, 0, 0, 0]
     assert priority.first(codes, 1, seed=0).tolist() == [0]
-    # Three pairs are equal: a hash with the seed selects among them. Unranked pairs come last.
+    # Three pairs have equal priority, so a seeded hash selects one. Unranked pairs come last.
     assert [priority.first(codes, 2, seed).tolist() for seed in (0, 1, 2, 3)] == [
         [0, 2],
         [0, 1],
@@ -35,7 +35,7 @@ def test_budget_prefers_pairs_of_more_systems_and_then_better_ranks() -> None:
     assert priority.first(codes[3:], 9, seed=0).tolist() == [5, 9]
 
 
-def test_best_rank_decides_between_pairs_of_equally_many_systems() -> None:
+def test_best_rank_decides_between_pairs_of_the_same_number_of_systems() -> None:
     priority = Priority(np.array([0, 1, 2]))
     priority.add_system([np.array([1, 2, 0], np.int32)])
     for seed in range(8):

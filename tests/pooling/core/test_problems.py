@@ -53,7 +53,7 @@ def test_a_trec_file_has_all_its_errors_by_line(tmp_path: Path) -> None:
 
 
 def test_errors_before_unreadable_bytes_are_reported_too(tmp_path: Path) -> None:
-    # The reader takes blocks of 256 KiB, so the bytes come in a later block.
+    # The reader reads blocks of 256 KiB, so the unreadable byte is in a later block.
     text = "c9 Q0 v99 1 9 t\n" + "c1 Q0 v1 1 9 t\n" * 20_000 + "\0\n"
     found = problems_of(tmp_path / "a.run", text)
     assert found[0] == Problem("unknown video 'v99'", 1)

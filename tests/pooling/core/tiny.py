@@ -1,6 +1,6 @@
 """A benchmark of three captions and three videos, small enough to order by hand.
 
-Numbers and keys are in opposite orders, so that a test notices if one is used as the other. The
+Numbers and keys are in opposite orders, so that a test fails if one is used as the other. The
 first two captions have the same text.
 """
 

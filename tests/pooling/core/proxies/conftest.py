@@ -1,3 +1,5 @@
+"""The small WordNet of `made_wordnet`, and its readers in Hearth and in NLTK."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -26,7 +28,7 @@ def nltk_wordnet(wordnet_folder: Path) -> object:
 
     class Reader(WordNetCorpusReader):
         def map_wn(self, version: str = "wordnet") -> None:
-            """Other versions of WordNet would be needed for other languages only."""
+            """Do nothing, because only other languages need other versions of WordNet."""
 
     nltk.data.path.append(str(wordnet_folder.parent))
     try:

@@ -1,4 +1,4 @@
-"""The formulas of the proxies, one pair at a time."""
+"""The formulas of the proxies for sets of words, one pair at a time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ import numpy as np
 
 
 def iou(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return the intersection over union of two sets, and 0 if both are empty."""
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
 def mean_iou(rows: Sequence[Sequence[frozenset[str]]], columns) -> np.ndarray:
-    """rows, columns: the sets of each part of speech."""
+    """Return the mean IoU of each row with each column over the parts of speech.
+
+    rows, columns: one list per part of speech, with a set of words per row or column.
+    """
     cells = [
         [
             sum(iou(a[i], b[j]) for a, b in zip(rows, columns, strict=True)) / len(rows)

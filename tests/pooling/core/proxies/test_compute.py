@@ -43,7 +43,8 @@ CAPTIONS = {
         parsed("stir", {"stir": "10"}, {"food": "8"}),
     ]
 }
-# Row, column, and BoW, BoW without a stop list, PoS, PoS with nouns split at colons, SYN.
+# Row, column, and the values of BoW, BoW without a stop list, PoS, PoS with nouns split at
+# colons, and SYN.
 WORKED = [
     ("take plate", "put down plate", (1.0, 0.25, 0.5, 0.5, 0.5)),
     ("take plate", "take plates", (0.0, 1 / 3, 1.0, 1.0, 1.0)),
@@ -75,7 +76,7 @@ def test_words_are_split_and_compared_as_they_are_written() -> None:
     assert values(bag, texts, [["cut plate"]]) == [[0.0], [1.0], [1.0]]
 
 
-def test_stop_words_are_a_choice() -> None:
+def test_stop_words_can_be_chosen() -> None:
     assert len(spacy_stop_words().words) == 326
     assert {"take", "put", "empty", "can", "n't", "’ve"} < spacy_stop_words().words
     bag = BoW(own_stop_words(["plate", "cut"]))
@@ -106,7 +107,7 @@ def test_the_matrix_has_single_precision_by_default() -> None:
 
 
 def test_senses_of_a_table() -> None:
-    """A word without a class forms its own class, and never equals another one."""
+    """A word without a class forms its own class. So the word "2" differs from class 2."""
     table = ClassTable({Part.VERB: {"take": 0, "get": 0}, Part.NOUN: {"plate": 2}})
     rows = [[parsed("took a 2", {"took": "take"}, {"2": "2"})]]
     columns = [
@@ -119,7 +120,7 @@ def test_senses_of_a_table() -> None:
 
 
 def test_senses_of_wordnet(wordnet) -> None:
-    """A definition with more words of the caption wins, and the first of equal ones."""
+    """The sense whose definition has most words of the caption wins, or the first of several."""
     lesk = Lesk.of(wordnet)
     bank, river, either = Word("bank", "bank"), {"river", "sloping"}, {"house", "river"}
     first, second = wordnet.senses("bank", Part.NOUN)

@@ -24,13 +24,13 @@ def test_negative_cosines_and_zeros_become_0(cells, monkeypatch) -> None:
 
 
 def test_a_video_has_the_mean_of_its_captions() -> None:
-    """Each caption counts alike, however long its vector is."""
+    """Each caption has the same weight, whatever the length of its vector."""
     captions = unit_vectors(np.array([[9.0, 0.0], [0.0, 1.0], [1.0, 0.0]], np.float16))
     found = group_vectors(captions, [[0, 1], [2], []])
     assert found == pytest.approx(np.array([[0.5**0.5, 0.5**0.5], [1, 0], [0, 0]]), abs=1e-6)
 
 
-def test_wrong_embeddings() -> None:
+def test_wrong_embeddings_are_refused() -> None:
     with pytest.raises(InvalidInput, match="a number of the embeddings is not finite"):
         unit_vectors(np.array([[np.inf, 0.0]]))
     with pytest.raises(InvalidInput, match="the embeddings have 1 and 2 numbers per row"):

@@ -1,4 +1,4 @@
-"""Tables of classes, and the captions of EPIC-KITCHENS-100, made in the same form."""
+"""Tables of classes, and captions in the format of EPIC-KITCHENS-100."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_table_of_classes() -> None:
         ),
     ],
 )
-def test_a_table_with_an_error(rows, message) -> None:
+def test_a_table_with_an_error_is_refused(rows, message) -> None:
     with pytest.raises(InvalidInput) as error:
         read_classes(rows.splitlines(keepends=True), "verbs.csv")
     assert str(error.value) == message
@@ -71,13 +71,13 @@ def test_captions_of_epic() -> None:
         ),
     ],
 )
-def test_captions_with_an_error(rows, message) -> None:
+def test_captions_with_an_error_are_refused(rows, message) -> None:
     with pytest.raises(InvalidInput) as error:
         read_epic(rows.splitlines(keepends=True), "test.csv")
     assert str(error.value) == message
 
 
-def test_a_matrix_of_videos_and_captions_says_how_to_mend_it(tmp_path) -> None:
+def test_the_error_of_a_transposed_matrix_states_the_fix(tmp_path) -> None:
     np.save(tmp_path / "a.npy", np.zeros((2, 3)))
     with pytest.raises(InvalidInput) as error:
         copy_matrix(tmp_path / "a.npy", np.zeros((3, 2), np.float16), "a.npy", no_progress)

@@ -41,7 +41,7 @@ def test_each_pair_has_the_score_of_nltk(wordnet, nltk_wordnet, rows, columns) -
 
 
 def test_long_captions_have_the_score_of_nltk(wordnet, nltk_wordnet) -> None:
-    """Their words do not fit into the bits of an integer. 63 words do, and 64 do not."""
+    """Captions of up to 63 words fit into the bits of an integer, and longer ones do not."""
     rng = random.Random(1)
     texts = [" ".join(rng.choices(WORDS[:25], k=k)) for k in (5, 62, 63, 64, 65, 150)]
     found = matrix([[row] for row in texts], [[column] for column in texts], wordnet)
@@ -58,7 +58,7 @@ def test_many_columns_are_written_in_blocks(wordnet, nltk_wordnet, monkeypatch) 
 
 
 def test_a_caption_against_itself(wordnet) -> None:
-    """A caption of n words has 1 - 0.5 / n³, never 1."""
+    """A caption of n words has the score 1 - 0.5 / n³ with itself, never 1."""
     for n, expected in [(1, 0.5), (2, 0.9375), (3, 1 - 0.5 / 27)]:
         text = " ".join(["stir", "the", "soup"][:n])
         assert matrix([[text]], [[text]], wordnet)[0, 0] == pytest.approx(expected, abs=1e-15)

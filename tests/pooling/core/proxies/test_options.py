@@ -1,4 +1,4 @@
-"""Proxies of plain captions, by their options."""
+"""Proxies computed from captions, with each method and its options."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_each_method_with_its_options(wordnet_folder) -> None:
     assert words == [[0.5, 0.0], [0.0, 0.5]]
     assert stated["tagger"] == "HanTa, captions are commands"
     senses, stated = compute(Method.SYN, wordnet_folder, commands=True, **computed)
-    # The word "a" of the video decides for another sense of "hand", whose definition contains it.
+    # A caption of the video has the word "a", so "hand" gets the sense whose definition has "a".
     assert senses == [[0.5, 0.0], [0.0, 1.0]]
     assert stated["senses"] == "WordNet 3.0, simplified Lesk"
     _, stated = compute(Method.METEOR, wordnet_folder)
@@ -66,7 +66,7 @@ def test_a_table_of_classes(wordnet_folder, by_tagger, name) -> None:
     assert (values, stated["senses"]) == ([[1.0, 0.0], [0.0, 0.5]], name)
 
 
-def test_wordnet_is_needed_only_where_it_is_used(tmp_path) -> None:
+def test_wordnet_is_needed_only_by_the_methods_that_use_it(tmp_path) -> None:
     compute(Method.BOW, tmp_path)
     compute(Method.POS, tmp_path)
     compute(Method.SYN, tmp_path, classes=CLASSES, lemmas_by_tagger=True)

@@ -26,13 +26,13 @@ def parsed() -> dict[str, ParsedCaption]:
     )
 
 
-def test_verbs_are_no_auxiliaries_and_nouns_are_no_names(parsed) -> None:
+def test_auxiliaries_are_not_verbs_and_names_are_not_nouns(parsed) -> None:
     assert [(c.verbs, c.nouns) for c in parsed.values()] == [
         (words(("sitting", "sit")), words(("cats", "cat"), ("window", "window"))),
         (words(("slicing", "slice")), words(("woman", "woman"), ("onions", "onion"))),
         (words(("run", "run")), words(("man", "man"), ("dog", "dog"))),
         (words(("visits", "visit")), ()),
-        ((), words(("wash", "wash"), ("hands", "hand"))),  # wrong, see `commands`
+        ((), words(("wash", "wash"), ("hands", "hand"))),  # wrong: "wash" is a verb, see `commands`
         ((), ()),
     ]
 

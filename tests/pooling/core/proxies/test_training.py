@@ -1,4 +1,4 @@
-"""The distribution of values, and training data, against a direct computation."""
+"""The distribution of values, and training data, compared with a direct computation."""
 
 from __future__ import annotations
 

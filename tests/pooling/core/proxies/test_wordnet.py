@@ -48,7 +48,7 @@ def test_exact_lemmas_and_synonyms(wordnet) -> None:
     assert wordnet.synonyms("autos") == cars | {"autos"}
 
 
-def test_without_wordnet_the_error_says_what_to_install(tmp_path: Path) -> None:
+def test_without_wordnet_the_error_states_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as error:
         WordNet(tmp_path)
     assert str(error.value) == (
