@@ -19,7 +19,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 
-def do(kind: str) -> Job:
+def run_job_of(kind: str) -> Job:
     job = Job.objects.get(kind=kind)
     run_job(job.pk)
     job.refresh_from_db()
@@ -54,11 +54,11 @@ def test_a_renamed_run_is_scored_pooled_and_analysed(client: Client) -> None:
     address = "/benchmarks/tiny/analyses/overlap/compute/"
     assert client.post(address, overlap).status_code == 302
     run = rename()
-    assert do("evaluate").result["runs"] == ["a & b/ü"]
+    assert run_job_of("evaluate").result["runs"] == ["a & b/ü"]
     assert Evaluation.objects.filter(run=run).exists()
-    assert do("build_pool").state == JobState.DONE
+    assert run_job_of("build_pool").state == JobState.DONE
     assert list(Pool.objects.get().runs.all()) == [run]
-    job = do("analyse")
+    job = run_job_of("analyse")
     assert job.state == JobState.DONE
     assert "runs=a+%26+b%2F%C3%BC&amp;runs=B" in client.get(f"/jobs/{job.pk}/").content.decode()
     Run.objects.filter(name="B").delete()
@@ -69,16 +69,16 @@ def test_a_job_of_a_deleted_run_states_why_it_fails(client: Client) -> None:
     client.post("/benchmarks/tiny/pools/new/", {"depth": 2, "runs": ["A"], "seed": 0})
     lead = factories.User.objects.get(username="lea")
     delete_run(run=Run.objects.get(name="A"), by=lead)
-    job = do("build_pool")
+    job = run_job_of("build_pool")
     reason = "A run of this job has been deleted since the request."
     assert (job.state, job.error) == (JobState.FAILED, reason)
 
 
 def test_a_job_of_an_earlier_version_states_what_to_do(client: Client) -> None:
-    """It has the names of runs instead of their ids."""
+    """Its parameters contain the names of runs instead of their ids."""
     client.post("/benchmarks/tiny/pools/new/", {"depth": 2, "runs": ["A"], "seed": 0})
     waiting = Job.objects.get(kind="build_pool")
     Job.objects.filter(pk=waiting.pk).update(params=waiting.params | {"runs": ["A"]})
-    job = do("build_pool")
+    job = run_job_of("build_pool")
     assert job.state == JobState.FAILED
     assert job.error.endswith("Request it again on its page.")

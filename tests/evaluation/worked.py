@@ -1,4 +1,4 @@
-"""A benchmark small enough to work every analysis by hand."""
+"""A benchmark that is small enough to check every analysis by hand."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ LABELS = {
 
 
 TRAIN = ["a dog", "a dog runs", "zebra"]
-# Two of the same size, a caption with both, and c2 without any.
+# Two tags have one caption each. c0 and c1 have two tags each, and c2 has none.
 TAGS = [("c1", "running"), ("c0", "dogs"), ("c1", "dogs"), ("c0", "still")]
 
 
-# By caption and video. The second has no relevant caption for v3.
+# Values by caption and video. By `words`, no caption is relevant for v3.
 PROXIES = {
     "near": [[1, 0.5, 0, 0], [0.5, 1, 0.25, 0], [0, 0.25, 1, 0.75]],
     "words": [[1, 0, 0, 0], [0.5, 1, 0.5, 0], [0, 0, 1, 0]],
@@ -55,7 +55,7 @@ ORDERS = (BEST_FIRST, (1, 0, 2, 3, 4), BEST_FIRST)
 
 @replayed
 def make_worked_benchmark(folder: Path) -> Benchmark:
-    """Three captions and four videos; v3 is the original positive of none."""
+    """Make three captions and four videos. v3 is not an original positive of any caption."""
     videos = folder / "videos.csv"
     videos.write_text("video_id\nv0\nv1\nv2\nv3\n")
     import_benchmark(key="tiny", captions=write_captions(folder, CAPTIONS), videos=videos)
@@ -77,7 +77,7 @@ def make_worked_benchmark(folder: Path) -> Benchmark:
 
 
 def make_ordered_benchmark(folder: Path) -> Benchmark:
-    """Six captions and three videos, with an ordering study in which all orders are made."""
+    """Make six captions and three videos, with an ordering study that all people have completed."""
     study = make_study(folder, key="ordered", name="Study 1")
     order_all(study, ORDERS)
     return study.benchmark

@@ -56,7 +56,7 @@ def keys_on_page(client: Client, path: str) -> list[str]:
     return [re.findall(r"<code>(.*?)</code>", head)[0] for head in heads]
 
 
-def test_captions_have_the_numbers_of_matrices_and_counts(client: Client) -> None:
+def test_captions_have_numbers_texts_and_counts(client: Client) -> None:
     assert results(client, "queries/") == [
         {
             "number": number,
@@ -71,14 +71,14 @@ def test_captions_have_the_numbers_of_matrices_and_counts(client: Client) -> Non
         for number, text, words, positives, pairs, judged, relevant in [
             (0, "a man plays", 3, ["v/0"], 2, 1, 1),
             (1, "a woman sings a song", 5, ["v/1"], 3, 1, 0),
-            # The label of the equal caption holds here as well.
+            # The label of the equal caption also applies here.
             (2, "A man plays.", 3, ["v/1"], 0, 0, 1),
             (3, "=a dog", 2, ["v/2"], 0, 0, 0),
         ]
     ]
 
 
-def test_videos_have_the_numbers_of_matrices_and_counts(client: Client) -> None:
+def test_videos_have_numbers_states_and_counts(client: Client) -> None:
     names = ("number", "video_id", "state", "seconds", "captions", "pairs", "judged", "relevant")
     assert results(client, "videos/") == [
         dict(zip(names, values, strict=True))

@@ -146,7 +146,7 @@ def test_only_leads_see_answers(client: Client) -> None:
     assert "Annotator A" not in client.get(PAGE + path).content.decode()
 
 
-def test_an_empty_benchmark_says_what_to_do(db: None, tmp_path: Path) -> None:
+def test_pages_of_a_benchmark_without_pools(db: None, tmp_path: Path) -> None:
     factories.make_benchmark(tmp_path, captions=1, videos=2)
     client = sign_in("lea", Role.LEAD)
     assert table_of(client, "caption/?id=c0") == ["no picture v0 not in a pool ★ yes Unjudged –"]

@@ -25,7 +25,7 @@ def make_catalogue(folder: Path) -> Benchmark:
 
     Runs A and B are pooled to depth 2. Two of the five pairs are judged in label set 1.
 
-    The label of c#0 and v/1 also holds for c#2, whose text is equal.
+    The label of c#0 and v/1 also applies to c#2, whose text is equal.
     """
     made = factories.import_benchmark(
         key="tiny",

@@ -22,6 +22,8 @@ FALSE_ALARM, MISS = 0.018, 0.05
 
 @dataclass(frozen=True, slots=True)
 class Setting:
+    """Size and error rates of a simulation. doubled: the share of pairs with a second label."""
+
     captions: int = 1000
     per_video: int = 5
     false_alarm: float = FALSE_ALARM

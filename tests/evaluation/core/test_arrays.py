@@ -1,3 +1,5 @@
+"""Tests of numbers without gaps."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -11,7 +13,7 @@ from evaluation.core.arrays import dense_groups, renumber
     [
         ([], []),
         ([3, 0, 3, 2], [2, 0, 2, 1]),
-        # Numbers far above their count are sorted instead of counted.
+        # Values far larger than the length of the array are sorted instead of counted.
         ([10**9, 7, 10**9], [1, 0, 1]),
     ],
 )

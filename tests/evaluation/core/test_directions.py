@@ -1,4 +1,4 @@
-"""A run from video to text is scored like one from text to video in the transposed space."""
+"""A video-to-text run is scored like a text-to-video run in the transposed space."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_scores_are_those_of_the_transposed_matrix(
         assert found[0] == found[1]
 
 
-def test_a_video_is_correct_if_a_relevant_caption_is_in_the_top() -> None:
+def test_a_video_is_correct_if_a_relevant_caption_is_in_the_top_k() -> None:
     # Caption 0 is relevant for both videos, and caption 1 for video 1.
     labels = judged(np.array([[1, 1], [0, 1], [UNJUDGED, 0]], np.int8))
     lists = np.array([[1, 0, 2], [2, 1, 0]], np.int32)

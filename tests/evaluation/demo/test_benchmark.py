@@ -86,7 +86,7 @@ def test_train_captions_are_like_those_of_the_benchmark(demo: DemoBenchmark) -> 
     train = make_train_captions(demo)
     own = {caption.text for caption in demo.captions}
     assert len(train) == len(set(train)) == 600
-    # General captions also describe other scenes. Most captions are different.
+    # Some captions are in both, because general captions describe many scenes. Most are different.
     assert 10 < len(own & set(train)) < 100
     assert {word for text in train for word in text.split()} >= {"circle", "red", "spins"}
 
@@ -147,7 +147,7 @@ def test_bag_of_words_does_not_compare_a_query_with_itself() -> None:
 
     assert scores[0, 0] == 0  # the only caption of its video
     assert scores[0, 1] > 0  # "red"
-    assert scores[1, 1] == 0  # it shares only "a", which all captions have, with "a red disc"
+    assert scores[1, 1] == 0  # "a red disc" shares only "a", a word of all captions
     assert (scores >= 0).all()
     assert (scores <= 1).all()
 
@@ -171,9 +171,7 @@ class TestAnnotators:
         answers = {person.judge_many(*self.PAIRS)[0].tobytes() for person in people}
         assert len(answers) == len(people) == 2 * len(NAMES)
 
-    def test_error_rates_are_those_of_the_person_and_of_the_caption(
-        self, demo: DemoBenchmark
-    ) -> None:
+    def test_error_rates_depend_on_the_person_and_the_pair(self, demo: DemoBenchmark) -> None:
         captions, videos = np.nonzero(demo.truth)
         wrong = [
             1 - person.judge_many(captions, videos)[0].mean() for person in make_annotators(demo)

@@ -1,4 +1,4 @@
-"""The meaning of captions, and whether they are true of scenes written by hand."""
+"""The meaning of captions, and whether captions are true of a scene written by hand."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from evaluation.demo.shapes import (
 )
 from evaluation.demo.wording import WORDINGS, Author
 
-# A large red circle crosses the top row to the left; below it a small blue square stands in the
-# middle, and a small red star spins in the lower right corner.
+# A large red circle moves left through the top row. A small blue square stands in the middle, and
+# a small red star spins in the lower right corner.
 CIRCLE = Figure(Form.CIRCLE, Colour.RED, Size.LARGE, Motion.LEFT, column=0, row=0)
 SQUARE = Figure(Form.SQUARE, Colour.BLUE, Size.SMALL, Motion.STILL, column=1, row=1)
 STAR = Figure(Form.STAR, Colour.RED, Size.SMALL, Motion.SPINS, column=2, row=2)
@@ -48,7 +48,7 @@ SCENE = Scene((CIRCLE, SQUARE, STAR), Background.GREY)
         ("a large red circle moves left below a small blue square", False),
         ("a small blue square above a large red circle", False),
         ("a tiny azure box beneath a huge crimson ball that goes from right to left", True),
-        ("a small red circle", False),  # each half is true of another figure
+        ("a small red circle", False),  # the red circle is large
         ("a red circle and a red star", True),
         ("a red circle and a red circle", False),  # there is only one
         ("a red shape and a red shape", True),
@@ -78,7 +78,7 @@ def test_the_number_of_shapes_must_be_exact() -> None:
 
 def test_met_demands_are_counted_for_the_best_assignment() -> None:
     # The best assignment is the star as the first and the square as the second figure. Met: both
-    # exist, a star, red, a square. Not met: green, and the star above the square.
+    # exist, a star, red, a square. Not met: green, the star above the square, a white background.
     phrases = (Phrase(Form.STAR, Colour.RED), Phrase(Form.SQUARE, Colour.GREEN))
     meaning = Meaning(phrases, Relation.ABOVE, Background.WHITE)
 

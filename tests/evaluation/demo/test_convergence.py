@@ -24,8 +24,8 @@ SHARES = (0, 0.25, 0.5, 0.75, 0.9, 1)
 # Measures in the first row can only increase with more labels.
 GROWING = "C@1 C@5 P@5 RR"
 MEASURES = [parse_measure(name) for name in f"{GROWING} R@5 AP AP(found) nDCG".split()]
-# The remaining error with all labels by simulated annotators: the most careful one, the least
-# careful one, and the majority of three annotators.
+# Limits of the error that remains when all pairs are labelled by simulated annotators: by the most
+# careful one, by the least careful one, and by the majority of three annotators.
 LEFT_BY_CAREFUL, LEFT_BY_HASTY, LEFT_BY_THREE = 0.025, 0.125, 0.01
 
 Codes = npt.NDArray[np.int64]
@@ -138,7 +138,7 @@ def test_bounds_contain_the_true_score_at_every_stage(
     assert (np.diff(widths) <= 0).all()
 
 
-def test_wrong_labels_leave_a_known_error(
+def test_wrong_labels_leave_a_limited_error(
     demo: DemoBenchmark, ranked: list[npt.NDArray[np.int32]]
 ) -> None:
     truth = true_scores(demo, ranked)

@@ -136,7 +136,7 @@ def reds(frame: np.ndarray) -> np.ndarray:
     return found
 
 
-def seen_in(path: Path) -> list[np.ndarray]:
+def frames_of(path: Path) -> list[np.ndarray]:
     with av.open(str(path)) as container:
         return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
 
@@ -155,7 +155,7 @@ def test_a_video_shows_the_motion(tmp_path: Path, motion: Motion, across: int, d
     figure = Figure(Form.SQUARE, Colour.RED, Size.LARGE, motion, column=1, row=1)
     write_video(Scene((figure,), Background.WHITE), tmp_path / "a.mp4")
 
-    frames = seen_in(tmp_path / "a.mp4")
+    frames = frames_of(tmp_path / "a.mp4")
     centres = [np.argwhere(reds(frame)).mean(axis=0) for frame in (frames[0], frames[-1])]
     moved_down, moved_across = np.round((centres[1] - centres[0]) / 20)
 
@@ -166,7 +166,7 @@ def test_a_video_shows_spinning(tmp_path: Path) -> None:
     figure = Figure(Form.TRIANGLE, Colour.RED, Size.LARGE, Motion.SPINS, column=1, row=1)
     write_video(Scene((figure,), Background.WHITE), tmp_path / "a.mp4")
 
-    frames = [reds(frame) for frame in seen_in(tmp_path / "a.mp4")]
+    frames = [reds(frame) for frame in frames_of(tmp_path / "a.mp4")]
     changed = [(one ^ two).sum() for one, two in pairwise(frames[5:-5])]
     centres = [np.argwhere(frame).mean(axis=0) for frame in frames]
 
@@ -178,7 +178,7 @@ def test_a_video_shows_growing(tmp_path: Path) -> None:
     figure = Figure(Form.CIRCLE, Colour.RED, Size.LARGE, Motion.GROWS, column=1, row=1)
     write_video(Scene((figure,), Background.BLACK), tmp_path / "a.mp4")
 
-    areas = [reds(frame).sum() for frame in seen_in(tmp_path / "a.mp4")]
+    areas = [reds(frame).sum() for frame in frames_of(tmp_path / "a.mp4")]
 
     assert areas[-1] > 6 * areas[0] > 0
     assert areas[22] < areas[-1]
@@ -187,7 +187,7 @@ def test_a_video_shows_growing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "share"),
     [
-        # Area by the square of the radius: pi; 2; 3 sqrt(3) / 4; 5 * 0.45 * sin(36 degrees).
+        # The area divided by the squared radius: pi, 2, 3 sqrt(3) / 4, 5 * 0.45 * sin(36 degrees).
         (Form.CIRCLE, np.pi),
         (Form.SQUARE, 2),
         (Form.TRIANGLE, 1.299),

@@ -66,7 +66,7 @@ ALL_OF_STAR = Phrase(Form.STAR, Colour.BLUE, Size.SMALL, Motion.STILL)
             Meaning((Phrase(Form.STAR), Phrase(Form.CIRCLE), Phrase(Form.SQUARE, Colour.GREEN))),
             "The green square is missing.",
         ),
-        # All differences, in the most favourable reading.
+        # All differences are named, for the roles of the shapes that meet most demands.
         (
             Meaning((Phrase(Form.CIRCLE, Colour.GREEN, Size.LARGE),), count=3),
             "The circle is red, the caption says green; there are two shapes, the caption says "
@@ -95,7 +95,7 @@ def demo() -> DemoBenchmark:
     return make_benchmark(4, n_videos=12, n_captions=60)
 
 
-def test_half_is_relevant_and_half_nearly_relevant(demo: DemoBenchmark) -> None:
+def test_half_of_the_pairs_are_relevant_and_half_nearly_relevant(demo: DemoBenchmark) -> None:
     pooled = {(caption, video) for caption in range(60) for video in range(6)}
     chosen = choose_gold(demo, 20, seed=1, without=pooled)
     assert Counter(pair.is_relevant for pair in chosen) == {True: 10, False: 10}

@@ -43,8 +43,10 @@ def pooled(demo: DemoBenchmark, runs: dict[str, npt.NDArray[np.int32]]) -> npt.N
 def label(
     demo: DemoBenchmark, codes: npt.NDArray[np.int64], rng: np.random.Generator
 ) -> NoisyLabels:
-    """Label the pairs with the simulated annotators: a tenth of them twice, and a third time if
-    the two labels differ."""
+    """Label each pair by a simulated annotator.
+
+    A tenth of the pairs have a second label, and a third one if the two differ.
+    """
     captions, videos = demo.truth.shape
     answers = np.stack([p.judge_many(*np.divmod(codes, videos))[0] for p in make_annotators(demo)])
     order = np.argsort(rng.random(answers.shape), axis=0)
@@ -81,8 +83,10 @@ def correct(
 def test_corrected_scores_are_closer_to_the_true_scores(
     demo: DemoBenchmark, runs: dict[str, npt.NDArray[np.int32]]
 ) -> None:
-    """Annotators make more mistakes on hard pairs, which the correction does not model. It is not
-    exact here but closer than raw scores."""
+    """Annotators make more mistakes on hard pairs, and the correction does not model this.
+
+    So corrected scores are not exact here, but they are closer than raw scores.
+    """
     codes = pooled(demo, runs)
     truth = true_scores(demo, runs, codes, MEASURES)
     raw, corrected, covered = [], [], []
@@ -101,7 +105,7 @@ def test_corrected_scores_are_closer_to_the_true_scores(
         np.abs(np.mean(errors, axis=0).reshape(len(runs), -1)).mean(axis=0)
         for errors in (raw, corrected)
     )
-    # The mean error over the systems, by measure. For AP the correction changes little.
+    # The mean error over the systems, by measure. For AP, the correction changes little.
     assert (after[:3] < before[:3]).all(), (before, after)
     assert after[3] < before[3] + 0.002, (before, after)
     assert np.mean(covered) > 0.95

@@ -14,7 +14,7 @@ from evaluation.demo.proxies import auc_by_truth, proxy_lines
 def test_auc_leaves_out_the_original_positives() -> None:
     demo = make_benchmark()
     truth = np.array([[True, True, False], [False, True, True], [True, False, True]])
-    # The own video of caption number n is video number n.
+    # The original positive of caption n is video n.
     own = [replace(demo.captions[0], source=number) for number in range(3)]
     small = replace(demo, captions=own, truth=truth)
     values = np.array([[0, 0.8, 0.3], [0.3, 0, 0.5], [0.2, 0.9, 0]])

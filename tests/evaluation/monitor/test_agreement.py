@@ -53,16 +53,18 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
     )
     assert (result["pairs"], result["labels"], result["multiply_labelled"]) == (4, 8, 3)
     assert (result["resolved"], result["conflicted"], result["relevant"]) == (3, 1, 1)
-    # Three pairs have several labels. One is unanimous. Of the others, one has one agreement among
-    # three pairs of labels, and one has none.
+    # Three pairs have several labels. c0 v0 has equal labels. c0 v1 has three labels, and one of
+    # three comparisons of two labels agrees. c1 v0 has two different labels.
     assert result["agreement"] == pytest.approx(1 / 3, abs=1e-15)
     assert result["pairwise_agreement"] == pytest.approx((1 + 1 / 3 + 0) / 3, abs=1e-15)
     # The first two labels in the order of the file: 1 1, 1 0 and 0 1.
     assert result["first_two_agreement"] == pytest.approx(1 / 3, abs=1e-15)
-    # Observed disagreement 4 of 6 labels, expected 2 * 4 * 2 / 5 of 6.
+    # The first two labels of these pairs are six labels, of which four are relevant. The observed
+    # disagreement is 4, and the expected one is 2 * 4 * 2 / (6 - 1).
     assert result["alpha"] == pytest.approx(1 - 4 / (2 * 4 * 2 / 5), abs=1e-15) == -0.25
-    # Four of all seven are relevant. Observed disagreement: pairs of unequal labels of each item,
-    # twice, over its labels less one: 0 + 4/2 + 2/1 = 4. Expected: 2 * 4 * 3 / (7 - 1).
+    # Of all seven labels, four are relevant. A pair with m labels adds 2 * (its comparisons of
+    # unequal labels) / (m - 1) to the observed disagreement: 0 + 4/2 + 2/1 = 4. The expected one is
+    # 2 * 4 * 3 / (7 - 1).
     every = result["all_labels"]["alpha"]
     assert every == pytest.approx(1 - 4 / (2 * 4 * 3 / 6), abs=1e-15) == 0.0
     low, high = result["alpha_interval"]
@@ -75,7 +77,7 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
     ]
     names = dict(Annotator.objects.values_list("pk", "key"))
     people = {names[row.pop("annotator")]: row for row in result["annotators"]}
-    # c gave a third label to c0 v1, which is compared in the last two columns only.
+    # The label of c is the third one of c0 v1, so it is compared only in the last two columns.
     rows = {
         "a": (4, 0.5, 3, 1 / 3, 4, 0.25),
         "b": (2, 0.5, 2, 0.5, 3, 2 / 3),
@@ -86,22 +88,26 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
     assert people == {name: dict(zip(names, row, strict=True)) for name, row in rows.items()}
 
 
-ALONE = "no pair has two labels"
+NO_SECOND_LABEL = "no pair has two labels"
 
 
 @pytest.mark.parametrize(
     ("rows", "figures", "reasons"),
     [
-        ([], (None, None, None), {"agreement": ALONE, "pairwise_agreement": ALONE}),
+        (
+            [],
+            (None, None, None),
+            {"agreement": NO_SECOND_LABEL, "pairwise_agreement": NO_SECOND_LABEL},
+        ),
         (
             [("c0", "v0", "a", 1), ("c0", "v1", "a", 0)],
             (None, None, None),
-            {"agreement": ALONE, "pairwise_agreement": ALONE},
+            {"agreement": NO_SECOND_LABEL, "pairwise_agreement": NO_SECOND_LABEL},
         ),
         (
             [("c0", "v0", "a", 1), ("c0", "v1", "b", 0)],
             (None, None, None),
-            {"agreement": ALONE, "pairwise_agreement": ALONE},
+            {"agreement": NO_SECOND_LABEL, "pairwise_agreement": NO_SECOND_LABEL},
         ),
         ([("c0", "v0", "a", 1), ("c0", "v0", "b", 1)], (1.0, 1.0, None), {}),
         ([("c0", "v0", "a", 1), ("c0", "v0", "b", 0)], (0.0, 0.0, 0.0), {}),
@@ -134,11 +140,12 @@ def test_agreement_uses_counted_judgments_of_all_campaigns(tmp_path: Path) -> No
     add_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "x", 0), ("c0", "v1", "y", 0)])
     result = compute_agreement(benchmark=campaign.benchmark, resamples=10, by=OPERATOR).result
 
-    # c0 v0: 1 1 and, elsewhere, 0; c0 v1: 1 and, elsewhere, 0, and no further label.
+    # c0 v0 has the labels 1 and 1, and 0 from the import. c0 v1 has 1, and 0 from the import. Its
+    # surplus label does not count.
     assert (result["pairs"], result["labels"]) == (2, 5)
     assert (result["resolved"], result["pending"], result["conflicted"]) == (1, 0, 1)
     assert (result["agreement"], result["relevant"]) == (0.0, 1)
-    # In c0 v0, one of three pairs of labels agrees. In c0 v1, the only one does not.
+    # For c0 v0, one of three comparisons of two labels agrees. For c0 v1, the only one does not.
     assert result["pairwise_agreement"] == pytest.approx((1 / 3 + 0) / 2)
 
 

@@ -70,7 +70,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
 
 @replayed
 def make_first_campaign(folder: Path) -> Campaign:
-    """Make a campaign: two labels of v0 agree, those of v1 differ and get a third, v2 has one."""
+    """Make a campaign in which v0 has two equal labels, v1 has three, and v2 has one."""
     made = make_campaign(folder, videos=4, double_share=1, name="First")
     label(made, "anna", {"v0": 1, "v1": 1, "v2": 0})
     label(made, "ben", {"v0": 1, "v1": 0})
@@ -189,7 +189,7 @@ def test_figures_of_a_campaign(campaign: Campaign) -> None:
         (2, 1, 1.0),
         (3, 1, 0.0),
     ]
-    # The third label, for which cara was assigned because two differed, is not a first label.
+    # Cara's label was requested because two labels differed, so it is not a first label.
     assert (first["pairwise_agreement"], first["multiply_labelled"], first["labels"]) == (0.5, 2, 5)
     assert (agreement["asked_later"], first["most"]) == (1, 2)
     # The labels are 1 1 and 1 0. Alpha is 1 - 2 / 2: the observed disagreement is 2, and the
@@ -201,7 +201,8 @@ def test_figures_of_a_campaign(campaign: Campaign) -> None:
     anna = next(row for row in people if row["annotator"] == person("anna").pk)
     counted = {key: anna[key] for key in ("counted", "relevant", "compared", "equal", "too_fast")}
     assert counted == {"counted": 3, "relevant": 2, "compared": 2, "equal": 1, "too_fast": 0}
-    # The first answer counts two seconds, the second ten, and the third, after a break, 120.
+    # Anna worked 2 seconds on the first answer, and 10 seconds from the first to the second. The
+    # third answer came after a break and counts 120 seconds.
     assert anna["hours"] == pytest.approx((2 + 10 + 120) / 3600)
     assert anna["last_at"] == start + 3610
     cara = next(row for row in people if row["annotator"] == person("cara").pk)
@@ -317,7 +318,7 @@ def test_table_over_time(sort: str, order: list[int], campaign: Campaign, desk: 
     assert found == [f"21 Nov, {hour}:00" for hour in order]
 
 
-def test_an_unknown_order_is_refused(campaign: Campaign, desk: Client) -> None:
+def test_an_unknown_sort_order_is_refused(campaign: Campaign, desk: Client) -> None:
     for address in ("", "people/"):
         answer = desk.get(f"/campaigns/{campaign.pk}/{address}?sort=annotator__user__password")
         assert answer.status_code == 400
@@ -627,7 +628,7 @@ def test_a_paused_annotator_cannot_be_paused_again(campaign: Campaign, lead: Use
     assert Membership.objects.get(annotator=person("ben")).reason == "first"
 
 
-def test_leads_read_their_own_text_about_an_automatic_pause(tmp_path: Path, desk: Client) -> None:
+def test_leads_see_why_an_annotator_was_paused_automatically(tmp_path: Path, desk: Client) -> None:
     watched = factories.make_campaign_with_gold(
         tmp_path, captions=2, videos=4, gold=4, gold_share=1, gold_bar=1, gold_last=2
     )
@@ -637,7 +638,7 @@ def test_leads_read_their_own_text_about_an_automatic_pause(tmp_path: Path, desk
             if assignment.task.gold_id and watched.members.get().state == "active":
                 submit(assignment, 1)
     assert membership.pause_cause == "accuracy"
-    # The control pairs, and how many of the last two answers are correct, depend on the draw.
+    # The control pairs are random, and so is the number of correct answers among the last two.
     answers = Judgment.objects.filter(state=JudgmentState.GOLD).order_by("-pk")
     right = sum(answers.values_list("is_right", flat=True)[:2])
     (row,) = people_page(desk, watched)
@@ -891,6 +892,6 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
         "c0,v3,1,adjudicated,2,1",
     ]
     (scored,) = evaluate_runs(benchmark=campaign.benchmark, labels_only=True, by=OPERATOR).runs
-    # The run has v0 to v4 in this order: relevant are v0, v2 and v3.
+    # The run lists v0 to v4 in this order. v0, v2 and v3 are relevant.
     scores = {name: scored.labelled[name] for name in ("C@1", "P@5", "R@5")}
     assert scores == {"C@1": 1.0, "P@5": 0.6, "R@5": 1.0}

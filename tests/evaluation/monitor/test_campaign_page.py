@@ -56,7 +56,7 @@ def test_campaign_progress(campaign: Campaign, researcher: Client) -> None:
     assert table_of(page, "table-narrow table-counts") == [["2", "2", "50.0 %"]]
 
 
-def test_progress_part_announces_changes(campaign: Campaign, researcher: Client) -> None:
+def test_progress_announces_changes(campaign: Campaign, researcher: Client) -> None:
     address = f"/campaigns/{campaign.pk}/progress/"
     same = researcher.get(address, {"seen": "33"}).content.decode()
     changed = researcher.get(address, {"seen": "10"}).content.decode()
@@ -64,14 +64,14 @@ def test_progress_part_announces_changes(campaign: Campaign, researcher: Client)
     assert "33 % of the pairs are settled." in changed
 
 
-def test_progress_part_of_a_paused_campaign_renews_the_page(
+def test_progress_of_a_paused_campaign_reloads_the_page(
     campaign: Campaign, researcher: Client
 ) -> None:
     address = f"/campaigns/{campaign.pk}/progress/?seen=33"
     assert "HX-Refresh" not in researcher.get(address)
     Campaign.objects.update(state=CampaignState.PAUSED)
     assert researcher.get(address)["HX-Refresh"] == "true"
-    # A page that could not wait requests the progress once.
+    # A page without counts requests the progress only once, without `seen`.
     assert "HX-Refresh" not in researcher.get(f"/campaigns/{campaign.pk}/progress/")
 
 

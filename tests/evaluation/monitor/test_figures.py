@@ -68,23 +68,23 @@ def test_the_expected_end_is_unknown() -> None:
         ),
     )
     first, second = named_figures(None, None, "judging has only begun")
-    # The campaign may be nearly complete after an hour of work.
+    # This reason is not shown, because the campaign may be nearly complete after an hour of work.
     assert first == ("All labels complete", undefined("too few hours for a forecast"))
     assert second[0] == "Time of an answer"
 
 
 @pytest.mark.parametrize("state", [CampaignState.PAUSED, CampaignState.CLOSED])
-def test_no_end_while_no_pairs_are_assigned(state: CampaignState) -> None:
+def test_the_expected_end_is_undefined_while_no_pairs_are_assigned(state: CampaignState) -> None:
     (_, first), *_ = named_figures(NOON, NOON, state=state)
     assert first.reason == f"the campaign is {state.value}"
 
 
-def test_many_label_rounds_are_one_row() -> None:
+def test_label_rounds_after_the_ninth_are_one_row() -> None:
     rounds = [LabelRound(number=n, given=100 - n, wanted=n) for n in range(1, 13)]
     rows = label_round_rows(rounds)
     assert len(rows) == 10
     assert rows[0] == LabelRoundRow("First labels", "99", "1")
-    # 90 + 89 + 88, and 10 + 11 + 12.
+    # The sums of rounds 10 to 12: 90 + 89 + 88, and 10 + 11 + 12.
     assert rows[9] == LabelRoundRow("Further labels", "267", "33")
 
 

@@ -23,7 +23,7 @@ from tests.test_pages import queries_of
 pytestmark = pytest.mark.django_db
 
 
-def test_a_study_has_a_page_of_its_own(tmp_path: Path, client: Client) -> None:
+def test_a_study_has_a_separate_page(tmp_path: Path, client: Client) -> None:
     study = make_study(tmp_path, videos=2, name="Study 1")
     client.force_login(make_user("lena", Role.LEAD))
     address = f"/campaigns/{study.pk}/"
@@ -93,7 +93,7 @@ def test_a_lead_pauses_an_annotator_and_withdraws_their_orders(
         (1, "open", True, "1 video cannot be ordered until a lead decides.", "Go to the desk"),
     ],
 )
-def test_the_page_says_what_to_do_next(
+def test_the_page_shows_the_next_step(
     tmp_path: Path, client: Client, complete: int, state: str, at_desk: bool, text: str, link: str
 ) -> None:
     study, lead = make_study(tmp_path, videos=2), make_user("lena", Role.LEAD)

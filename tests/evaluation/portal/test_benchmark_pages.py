@@ -348,7 +348,7 @@ def test_settings_show_whether_the_page_is_public_and_webhooks_exist(
     make_webhook("https://example.org/hook")
     assert shows("Public page on · open to everyone", "Webhooks 1 webhook ·")
     assert "Uploads for scoring" in text_of(lead, "/benchmarks/tiny/runs/")
-    # Uploads can still wait for a lead after the page was closed.
+    # Uploads can still wait for a lead after the page has been closed.
     PublicPage.objects.update(opened_at=None)
     assert shows("Public page off")
     assert "Uploads for scoring" in text_of(lead, "/benchmarks/tiny/runs/")
@@ -363,7 +363,7 @@ def test_settings_show_leads_the_gold(tmp_path: Path, lead: Client, researcher: 
     assert "Gold items" not in text_of(researcher, "/benchmarks/tiny/settings/")
 
 
-def test_anchors_of_other_pages_are_on_the_tabs(benchmark: Benchmark, lead: Client) -> None:
+def test_tabs_have_the_anchors_that_other_pages_link_to(benchmark: Benchmark, lead: Client) -> None:
     for tab, anchor in (
         ("campaigns", "pools"),
         ("campaigns", "campaigns"),

@@ -53,7 +53,7 @@ def home_of(user: User) -> str:
 
 
 def make_work(folder: Path, key: str) -> Benchmark:
-    """Make a benchmark with one piece of each sort of work for a lead.
+    """Make a benchmark that gives a lead one thing to do of each sort.
 
     These are a conflict, an escalated pair, a paused annotator, a new pair and an unscored run.
     """

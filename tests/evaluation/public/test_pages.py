@@ -148,7 +148,7 @@ def test_the_api_returns_what_the_page_shows(benchmark: Benchmark, client: Clien
     assert [row["version"] for row in found["label_sets"]] == ["1.0.0"]
 
 
-# --- Who sees it ------------------------------------------------------------------------------
+# --- Who sees a public benchmark --------------------------------------------------------------
 
 SCORE_PAGES = (
     "public/tiny/",
@@ -250,7 +250,7 @@ def pages(places: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def test_only_leads_find_a_private_run_on_pages_and_in_the_api(
     places: dict[str, Any], visit: Callable[[str], Client], visitor: str
 ) -> None:
-    """`TABLE` has all pages and `OPERATIONS` all operations, so new ones are tested, too.
+    """`TABLE` lists all pages and `OPERATIONS` all API operations, so new ones are tested, too.
 
     Admins also find the run in the audit log.
     """
@@ -299,7 +299,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
-def test_no_command_contains_a_private_run(
+def test_commands_do_not_print_or_export_a_private_run(
     benchmark: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: Any
 ) -> None:
     private_upload(benchmark, factories.make_outsider("olga"))
@@ -364,7 +364,7 @@ def test_the_uploader_sees_all_errors_of_a_refused_file(
     assert [body.count(text) for text in ("2 errors", "line 1", "line 2")] == [1, 2, 1]
 
 
-def test_a_person_who_comes_to_judge_a_benchmark_no_longer_sees_scores_of_it(
+def test_an_uploader_who_becomes_an_annotator_no_longer_sees_scores(
     benchmark: Benchmark, client: Client
 ) -> None:
     olga = factories.make_outsider("olga")
@@ -378,7 +378,7 @@ def test_a_person_who_comes_to_judge_a_benchmark_no_longer_sees_scores_of_it(
     assert client.get(f"{API}uploads/").json()["count"] == 0
 
 
-def test_an_upload_by_page_and_api_is_one_service(benchmark: Benchmark, client: Client) -> None:
+def test_page_and_api_upload_with_the_same_service(benchmark: Benchmark, client: Client) -> None:
     client.force_login(factories.make_outsider("olga"))
     for path, sent in (("/public/tiny/runs/new/", 302), (f"{API}public/tiny/uploads/", 202)):
         file = SimpleUploadedFile("a.run", f"c0 Q0 v0 1 {len(path)} x\n".encode())
@@ -442,7 +442,7 @@ def test_a_lead_confirms_what_visitors_will_see_in_addition(
     # The label is a sentence, so no colon follows it.
     assert "they may see it.</a> Read what" in " ".join(refused.content.decode().split())
     assert client.post(address, more | {"confirmed": "on"}).status_code == 302
-    # Visitors see nothing new, or less.
+    # These changes show visitors nothing new, so they need no confirmation.
     assert client.post(address, more).status_code == 302
     assert client.post(address, form).status_code == 302
     assert client.post(address, {"runs_per_day": "3", setting: "on"}).status_code == 302

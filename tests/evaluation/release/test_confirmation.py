@@ -47,9 +47,9 @@ def lead(db: None) -> User:
 
 @pytest.fixture
 def judged(tmp_path: Path, db: None) -> Campaign:
-    """Lists are v0, v1 … for each caption, and original positives c0 v0, c1 v1, c2 v2.
+    """The run lists v0, v1, v2 and v3 for each caption. The original positives are v0, v1 and v2.
 
-    Anna finds v0 relevant for c1, and v3 for c2.
+    By Anna's labels, only v0 for c1 and v3 for c2 are relevant.
     """
     campaign = make_campaign(tmp_path, captions=3, videos=4)
     relevant = {("c1", "v0"), ("c2", "v3")}
@@ -71,10 +71,11 @@ def state_of(campaign: Campaign) -> list[Any]:
 
 def test_sole_positives(judged: Campaign) -> None:
     run, labels = Run.objects.get(), LabelSet.objects.get()
-    # At 1: c1 by v0, code 1 * 4 + 0. The sole positive of c0 is an original positive.
+    # In the top 1, c1 has the sole positive v0, with the code 1 * 4 + 0. The positive of c0 is an
+    # original positive and does not count.
     count, codes = unconfirmed_sole_positives(run, labels, 1)
     assert (count, codes.tolist()) == (1, [4])
-    # At 2: c1 has two positives.
+    # In the top 2, c1 has two positives.
     count, codes = unconfirmed_sole_positives(run, labels, 2)
     assert (count, codes.tolist()) == (0, [])
     assert sole_positive_counts(run, labels) == [SolePositives(1, 1, 1, tasks=1)]

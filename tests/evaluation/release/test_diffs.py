@@ -1,4 +1,4 @@
-"""The page of a label set, and the differences between two."""
+"""The page of a label set, and the differences between two label sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.factories import add_judgments, make_benchmark, make_user
 
 pytestmark = pytest.mark.django_db
 
-# Label of each pair in the first and in the second label set; "" is a conflict.
+# The file with the differences between the two label sets, with one row of each kind of change.
 DIFF = """caption_id,video_id,change,label_before,label_after,source_before,source_after,\
 judgments_before,judgments_after
 c0,v0,support,1,1,majority,majority,1,2
@@ -52,10 +52,10 @@ COUNTS = {
 def benchmark(tmp_path: Path) -> Benchmark:
     found = make_benchmark(tmp_path, captions=2, videos=4)
 
-    def judged(*rows: tuple[str, str, str, int]) -> None:
+    def add_rows(*rows: tuple[str, str, str, int]) -> None:
         add_judgments(tmp_path, found, rows)
 
-    judged(
+    add_rows(
         *(("c0", f"v{video}", "a", 1) for video in range(3)),
         ("c0", "v2", "b", 0),
         *(("c1", f"v{video}", "a", 1) for video in range(3)),
@@ -64,7 +64,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
     Judgment.objects.filter(task__pair__query__key="c1", task__pair__video__key="v0").update(
         state="withdrawn", slot=None
     )
-    judged(
+    add_rows(
         ("c0", "v0", "b", 1),
         ("c0", "v1", "b", 0),
         ("c0", "v2", "c", 0),
@@ -93,7 +93,7 @@ def text_of(answer: Any) -> str:
 def test_the_differences_by_command_and_api(benchmark: Benchmark, tmp_path: Path) -> None:
     out, file = StringIO(), tmp_path / "diff.csv"
     options = {"output": file, "json": True, "stdout": out}
-    # A pair is missing from the second set, so its number is a major one.
+    # A pair is missing from the second label set, so it has a new major version.
     call_command("diff_labels", "tiny", "1", "2", **options)
     result = json.loads(out.getvalue())
     assert (result["old"], result["new"], result["counts"]) == ("1.0.0", "2.0.0", COUNTS)

@@ -60,7 +60,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 
 def label_more(folder: Path, benchmark: Benchmark, annotator: str = "ben") -> None:
-    """A second annotator contradicts the label of c0 v1, which makes a conflict."""
+    """Store a label that contradicts the first label of c0 v1."""
     add_judgments(folder, benchmark, [("c0", "v1", annotator, 0)])
 
 
@@ -136,13 +136,13 @@ def test_judgments_of_other_benchmarks_are_not_read(benchmark: Benchmark, tmp_pa
 
 
 def test_answers_to_gold_make_no_draft(benchmark: Benchmark) -> None:
-    """While annotators are in training, a job each minute would only fail."""
+    """Without this rule, a job would fail each minute while annotators are in training."""
     Judgment.objects.update(state=JudgmentState.GOLD, slot=None, is_right=True)
     assert not draft_state(benchmark).has_labels
     assert renew_drafts() == 0
 
 
-def test_an_escalation_of_an_own_label_changes_the_fingerprint(tmp_path: Path) -> None:
+def test_an_escalation_of_an_earlier_answer_changes_the_fingerprint(tmp_path: Path) -> None:
     campaign, anna = make_campaign(tmp_path), make_annotator("anna")
     held = claim(campaign, anna)
     for assignment in held:
@@ -169,12 +169,14 @@ def test_every_change_of_labels_changes_the_fingerprint(
     assert annotator is not None
     Withdrawal.objects.create(campaign=campaign, annotator=annotator, lead=lead, judgments=3)
     fingerprints.append(labels_fingerprint(benchmark).as_list())
-    assert len({tuple(moment) for moment in fingerprints}) == 4
+    assert len({tuple(fingerprint) for fingerprint in fingerprints}) == 4
 
 
-def test_a_draft_is_due_when_labels_have_settled(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_draft_is_due_when_no_labels_have_arrived_for_a_while(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
     assert (renew_drafts(), renew_drafts()) == (1, 1)
-    # An unfinished job is returned again.
+    # Both calls find the same unfinished job.
     job = Job.objects.get(kind="draft_labels")
     run_job(job.pk)
     assert renew_drafts() == 0
@@ -191,7 +193,9 @@ def test_a_draft_is_due_when_labels_have_settled(benchmark: Benchmark, tmp_path:
     assert Draft.objects.count() == 2
 
 
-def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_results_from_a_draft_are_recomputed_from_the_next_draft(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
     make_draft(benchmark=benchmark, by=OPERATOR)
     analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
     analyse(question=build_question(get_analysis("positives"), benchmark, {}))
@@ -199,7 +203,7 @@ def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None
     make_older(SETTLED_FOR)
     renew_drafts()
     run_job(Job.objects.get().pk)
-    # The other analysis was never computed from a draft.
+    # `positives` is not recomputed, because it was never computed from a draft.
     renewal = Job.objects.get(kind="analyse")
     assert renewal.params["given"] == {"labels": "draft"}
     run_job(renewal.pk)
@@ -210,7 +214,7 @@ def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None
     assert found.inputs["labels_sha256"] == newest.sha256
 
 
-def test_results_of_drafts_do_not_replace_others(benchmark: Benchmark) -> None:
+def test_results_from_drafts_do_not_replace_results_from_label_sets(benchmark: Benchmark) -> None:
     make_draft(benchmark=benchmark, by=OPERATOR)
     published = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     for depth in range(1, DRAFT_RESULTS_MAX + 3):
@@ -241,7 +245,7 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_exists(
     assert shown.context["result"] == first
     assert "New labels have arrived since then." in shown.content.decode()
     assert "Compute</button>" in shown.content.decode()
-    # Charts and files on the page are those of the result it shows.
+    # The charts and files on the page belong to the result that the page shows.
     chart = shown.context["charts"][0].name
     address = f"/benchmarks/tiny/analyses/ranks/charts/{chart}/?{shown.context['query']}"
     assert client.get(address).json()["usermeta"]["inputs"] == first.inputs
@@ -251,11 +255,13 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_exists(
     shown = client.get(page)
     assert shown.context["result"] == second
     assert "Labels have come in" not in shown.content.decode()
-    # A result with other options is no earlier result.
+    # A result with other options does not count as an earlier result.
     assert "result" not in client.get(f"{page}&depth=2").context
 
 
-def test_a_deleted_result_redirects_to_its_options(benchmark: Benchmark, client: Client) -> None:
+def test_the_address_of_a_deleted_result_returns_the_result_with_its_options(
+    benchmark: Benchmark, client: Client
+) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
     found = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     address = "/benchmarks/tiny/analyses/ranks/json/?labels=1&result="
@@ -301,7 +307,7 @@ def test_drafts_by_command(
     label_more(tmp_path, benchmark, "cleo")
     call_command("analyse", "tiny", "labels", "--labels", "draft", "--json")
     assert json.loads(capsys.readouterr().out)["labels"] == 14
-    # It is also updated if nothing is published, because it is then the newest.
+    # Without a label set, the draft has the newest labels, so it is updated without `--labels`.
     with without_triggers():
         benchmark.label_sets.all().delete()
     label_more(tmp_path, benchmark, "dora")

@@ -62,7 +62,7 @@ ROWS: list[JudgmentRow] = [
     ("q0", "v1", "Cem", 0),
     ("q1", "v0", "Al, B.", 1),
     ("q1", "v0", "Zoë", 0),
-    ("q1", "v2", "Cem", 0),  # in the list of no system
+    ("q1", "v2", "Cem", 0),  # no system ranks v2 for q1
 ]
 
 
@@ -94,7 +94,7 @@ def export(label_set: LabelSet, format: str) -> bytes:
 # --- Comments ---------------------------------------------------------------------------------
 
 
-def test_comments_are_those_of_the_time_of_the_label_set(tmp_path: Path) -> None:
+def test_comments_are_those_at_the_time_of_publication(tmp_path: Path) -> None:
     lead = make_user("lena", Role.LEAD)
     campaign = make_campaign(tmp_path, videos=4)
     anna = make_annotator("anna")
@@ -208,7 +208,8 @@ def test_fire_file_has_the_labels_of_the_label_set(label_set: LabelSet) -> None:
         for entry in found["annotations"]
     ]
     red, larger = CAPTIONS[0][1], CAPTIONS[1][1]
-    # The system with the best rank; of equal ranks, the first by the name of the run.
+    # `models` names the system that ranks the pair best. If ranks are equal, it is the system of
+    # the first run by name.
     assert annotations == [
         (red, "v0", "irrelevant", ["SSB"]),
         (red, "v1", "relevant", ["CLIP4CLIP"] * 3),
@@ -231,7 +232,7 @@ def test_fire_file_has_the_labels_of_the_label_set(label_set: LabelSet) -> None:
 
 
 def load_as_fire_does(text: bytes) -> dict[tuple[str, str], bool]:
-    """Read the annotations as the published loader does: by text and video, once each."""
+    """Read the annotations as the published loader does. Each text and video occurs only once."""
     found: dict[tuple[str, str], bool] = {}
     for entry in json.loads(text)["annotations"]:
         check_entry(entry, agreed=True)
@@ -374,7 +375,7 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
     assert (done.judgments, done.pairs) == (7, 4)
     again = publish_label_set(benchmark=copy, allow_pending=True, by=OPERATOR)
     assert again.sha256 == label_set.sha256
-    # The pseudonyms differ, so the two can only be linked by the judgments themselves.
+    # The pseudonyms differ, so the two files can only be linked by the judgments themselves.
     assert again.judgments_sha256 != label_set.judgments_sha256
 
 
@@ -492,7 +493,7 @@ def judgments_with_columns(label_set: LabelSet) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode())))
 
 
-def test_judgments_carry_what_was_recorded(tmp_path: Path) -> None:
+def test_judgments_can_have_times_and_missing_elements(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=2, double_share=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     for person in (anna, ben):
@@ -510,7 +511,7 @@ def test_judgments_carry_what_was_recorded(tmp_path: Path) -> None:
     assert (row["video_id"], row["label"]) == ("v1", "0")
     assert (row["judged_at"], row["seconds"]) == ("2026-03-01T12:30:15Z", "2.2")
     assert json.loads(row["missing"]) == ["red, shape"]
-    # It is in the row of the same person as in the file without columns.
+    # Without the added columns, the rows equal those of the plain file.
     plain = list(csv.DictReader(io.StringIO(export(published, "judgments").decode())))
     assert [{key: row[key] for key in plain[0]} for row in rows] == plain
     assert hashlib.sha256(export(published, "judgments")).hexdigest() == published.judgments_sha256

@@ -1,4 +1,4 @@
-"""The arrays that are stored beside the texts of label sets and drafts."""
+"""The arrays that are stored in addition to the texts of label sets and drafts."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_housekeeping_stores_the_arrays_of_earlier_label_sets(benchmark: Benchma
     [None, b"", b"not gzip", gzip.compress(b"other labels")],
     ids=["missing", "empty", "not gzip", "other labels"],
 )
-def test_no_arrays_are_stored_of_a_missing_or_damaged_file(
+def test_arrays_of_a_missing_or_damaged_file_are_not_stored(
     benchmark: Benchmark, content: bytes | None
 ) -> None:
     path = Path(LabelSet.objects.get().file.path)

@@ -121,9 +121,9 @@ def test_two_label_sets_have_the_same_labels_under_other_pseudonyms(tmp_path: Pa
     ids = {str(pk) for pk in Annotator.objects.values_list("pk", flat=True)}
     real_names = {"Zoë", "Cem"}
     assert not (ids | real_names) & (pseudonyms[0] | pseudonyms[1])
-    # This name contains a comma, which separates columns.
+    # This name contains a comma, so it is never a single column.
     assert "Al, B." not in first + second
-    # The file has all labels that were judged.
+    # The file contains every label.
     labels = sorted(line.split(",")[-2] for line in first.splitlines()[1:])
     assert labels == sorted(str(label) for *_, label in ROWS)
 
@@ -238,10 +238,10 @@ def test_a_set_published_while_labels_arrive_is_one_snapshot(tmp_path: Path) -> 
     def publish() -> LabelSet:
         return publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
-    def go_on() -> None:
+    def judge_the_rest() -> None:
         judge(campaign, anna, {f"v{number}": 1 for number in range(1, 5)})
 
-    label_set, _ = at_once(publish, go_on)
+    label_set, _ = at_once(publish, judge_the_rest)
     rows = content(label_set.file).decode().splitlines()[1:]
     judgments = content(label_set.judgments_file).decode().splitlines()[1:]
     assert 4 <= len(rows) == len(judgments) == label_set.n_pairs == label_set.n_judgments

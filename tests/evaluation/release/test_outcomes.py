@@ -1,4 +1,4 @@
-"""Tests of outcomes: one rule settles pairs, all pages count them alike, equal captions share."""
+"""Tests of outcomes: the rule that settles pairs, equal counts everywhere, and shared tasks."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def lead(db: None) -> User:
 
 @pytest.fixture
 def equal(db: None, tmp_path: Path) -> Benchmark:
-    """Four captions of three videos; c3 is in no run."""
+    """Make four captions and three videos. The run has no list for c3."""
     rows = [(f"c{place}", text, f"v{place % 3}") for place, text in enumerate(TEXTS)]
     benchmark = import_benchmark(key="equal", captions=write_captions(tmp_path, rows)).benchmark
     lists = {"c0": ["v0", "v1"], "c1": ["v1"], "c2": ["v0", "v2"]}
@@ -87,7 +87,7 @@ def label_lines(label_set: LabelSet) -> list[str]:
 
 
 def counts_everywhere(campaign: Campaign) -> OutcomeCounts:
-    """Return the counts of the campaign, after checking the benchmark and its labels."""
+    """Check that campaign, benchmark and labels have the same counts, and return the counts."""
     benchmark = campaign.benchmark
     counts = campaign_progress(campaign).outcomes
     assert benchmark_outcomes(benchmark).counts == counts
@@ -146,7 +146,7 @@ def test_closing_settles_pending_pairs(tmp_path: Path, lead: User) -> None:
     assert count_new_tasks(campaign.benchmark).tasks == 1
 
 
-def test_an_overlap_of_campaigns_counts_each_pair_once(tmp_path: Path) -> None:
+def test_a_pair_of_two_campaigns_is_counted_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 1})
     rows = [("c0", "v0", "x", 0), ("c0", "v2", "x", 1)]
@@ -176,7 +176,7 @@ def hold(campaign: Campaign, name: str, video: str) -> Assignment:
     return next(assignment for assignment in held if assignment.task.video.key == video)
 
 
-def test_an_escalated_own_answer_needs_a_lead(tmp_path: Path) -> None:
+def test_an_answer_that_its_annotator_escalates_needs_a_lead(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
     for name, label in (("anna", 1), ("ben", 0), ("cara", 1)):
         judge(campaign, make_annotator(name), {"v0": label})
@@ -213,7 +213,7 @@ def test_an_answer_sent_while_a_campaign_closes_is_settled(tmp_path: Path, lead:
 
 @pytest.mark.django_db(transaction=True)
 def test_counts_agree_after_an_answer_that_came_while_the_campaign_closed(tmp_path: Path) -> None:
-    """PostgreSQL accepts the answer; SQLite delays it until the campaign is closed, as surplus."""
+    """PostgreSQL accepts the answer. SQLite delays it until after the closing, so it is surplus."""
     lead = make_user("lead of the race", Role.LEAD)
     campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
     (first,), (second,) = (claim(campaign, make_annotator(name)) for name in ("anna", "ben"))
@@ -229,7 +229,7 @@ def test_counts_agree_after_an_answer_that_came_while_the_campaign_closed(tmp_pa
         set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
         late = threading.Thread(target=answer)
         late.start()
-        late.join(0.5)  # it waits for the lock of the task
+        late.join(0.5)  # the answer waits for the lock of the task
     late.join()
     campaign.refresh_from_db()
     counts_everywhere(campaign)
@@ -261,15 +261,15 @@ def test_pairs_of_an_import_and_a_campaign_are_counted_once(tmp_path: Path) -> N
     assert (found.counts, found.pairs) == (OutcomeCounts(resolved=3), 3)
 
 
-def test_unlabelled_equal_captions_count_however_campaigns_share_pairs(
+def test_the_number_of_pairs_does_not_depend_on_how_campaigns_share_pairs(
     equal: Benchmark, tmp_path: Path
 ) -> None:
     build_pool(benchmark=equal, depth=2)
-    # Three text pairs of c0, c2 and c3, and one pair of c1. Five of the ten pairs are pooled.
+    # c0, c2 and c3 share three text pairs, and c1 has one. Five of these ten pairs are pooled.
     assert benchmark_outcomes(equal).pairs == 10
     open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     assert benchmark_outcomes(equal).pairs == 10
-    # The next campaign may repeat pairs, so pairs are counted and not tasks.
+    # The import repeats a pair of the campaign, so pairs are counted instead of tasks.
     add_judgments(tmp_path, equal, [("c1", "v1", "a", 0)])
     found = benchmark_outcomes(equal)
     assert (found.pairs, found.counts) == (10, OutcomeCounts(resolved=1))
@@ -389,7 +389,7 @@ def test_equal_captions_share_a_task_and_its_label(equal: Benchmark, tmp_path: P
     of_dogs = ["{},v0,1,majority,1,1", "{},v1,0,majority,1,0", "{},v2,0,majority,1,0"]
     c0, c2, c3 = ([line.format(key) for line in of_dogs] for key in ("c0", "c2", "c3"))
     assert label_lines(label_set) == [*c0, "c1,v1,0,majority,1,0", *c2, *c3]
-    # Four answers, not ten.
+    # The ten pairs have four answers.
     assert (label_set.n_pairs, label_set.n_judgments) == (10, 4)
     result = compute_agreement(benchmark=equal, resamples=10, by=OPERATOR).result
     assert (result["pairs"], result["labels"]) == (10, 4)
@@ -409,7 +409,7 @@ def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
         question=build_question(get_analysis("history"), equal, {"measure": "P@2", "moments": 4})
     ).result
     last = found["scores"][-1]
-    # c2 has v0, which was shown with c0, and v2, which was judged for c2.
+    # The list of c2 has v0, which was judged for c0, and v2, which was judged for c2.
     assert (last["labels"], last["score"]) == (4, scored.labelled["P@2"]) == (4, 0.5)
     stopping = found["stopping"]
     assert (stopping["doubts"], stopping["order"]) == (["shared"], "drawn")
@@ -424,7 +424,7 @@ def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
     assert judged["path"][-1]["labels"] == 4
 
 
-def test_a_later_pool_needs_no_judgment_that_an_equal_caption_has(
+def test_a_later_pool_does_not_repeat_judgments_of_equal_captions(
     equal: Benchmark, tmp_path: Path
 ) -> None:
     build_pool(benchmark=equal, depth=2)
@@ -432,14 +432,17 @@ def test_a_later_pool_needs_no_judgment_that_an_equal_caption_has(
     make_run(tmp_path, equal, {"c3": ["v0", "v1", "v2"], "c1": ["v2"]}, system="B")
     pool = build_pool(benchmark=equal, depth=3).pool
     assert pool.n_new_pairs == 4
-    # The text of the dog was shown with all three videos; that of the cat not with v2.
+    # The text about the dog already has tasks with all three videos. The text about the cat has
+    # none with v2.
     assert count_new_tasks(equal).tasks == 1
     second = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     assert list(second.tasks.values_list("pair__query__key", "pair__video__key")) == [("c1", "v2")]
 
 
 @pytest.mark.parametrize(("rule", "tasks"), [(EqualTexts.EXACT, 5), (EqualTexts.OFF, 5)])
-def test_other_rules_share_less(equal: Benchmark, lead: User, rule: EqualTexts, tasks: int) -> None:
+def test_other_rules_share_fewer_tasks(
+    equal: Benchmark, lead: User, rule: EqualTexts, tasks: int
+) -> None:
     pool = build_pool(benchmark=equal, depth=2).pool
     set_equal_texts(benchmark=equal, rule=rule, by=lead)
     pool.refresh_from_db()
@@ -449,7 +452,7 @@ def test_other_rules_share_less(equal: Benchmark, lead: User, rule: EqualTexts, 
     assert campaign.tasks.filter(unit=None).exists() == (rule == EqualTexts.OFF)
 
 
-def test_the_rule_stays_once_tasks_are_shared(equal: Benchmark, lead: User) -> None:
+def test_the_rule_cannot_change_once_tasks_are_shared(equal: Benchmark, lead: User) -> None:
     build_pool(benchmark=equal, depth=2)
     open_campaign(benchmark=equal, by=OPERATOR)
     with pytest.raises(Conflict, match="The rule can no longer change"):
@@ -458,7 +461,7 @@ def test_the_rule_stays_once_tasks_are_shared(equal: Benchmark, lead: User) -> N
     assert equal.equal_texts == EqualTexts.FOLDED
 
 
-def test_the_database_refuses_a_second_task_of_a_text_and_video(equal: Benchmark) -> None:
+def test_the_database_refuses_a_second_task_of_a_text_pair(equal: Benchmark) -> None:
     build_pool(benchmark=equal, depth=2)
     task = open_campaign(benchmark=equal, by=OPERATOR).tasks.first()
     assert task is not None
@@ -490,7 +493,7 @@ def test_an_excluded_shared_task_settles_all_its_captions(equal: Benchmark, lead
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=3)
 
 
-def test_a_text_and_video_of_the_campaign_is_not_shown_again_as_a_control(
+def test_a_text_pair_of_the_campaign_is_not_also_a_control_pair(
     equal: Benchmark, tmp_path: Path
 ) -> None:
     build_pool(benchmark=equal, depth=2)

@@ -85,7 +85,7 @@ def test_the_card_describes_the_data(label_set: LabelSet) -> None:
     described = yaml.safe_load(head.removeprefix("---\n"))
     assert (described["license"], described["size_categories"]) == ("cc-by-4.0", ["n<1K"])
     assert described["configs"][0]["data_files"][0]["path"] == "data/labels.parquet"
-    # q0 is found by the labels at rank 1, q1 by its original positive at rank 2, q2 not at all.
+    # The first positive of q0 is at rank 1, and that of q1 at rank 2. q2 has no ranked list.
     assert "| A\\|B | 33.3 | 66.7 | 66.7 |" in text
     assert label_set.sha256 in text
     assert "2 pairs have 4 judgments, and 1 of them are relevant." in text
@@ -142,7 +142,7 @@ def test_a_withdrawn_run_is_marked_and_has_no_scores(label_set: LabelSet) -> Non
     assert json.loads(files["prov.json"])["entity"]["h:run-1"]["h:withdrawn"] is True
 
 
-def test_captions_are_only_there_on_request(label_set: LabelSet) -> None:
+def test_captions_are_included_only_on_request(label_set: LabelSet) -> None:
     assert not any("größer".encode() in content for content in release(label_set).values())
     files = release(label_set, texts=True)
     table = parquet.read_table(io.BytesIO(files["data/labels.parquet"]))

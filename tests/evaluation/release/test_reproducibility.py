@@ -1,4 +1,4 @@
-"""A published label set has the same bytes in every environment, and they never change."""
+"""A published label set has the same bytes in every environment, and its bytes never change."""
 
 from __future__ import annotations
 

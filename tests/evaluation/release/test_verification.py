@@ -89,7 +89,7 @@ def test_a_label_set_is_rebuilt_with_rulings_pending_pairs_and_equal_captions(
     label_set = publish(benchmark)
     sources = {line.split(",")[3] for line in text_of(label_set.file).splitlines()[1:]}
     assert sources == {"adjudicated", "conflict", "majority", "pending"}
-    # The policy and the rule for equal captions as they were then are used.
+    # The verification uses the policy and the rule for equal captions at the time of publication.
     Campaign.objects.filter(scale=Scale.GRADED).update(threshold=1)
     Query.objects.filter(key="b").update(text="no cat")
     Benchmark.objects.update(equal_texts="off", captions_sha256="0" * 64)
@@ -113,7 +113,7 @@ def delete_judgment() -> None:
 
 
 def swap_annotators() -> None:
-    """Let another person have judged a pair. The labels stay the same."""
+    """Replace the annotator of a judgment by another person. The labels stay the same."""
     al = Annotator.objects.get(key="Al, B.")
     Judgment.objects.filter(annotator__key="Cem").update(annotator=al, state="surplus", slot=None)
 
@@ -199,7 +199,7 @@ def test_the_command_has_exit_code_1_if_a_set_differs(odd: LabelSet) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_sets_published_among_writers_are_rebuilt(tmp_path: Path) -> None:
+def test_sets_published_during_other_writes_are_rebuilt(tmp_path: Path) -> None:
     """Answers, imports and rulings arrive while two sets are published."""
     campaign = make_campaign(tmp_path, captions=6, videos=6, double_share=1, labels_max=2)
     benchmark = campaign.benchmark
@@ -233,7 +233,7 @@ def test_sets_published_among_writers_are_rebuilt(tmp_path: Path) -> None:
         *(lambda number=number: answer(number) for number in range(3)),
     )
     first, second = LabelSet.objects.order_by("pk")
-    # Each import is one transaction, so a set contains all of its judgments or none.
+    # Each import is one transaction, so a set contains all judgments of an import or none.
     for label_set in (first, second):
         assert verify_label_set(label_set).sentence == SAME
         single = text_of(label_set.judgments_file).splitlines()[1:]

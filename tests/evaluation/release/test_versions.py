@@ -59,7 +59,7 @@ def test_the_rule_for_new_pairs_changed_labels_and_other_rules(tmp_path: Path) -
     assert publish(benchmark) == "1.0.1"
     judge(campaign, anna, {"v1": 1})
     assert publish(benchmark) == "1.1.0"
-    # The labels of a judged pair change: two of three are now against it.
+    # The label of a judged pair changes, because two of its three labels are now not relevant.
     add_judgments(tmp_path, benchmark, [("c0", "v0", "x", 0), ("c0", "v0", "y", 0)])
     assert publish(benchmark) == "1.1.1"
     write_guideline(benchmark=benchmark, text="Another rule.", by=make_user("lena", Role.LEAD))
@@ -70,7 +70,7 @@ def test_the_rule_for_new_pairs_changed_labels_and_other_rules(tmp_path: Path) -
     # Without a basis, as in label sets from an older version of Hearth, only pairs are compared.
     LabelSetBasis.objects.all().delete()
     assert publish(benchmark) == "3.0.1"
-    # The lead decides.
+    # The lead can choose another version number than the rule proposes.
     assert publish(benchmark, Change.MAJOR, "  Checked again.\n") == "4.0.0"
     newest = find_label_set(benchmark, "4")
     assert newest is not None

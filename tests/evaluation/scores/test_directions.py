@@ -40,7 +40,7 @@ def test_each_run_is_scored_and_ranked_in_its_direction(benchmark: Benchmark) ->
     found = {result.run.name: result for result in done.runs}
     assert list(found) == NAMES
     back = found["M (video-to-text)"]
-    # The first captions of v0 to v3 are c0, c1, c2 and c1, of which the last is judged irrelevant.
+    # The lists of v0 to v3 begin with c0, c1, c2 and c1. c1 is judged not relevant for v3.
     assert back.labelled is not None
     assert (back.original["C@1"], back.labelled["C@1"], back.labelled["C@5"]) == (0.75, 0.75, 1)
     assert (back.judged["2"], back.unjudged, back.bounds["C@1"]) == (1, 0, [0.75, 0.75])
@@ -52,7 +52,7 @@ def test_each_run_is_scored_and_ranked_in_its_direction(benchmark: Benchmark) ->
     mark_ranks(rows, "C@1")
     mark_best(rows)
     assert [(row.rank, row.n_ranked) for row in rows] == [(2, 3), (2, 3), (1, 3), (1, 1)]
-    # One run has no other to be compared with.
+    # The only run of a direction is not marked as best.
     assert [row.first_cell.best for row in rows] == [False, False, True, False]
 
 
@@ -76,7 +76,8 @@ def test_ranks_of_pairs_in_runs_of_both_directions(benchmark: Benchmark) -> None
     runs = find_runs(benchmark)
     codes = np.array([benchmark.pair_space.encode(c, v) for c, v in ((0, 1), (2, 3), (2, 0))])
     found = ranks_of_pairs(benchmark, runs, codes)
-    # A ranks v0, v1, v2 for c0, and v3, v2, v0 for c2. By video, v1 ranks c1 and c0, v3 c1 and c2.
+    # A ranks v0, v1, v2 for c0, and v3, v2, v0 for c2. The video-to-text run of M ranks c1, c0 for
+    # v1, c1, c2 for v3, and c0, c2 for v0.
     by_name = {run.name: [found[run.pk].get(code) for code in codes.tolist()] for run in runs}
     assert by_name["A"] == [2, 1, 3]
     assert by_name["M"] == [2, 2, None]
@@ -86,6 +87,7 @@ def test_ranks_of_pairs_in_runs_of_both_directions(benchmark: Benchmark) -> None
 def test_sole_positives_are_pairs_of_the_benchmark(benchmark: Benchmark) -> None:
     run = find_runs(benchmark, [NAMES[3]])[0]
     label_set = benchmark.label_sets.get()
-    # Only v3 has no original positive in its top 2; of c1 and c2, c2 is relevant.
+    # Only the list of v3 has no original positive in its top 2. It ranks c1 and c2, of which only
+    # c2 is relevant.
     number, codes = unconfirmed_sole_positives(run, label_set, 2)
     assert (number, codes.tolist()) == (1, [benchmark.pair_space.encode(2, 3)])

@@ -57,8 +57,8 @@ def test_an_uploaded_run_is_scored_and_ranked(
     assert Evaluation.objects.filter(run__name="C").count() == 2
 
     context = client.get("/benchmarks/tiny/results/", {"sort": "-C@1"}).context
-    # By the original positives, C is first with two of three correct. By the labels, A and B have
-    # all.
+    # By the original positives, C is first: two of its three lists are correct. By the labels, all
+    # lists of A and B are correct.
     assert {row.run.name: (row.rank_before, row.rank) for row in context["rows"]} == {
         "A": (2, 1),
         "B": (2, 1),
@@ -72,7 +72,7 @@ def test_an_uploaded_run_is_scored_and_ranked(
 def test_a_run_is_announced_in_the_transaction_that_stores_it(
     benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The service sends the signal, so every import has the same effects and a score."""
+    """The service sends the signal, so every import of a run also scores it."""
     rita = make_user("rita", Role.RESEARCHER)
     path = write_run(tmp_path / "c.run", {"c0": ["v0"]})
     done = import_run(benchmark=benchmark, path=path, system="C", by=rita)
@@ -97,10 +97,10 @@ def test_a_run_is_announced_in_the_transaction_that_stores_it(
     assert not Run.objects.filter(name="D").exists()
 
 
-def test_a_rank_is_among_the_scored_runs(
+def test_ranks_count_only_the_scored_runs(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
-    """A and B are scored by the labels; C and D are not, and C is first by the originals."""
+    """At first, only A is scored by the labels. Then B and C are scored, too, but never D."""
     make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v1"], "c2": ["v2"]}, system="C")
     make_run(tmp_path, benchmark, {"c0": ["v1"]}, system="D")
     evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)
@@ -176,7 +176,7 @@ def test_the_page_of_a_run_shows_its_rank_and_unjudged_pairs(
     # The only unjudged pair may be relevant.
     assert lines["C@5"] == (third, (third, pytest.approx(2 / 3)), (3, 3))
     assert lines["AP"][1] is None
-    # C@1 reads one rank, C@5 the two that the lists have; all but v3 of c0 are judged.
+    # C@1 reads one rank, and C@5 both ranks of the lists. Only v3 of c0 is unjudged.
     shares = {
         line.cell.measure: (line.cell.read, line.cell.judged.number)
         for line in shown.context["lines"]
@@ -225,8 +225,9 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
     assert [name for name, _ in question.options["releases"]] == ["1.0.0", "1.0.1"]
     result = analyse(question=question).result
 
-    # At rank 1: A has v0, v0, v3; B has v1, v1, v3; C has v0, v3, v2. Original positives are v0,
-    # v1, v2; release 1 adds v1 of c0, v0 and v2 of c1, v3 of c2; release 2 takes v1 of c0 back.
+    # At rank 1, A has v0, v0, v3; B has v1, v1, v3; C has v0, v3, v2. The original positives are
+    # v0, v1, v2. Label set 1.0.0 adds v1 of c0, v0 and v2 of c1, and v3 of c2. In label set 1.0.1,
+    # v1 of c0 is not positive.
     scores = {
         (row["labels"], row["run"]): (round(3 * row["score"]), row["rank"])
         for row in result["releases"]
@@ -266,8 +267,9 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
         ("B", [pytest.approx(13 / 18), pytest.approx(8 / 9)], 3, pytest.approx(8 / 9)),
         ("C", [pytest.approx(5 / 9)] * 2, 2, 1),
     ]
-    # Ranks 2 2 1 and 1 1 3: two of three pairs of runs are reversed, one is tied in both.
-    # Then 1 1 3 and 1 2 2: one pair agrees, and each has a tie in another pair.
+    # Ranks 2 2 1 become 1 1 3: two of three pairs of runs are reversed, and one is tied in both.
+    # Then 1 1 3 becomes 1 2 2: one pair has the same order in both, one is tied only before, and
+    # one only after.
     assert [(row["before"], row["after"], row["tau"]) for row in result["moves"]] == [
         ("original", "1.0.0", -1),
         ("1.0.0", "1.0.1", pytest.approx(1 / 2)),
@@ -297,7 +299,7 @@ def test_a_new_label_set_changes_the_leaderboard(benchmark: Benchmark, tmp_path:
     assert (again.stored_result(), again.latest_outdated_result()) == (None, first)
 
 
-def test_a_label_set_published_during_the_computation_is_not_named(
+def test_a_label_set_published_after_the_question_is_left_out(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     question = build_question(get_analysis("leaderboard"), benchmark, {})

@@ -26,7 +26,7 @@ from tests import factories
 
 @pytest.fixture
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
-    """Make three runs, one of them unscored, and one label set."""
+    """Make one label set and three runs. C is not scored."""
     made = factories.make_benchmark(tmp_path)
     for number, system in enumerate(("A", "=B", "C")):
         factories.make_run(tmp_path, made, {"c0": [f"v{number}", "v3"]}, system=system)
@@ -83,13 +83,15 @@ def first_cells(client: Client, address: str) -> list[str]:
 # --- Results --------------------------------------------------------------------------------
 
 
-def test_table_shows_a_b_c(benchmark: Benchmark, researcher: Client) -> None:
+def test_table_shows_scores_by_labels_with_original_score_and_difference(
+    benchmark: Benchmark, researcher: Client
+) -> None:
     page = researcher.get("/benchmarks/tiny/results/").content.decode()
     sha = {run.name: run.sha256[:12] for run in benchmark.runs.all()}
     assert table_of(page) == [
         [
             f"A depth 2 · {sha['A']}",
-            # C@1 reads the top one, and the others the two ranks that the lists have.
+            # C@1 reads rank 1. The other measures read both ranks of the lists.
             "★ highest: 59.6 (25.0 + 34.6) Judged@1 25.0",
             "★ highest: 50.0 (50.0 + 0.0) Judged@2 50.0",
             "★ highest: 100.0 (100.0 + 0.0) Judged@2 50.0",
@@ -117,7 +119,7 @@ def test_table_shows_a_b_c(benchmark: Benchmark, researcher: Client) -> None:
     assert "run is not scored by these labels yet" in " ".join(re.sub("<.*?>", "", page).split())
 
 
-def test_table_by_only_the_original_positives(benchmark: Benchmark, researcher: Client) -> None:
+def test_table_by_the_original_positives_only(benchmark: Benchmark, researcher: Client) -> None:
     page = researcher.get("/benchmarks/tiny/results/?labels=original").content.decode()
     assert [row[1:] for row in table_of(page)] == [
         [
@@ -230,7 +232,7 @@ def test_results_as_json(benchmark: Benchmark, researcher: Client) -> None:
     assert found["runs"]["A"]["original"]["C@1"] == 0.25
     assert found["runs"]["=B"]["labelled"]["AP"] is None
     assert found["runs"]["C"]["labelled"] is None
-    # The lists are of depth 2: C@1 reads one rank, all others two. "10" is the top ten of them.
+    # The lists have depth 2. Measures at 1 read one rank, and all others two. "10" is Judged@10.
     assert found["runs"]["A"]["judged"] == {"1": 0.25, "2": 0.5, "10": 0.5}
     reads = found["runs"]["A"]["reads"]
     assert {reads[name] for name in reads if not name.endswith("@1")} == {2}
@@ -282,7 +284,9 @@ def test_evaluate_by_an_unknown_label_set(benchmark: Benchmark, researcher: Clie
     assert (answer.status_code, Job.objects.count()) == (400, 0)
 
 
-def test_publishing_twice_at_the_same_time_is_one_job(benchmark: Benchmark, client: Client) -> None:
+def test_publishing_twice_at_the_same_time_queues_one_job(
+    benchmark: Benchmark, client: Client
+) -> None:
     client.force_login(factories.make_user("lena", Role.LEAD))
     answers = [client.post("/benchmarks/tiny/labels/publish/") for _ in range(2)]
     job = Job.objects.get()

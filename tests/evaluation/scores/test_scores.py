@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def scored(tmp_path: Path) -> EvaluatedRuns:
-    """Make three captions and four videos; caption i belongs to video i.
+    """Score a run of three captions and four videos. Video i is an original positive of caption i.
 
     c0: v1 v0 v2 | judged: v1 relevant, v0 (original) NOT relevant, v2 not
     c1: v0 v2 v3 | judged: v2 relevant, v0 in conflict, v3 never judged
@@ -102,7 +102,8 @@ def test_scores_by_the_labels_count_original_positives_as_positive(scored: Evalu
         "RR": (1 + 1 / 2 + 0) / 3,
     }
     assert {name: labelled[name] for name in expected} == pytest.approx(expected, abs=1e-12)
-    # v0 under c1 is in conflict and v3 was never judged: one of three. An absent list is 0.
+    # In the list of c1, v0 is in conflict and v3 is unjudged, so one of three pairs is judged. The
+    # missing list of c2 counts as 0.
     # AP and C@5 read all three ranks: 3/3, 1/3 and 0.
     shares = {"1": (1 + 0 + 0) / 3, "3": (1 + 1 / 3 + 0) / 3}
     assert only(scored).judged == pytest.approx(shares, abs=1e-12)
@@ -124,11 +125,12 @@ def with_reasons(scores: Any) -> dict[str, Any]:
     return {**scores, "MedR": {"undefined": MEDIAN_BEYOND_DEPTH}} if not scores["MedR"] else scores
 
 
-def test_scores_are_stored_by_label_set_and_once(scored: EvaluatedRuns) -> None:
+def test_scores_are_stored_once_per_label_set(scored: EvaluatedRuns) -> None:
     benchmark = Benchmark.objects.get()
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)
-    evaluate_runs(benchmark=benchmark, measures=["C@3"], by=OPERATOR)  # a question, not a record
+    # Scores are not stored if the request names measures.
+    evaluate_runs(benchmark=benchmark, measures=["C@3"], by=OPERATOR)
     evaluate_runs(benchmark=benchmark, labels_only=True, by=OPERATOR)
 
     stored = Evaluation.objects.order_by("pk").values_list("label_set__major", "labels_only")

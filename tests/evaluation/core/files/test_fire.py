@@ -96,7 +96,7 @@ def test_a_caption_that_was_not_pooled_has_the_system_of_an_equal_caption() -> N
 @pytest.mark.parametrize(
     ("outcomes", "label"),
     [
-        # Equal captions that contradict each other: the majority of all responses.
+        # If equal captions contradict each other, the majority of all responses counts.
         ([outcome(1, [1]), outcome(0, [0, 0])], "irrelevant"),
         ([outcome(1, [1]), outcome(0, [0])], None),
         # Unsettled captions do not count against settled ones.

@@ -1,4 +1,4 @@
-"""LaTeX: texts that print as they are, and tables."""
+"""LaTeX: texts that are printed unchanged, numbers, tables and BibTeX entries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluation.core.files.latex import Table
         ("two\nlines % here", r"two lines \% here"),
     ],
 )
-def test_no_text_is_a_command(text: str, written: str) -> None:
+def test_texts_are_printed_unchanged(text: str, written: str) -> None:
     assert latex.escape(text) == written
 
 

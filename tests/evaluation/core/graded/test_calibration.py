@@ -31,16 +31,18 @@ def by_hand() -> tuple[npt.NDArray[np.float16], Labelled]:
 def test_figures_by_hand() -> None:
     values, labelled = by_hand()
     counts = count_by_value(values, labelled)
-    # Of nine combinations, the relevant pairs win 3, 2 1/2 and 1 1/2.
+    # Of nine comparisons with pairs that are not relevant, the relevant pairs win 3, 2 1/2 and
+    # 1 1/2.
     assert counts.auc().tolist() == [pytest.approx(7 / 9)]
     # The precision at 1, 0.8 and 0.5, each the value of one relevant pair.
     assert counts.average_precision().tolist() == [pytest.approx((1 + 2 / 3 + 3 / 5) / 3)]
-    # 0.8 as float16 is below 0.8, and is still at least 0.8.
+    # 0.8 as float16 is below 0.8, but it counts as at least 0.8.
     at = counts.at([0, 0.5, 0.8, 0.81, 1.01])
     assert at.called[:, 0].tolist() == [6, 5, 3, 1, 0]
     assert at.correct[:, 0].tolist() == [3, 3, 2, 1, 0]
     assert at.f1()[:, 0].tolist() == pytest.approx([6 / 9, 6 / 8, 4 / 6, 2 / 4, 0])
-    # They differ on 3, 2, 2, 2 and 3 of 6 pairs, and call 9, 8, 6, 4 and 3 of 12 relevant.
+    # At these thresholds, proxy and labels differ on 3, 2, 2, 2 and 3 of 6 pairs. Together, they
+    # call 9, 8, 6, 4 and 3 of 12 relevant.
     parts = [(3, 27), (2, 32), (2, 36), (2, 32), (3, 27)]
     alpha = [1 - 11 * differ / product for differ, product in parts]
     assert at.alpha()[:, 0].tolist() == pytest.approx(alpha)
@@ -76,7 +78,7 @@ def test_figures_are_those_of_other_implementations(seed: int) -> None:
 
 
 def test_a_threshold_is_chosen_on_other_clusters() -> None:
-    # In video 0 the relevant pairs are lower than all others, so only other videos can tell them.
+    # Both values of video 0 are below those of all other videos, so it needs another threshold.
     values = np.array([0.3, 0.1] + [0.9, 0.6] * 4)
     labelled = Labelled.of([True, False] * 5, np.repeat(np.arange(5), 2))
     fitted = cross_fit(values, labelled, [0.2, 0.7], np.arange(5))

@@ -26,7 +26,7 @@ def recalls(limits, cutoffs=(1, 2, 3)) -> dict[str, list[float]]:
 
 
 def test_equivalent_items_give_the_limits() -> None:
-    """An item with the relevance of the threshold itself is not equivalent."""
+    """An item whose relevance equals the threshold is not equivalent."""
     limits = recall_limits(RELEVANCE, BySimilarity(SIMILARITY), OWN, 0.8, cutoffs=(1, 2, 3, 4))
     assert recalls(limits, (1, 2, 3, 4)) == {
         "own": [0.5, 0.5, 1.0, 1.0],
@@ -39,7 +39,7 @@ def test_equivalent_items_give_the_limits() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
-def test_a_threshold_is_rounded_as_the_matrix_is(kind) -> None:
+def test_a_threshold_is_rounded_like_the_matrix(kind) -> None:
     """0.8 is 0.79980 in half precision, and 0.80000001 in single precision."""
     relevance = np.full((1, 2), 0.8).astype(kind)
     own = (np.array([0]), np.array([0]))
@@ -65,7 +65,7 @@ def test_queries_without_an_own_item_are_left_out() -> None:
 
 
 def test_the_other_own_items_do_not_lower_the_limit() -> None:
-    """The ranks are 3 1 2 4. The own items 0 and 1 count by the first, and item 3 is equivalent."""
+    """Ranks are 3 1 2 4. Of the own items 0 and 1, the better rank counts. Item 3 is equivalent."""
     own = (np.array([0, 0]), np.array([0, 1]))
     args = BySimilarity(SIMILARITY[:1]), own
     found = recall_limits(np.array([[1.0, 1.0, 0.8, 0.81]]), *args, 0.8, cutoffs=(1, 3, 4))
@@ -84,7 +84,7 @@ def test_lists_limit_the_cutoffs() -> None:
 
 
 def test_pairs_above_thresholds() -> None:
-    """The first item is the own one of both queries, so the second query is alone from 0.5 on."""
+    """Item 0 is the own item of both queries. No other item is relevant for the second query."""
     assert pairs_above(RELEVANCE, OWN, [0.0, 0.81, 1.0, 1.1]) == [
         PairsAbove(0.0, 8, 2, 0, 1),
         PairsAbove(0.81, 4, 2, 1, 2),

@@ -19,8 +19,9 @@ from evaluation.core.graded.orderings import (
 )
 from evaluation.core.statistics.resampling import NO_QUERIES
 
-# Video 0: all three agree. Video 1: the first two captions are swapped once, the last two are
-# swapped by another. Video 2: a cycle of the first three captions. Video 3: only two people.
+# Video 0: all three people agree. Video 1: one person swaps the first two captions, and another one
+# swaps the last two. Video 2: the majorities of the first three captions form a cycle. Video 3 has
+# only two people.
 RANKS = [
     *([[0, 1, 2, 3, 4]] * 3),
     *([0, 1, 2, 3, 4], [1, 0, 2, 3, 4], [0, 1, 2, 4, 3]),
@@ -44,7 +45,7 @@ def test_people_are_compared_with_each_other() -> None:
     assert found.share.value == 25 / 30
     assert found.expected == 0.25
     assert found.cycles == 1
-    # The taus are 1; .8, .8 and .6; .6, .2 and .6 → (three pairs of people each)
+    # Each video has three pairs of people. Their taus are 1, 1, 1; .8, .8, .6; and .6, .6, .6.
     assert orders.taus() == pytest.approx([1, (0.8 + 0.8 + 0.6) / 3, (0.6 + 0.6 + 0.6) / 3])
 
 
@@ -55,12 +56,14 @@ def test_a_proxy_is_compared_with_people() -> None:
         np.float16,
     )
     found = agreement(orders, values, rng=rng())
-    # Video 0: all 10. Video 1: 7 of 8, captions 2 and 3 have equal values. Video 2: the first three
-    # before the last two are 6 pairs, the last two have equal values.
+    # In video 0, the proxy orders all 10 pairs like the people. In video 1, it orders 7 of the 8
+    # consistent pairs like them, and captions 2 and 3 have equal values. In video 2, it orders 6 of
+    # 7 like them, and the last two captions have equal values.
     assert (found.consistent, found.alike, found.ties) == (25, 23, 2)
     assert found.share.value == 23 / 25
     assert (found.videos, found.by_video.value) == (3, pytest.approx((1 + 7 / 8 + 6 / 7) / 3))
-    # Majorities: 10 of 10; 9 of 10; in the cycle 0 < 1 < 2 < 0 the proxy has one of three right.
+    # The proxy agrees with 10 of 10 and 9 of 10 majorities. In video 2, it agrees with 6 majorities
+    # outside of the cycle 0 < 1 < 2 < 0, and with one of the three in the cycle.
     assert found.majority.value == (10 + 9 + 6 + 1) / 30
     pairs = list(zip(FIRST.tolist(), SECOND.tolist(), strict=True))
     assert pairs == list(combinations(range(5), 2))
@@ -84,12 +87,12 @@ def test_a_proxy_is_compared_with_people() -> None:
 def test_two_proxies_are_compared_on_the_same_pairs() -> None:
     orders, _ = Orders.of(RANKS, VIDEOS, 5)
     good = np.tile([0.9, 0.7, 0.5, 0.3, 0.1], (3, 1))
-    # Wrong for the pair of the last two captions, which is consistent in videos 0 and 2.
+    # This proxy is wrong for the last two captions, whose pair is consistent in videos 0 and 2.
     swapped = np.tile([0.9, 0.7, 0.5, 0.1, 0.3], (3, 1))
     found = compare_agreement(orders, swapped, good)
     assert found.value == pytest.approx(-2 / 25)
     assert found.interval.method == "paired"
-    # Of three videos, no difference is clear.
+    # Three videos are too few for a clear difference.
     assert found.interval.low < -2 / 25 < 0 < found.interval.high
     # In each of 40 videos, the other proxy is wrong for three of ten pairs.
     many, _ = Orders.of([[0, 1, 2, 3, 4]] * 120, np.repeat(np.arange(40), 3), 40)

@@ -168,8 +168,8 @@ def test_a_score_without_any_query_is_undefined() -> None:
     assert score_ranking(zeros[:0], BySimilarity(zeros[:0])).n_queries == 0
 
 
-def test_both_directions_count_alike() -> None:
-    """The mean is of the two directions, though they have 1 and 2 queries."""
+def test_both_directions_have_equal_weight() -> None:
+    """Scores are the mean of the two directions, although these have 1 and 2 queries."""
     relevance, similarity = np.array([[0.0, 1.0]]), np.array([[0.9, 0.1]])
     scores = score_both(relevance, BySimilarity(similarity), BySimilarity(similarity.T))
     assert scores.rows.ndcg[Gain.LINEAR].mean() == Score(0.0, 1)
@@ -184,7 +184,7 @@ def test_both_directions_count_alike() -> None:
 
 
 def test_lists_are_scored_to_their_depth() -> None:
-    """Items beyond the depth have no gain, and the best order is that of all items."""
+    """Items beyond the depth have no gain, but the ideal order contains all items."""
     relevance = np.array([[1.0, 0.5, 1.0, 0.0]])
     scores = score_ranking(relevance, ByLists(np.array([[3, 2], [-1, -1]], np.int32)[:1], 4))
     best = 1 + 1 / log2(3) + 0.5 / 2

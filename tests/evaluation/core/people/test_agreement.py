@@ -1,3 +1,5 @@
+"""Agreement of labels, by hand, by number of labels and by annotator."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -45,7 +47,7 @@ def test_count_labels_does_not_depend_on_order_or_numbering() -> None:
     assert first.values.tolist() == [0, 10, 20, 30]
     assert first.patterns.tolist() == second.patterns.tolist()
     assert first.weights.tolist() == second.weights.tolist()
-    # Each pattern occurs once, and the repeated patterns are the counts of the pairs.
+    # Each pattern occurs once. Repeated by their weights, the patterns are the counts of all pairs.
     assert len(set(map(tuple, first.patterns.tolist()))) == len(first.patterns)
     expanded = np.repeat(first.patterns, first.weights, axis=0).tolist()
     table = [[int(((pairs == p) & (labels == v)).sum()) for v in first.values] for p in range(50)]

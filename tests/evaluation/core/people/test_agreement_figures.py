@@ -1,3 +1,5 @@
+"""Figures of agreement, for first labels and for all labels."""
+
 from __future__ import annotations
 
 import json
@@ -70,7 +72,7 @@ def test_figures_from_stored_counts_are_the_same() -> None:
         )
 
 
-def test_null_figures_have_reasons() -> None:
+def test_undefined_figures_have_reasons() -> None:
     found = figures_of(opinions([(0, 0, 0, True), (0, 1, 1, True)]).counts, 2, Resampling(50))
     assert (found["alpha"], found["alpha_interval"]) == (0.0, None)
     assert found["undefined"] == {"alpha_interval": NOT_TWO_PAIRS, "ac1_interval": NOT_TWO_PAIRS}

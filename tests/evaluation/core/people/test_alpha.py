@@ -1,3 +1,5 @@
+"""Krippendorff's alpha and its interval, compared with the package `krippendorff`."""
+
 from __future__ import annotations
 
 from random import Random
@@ -38,7 +40,7 @@ def counts_of(reliability: FloatArray) -> ValueCounts:
 
 
 def random_reliability(seed: int, values: list[int]) -> FloatArray:
-    """Return labels of twelve annotators who mostly agree, about two per pair, some pairs none."""
+    """Return labels by twelve annotators who mostly agree. Pairs have about two labels, or none."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(values, 80)
     labels = np.where(rng.random((12, 80)) < 0.7, truth, rng.choice(values, (12, 80))).astype(float)
@@ -162,7 +164,7 @@ def test_interval_equals_resampling_of_pairs() -> None:
     )
 
 
-def test_interval_is_reproducible_whatever_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interval_does_not_depend_on_the_size_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = counts_of(random_reliability(3, [0, 1]))
     whole = alpha_interval(counts, 501, rng=np.random.default_rng(7))
     assert whole == alpha_interval(counts, 501, rng=np.random.default_rng(7))
@@ -171,8 +173,9 @@ def test_interval_is_reproducible_whatever_the_chunks(monkeypatch: pytest.Monkey
 
 
 def test_interval_counts_skipped_resamples() -> None:
-    # One unanimous pair and one split pair. A quarter of the resamples contain only the unanimous
-    # pair, a quarter only the split pair (alpha 1 - 3 * 4 / 8), the others both (1 - 3 * 2 / 6).
+    # The labels of pair 0 are equal, and those of pair 1 differ. A quarter of the resamples contain
+    # only pair 0. A quarter contain only pair 1, with alpha 1 - 3 * 4 / 8. The others contain both,
+    # with alpha 1 - 3 * 2 / 6.
     counts = count_labels([0, 0, 1, 1], [0, 0, 0, 1], 2)
     interval = alpha_interval(counts, 4000, rng=np.random.default_rng(0))
     assert interval.skipped == pytest.approx(1000, abs=120)

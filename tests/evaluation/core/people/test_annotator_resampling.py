@@ -1,3 +1,5 @@
+"""Intervals of alpha that resample annotators, compared with plain loops and in simulations."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -147,14 +149,14 @@ def coverages(*, differ: bool, times: int) -> tuple[float, float, float]:
     return float(inside[0] / times), float(inside[1] / times), float(width[1] / width[0])
 
 
-def test_it_covers_other_annotators_if_they_differ() -> None:
+def test_the_interval_covers_other_annotators_if_they_differ() -> None:
     by_pairs, by_annotators, wider = coverages(differ=True, times=200)
     assert by_pairs < 0.75
     assert 0.92 <= by_annotators <= 0.98
     assert wider > 1.7
 
 
-def test_it_is_conservative_if_annotators_are_equal() -> None:
+def test_the_interval_is_conservative_if_annotators_are_equal() -> None:
     by_pairs, by_annotators, wider = coverages(differ=False, times=100)
     assert 0.9 <= by_pairs <= 0.98
     assert by_annotators >= 0.97

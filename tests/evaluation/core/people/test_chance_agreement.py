@@ -1,3 +1,5 @@
+"""Gwet's AC1 and AC2, compared with the handbook and with plain loops."""
+
 from __future__ import annotations
 
 from itertools import product
@@ -77,7 +79,7 @@ def test_the_example_of_the_handbook() -> None:
 
 @pytest.mark.parametrize("ordinal", [False, True])
 @pytest.mark.parametrize("q", [2, 4])
-def test_it_equals_the_plain_formula(q: int, ordinal: bool) -> None:
+def test_ac_equals_the_plain_formula(q: int, ordinal: bool) -> None:
     rng = np.random.default_rng(q)
     for _ in range(20):
         units = random_units(rng, q)
@@ -95,7 +97,7 @@ def test_a_category_that_does_not_occur_counts() -> None:
         gwet_ac(counts, 2)
 
 
-def test_rare_labels_do_not_lower_it() -> None:
+def test_rare_labels_do_not_lower_ac1() -> None:
     # 95 of 100 pairs agree on "not relevant" and 5 differ. The chance agreement of AC1 is low.
     pairs = np.repeat(np.arange(100), 2)
     labels = np.zeros(200, np.int64)

@@ -109,7 +109,7 @@ def simulated(
     return [tuple(row) for row in rows], truth  # type: ignore[misc]
 
 
-# --- Right numbers --------------------------------------------------------------------------
+# --- Correct values -------------------------------------------------------------------------
 
 
 def test_one_round_by_hand() -> None:
@@ -198,7 +198,7 @@ def test_simulated_parameters_are_estimated() -> None:
     assert (found == truth).mean() > (votes.argmax(axis=1) == truth).mean() + 0.03
 
 
-def test_it_stops_when_nothing_changes() -> None:
+def test_fitting_stops_when_posteriors_hardly_change() -> None:
     rows, _ = simulated(1, items=200, annotators=6, n_steps=2)
     model = fit(rows, 2, tolerance=1e-4)
     before = fit(rows, 2, tolerance=0, max_iterations=model.iterations - 1)
@@ -271,7 +271,7 @@ def label_rows(draw: st.DrawFn) -> tuple[Rows, int]:
 
 
 @given(label_rows(), st.randoms(use_true_random=False))
-def test_new_numbers_for_annotators_items_and_labels_only_move_the_result(
+def test_new_numbers_for_annotators_items_and_labels_only_permute_the_result(
     given_rows: tuple[Rows, int], random: object
 ) -> None:
     rows, n_steps = given_rows

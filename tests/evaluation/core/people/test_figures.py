@@ -54,7 +54,7 @@ def test_figures_by_hand() -> None:
         {"person": 0, "task": 3, "label": 1, "kind": "surplus", "at": NOON + 16},
         {"person": 0, "task": 4, "label": 1, "kind": "gold", "gold": 1, "at": NOON + 20},
         {"person": 0, "task": 5, "label": 1, "kind": "gold", "gold": 0, "at": NOON + 25},
-        # Retired.
+        # This gold item is retired.
         {"person": 0, "task": 6, "label": 1, "kind": "gold", "gold": -1, "at": NOON + 30},
     )
     anna, ben, cara = people_figures(answers, 3, n_steps=2)

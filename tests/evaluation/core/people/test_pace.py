@@ -159,7 +159,7 @@ def test_answers_over_time() -> None:
 
 
 def test_rounds_count_existing_and_missing_labels() -> None:
-    """Three tasks need their first label, two a third label, and one is in conflict after three."""
+    """Three tasks need two labels, two need a third, one has three, and ten have their only one."""
     live, required = np.array([0, 2, 3, 1]), np.array([2, 3, 3, 1])
     is_open, tasks = np.array([True, True, False, False]), np.array([3, 2, 1, 10])
     assert label_rounds(live, required, is_open, tasks) == [
@@ -175,7 +175,7 @@ def test_rounds_count_existing_and_missing_labels() -> None:
 
 
 def at_hours_ago(*counts: int) -> Any:
-    """Return times of labels: the first number half an hour ago, the next an hour earlier, …"""
+    """Return times of labels: `counts[n]` labels half an hour and n hours before `NOON`."""
     return np.repeat(NOON - HOUR // 2 - HOUR * np.arange(len(counts)), counts)
 
 

@@ -34,7 +34,7 @@ BOUNDED = [measure for measure in SHARES + RANKS if measure != JUDGED_AT_3]
 
 
 def bounds_of(result: Bounds, measure: Measure) -> list[float]:
-    """Return the bounds of the first query: lower and upper for listed pairs, lower for all."""
+    """Return the bounds of the first query: lower and upper of listed pairs, and lower of all."""
     sides = (result.lower, result.upper, result.lower_all)
     return [float(side.per_query(measure)[0]) for side in sides]
 
@@ -90,7 +90,7 @@ HAND_BOUNDS: dict[str, tuple[list[float], list[float]]] = {
     "P@4": ([1 / 4, 0, 0], [3 / 4, 1 / 4, 0]),
     "RR": ([1, 0, 0], [1, 1, 0]),
     "MeanR": ([1, 1, 5], [1, 5, 5]),
-    # Lowest if rank 4 is relevant: it is beyond the cutoff but adds a positive to the divisor.
+    # R@2 is lowest if rank 4 is relevant, which adds a positive only to the divisor.
     "R@2": ([1 / 3, 0, 0], [2 / 3, 1, 0]),
     "R@4": ([1 / 2, 0, 0], [3 / 4, 1, 0]),
     # The outcomes are 1 / 2, (1 + 1) / 3, (1 + 2 / 4) / 3 and (1 + 1 + 3 / 4) / 4.
@@ -179,7 +179,7 @@ def test_bounds_of_binary_measures_depend_on_the_threshold(
         assert bounds_of(found, measure) == bounds_of(expected, measure)
 
 
-def test_the_highest_ndcg_can_need_a_grade_between() -> None:
+def test_ndcg_can_be_highest_at_a_middle_grade() -> None:
     """The score is highest if the pair at rank 2 has grade 1 instead of 3.
 
     The known pairs have grade 1, one at rank 1 and one outside of the list.
@@ -200,14 +200,14 @@ def test_the_highest_ndcg_can_need_a_grade_between() -> None:
 
 
 def test_bounds_over_all_pairs_by_hand() -> None:
-    """One query, ten videos: ranks 1 and 3 are positive, rank 2 is unjudged, one is unlisted."""
+    """Ranks 1 and 3 are positive, rank 2 is unjudged, and one positive is not in the list."""
     labels = make_judged({(0, 0): 1, (0, 2): 1, (0, 9): 1, (0, 8): 0}, 1, 10)
     ranked = np.array([[0, 1, 2]], np.int32)
     found = bound_scores(ranked, labels, parse("AP R@2 AP(found) C@1"))
     assert (found.listed.tolist(), found.unlisted.tolist()) == ([1], [5])
     expected = {
-        # (1 + 2/3) / 3 or (1 + 1 + 1) / 4. With five more positives outside, (1 + 2/3) / 8 or 3 /
-        # 9.
+        # AP is (1 + 2/3) / 3 or (1 + 1 + 1) / 4. With five more positives outside of the list, AP
+        # is (1 + 2/3) / 8 or 3 / 9.
         "AP": [5 / 9, 3 / 4, 5 / 24],
         "R@2": [1 / 3, 2 / 4, 1 / 8],
         "AP(found)": [5 / 6, 1, 5 / 6],
@@ -217,8 +217,8 @@ def test_bounds_over_all_pairs_by_hand() -> None:
         assert bounds_of(found, parse_measure(name)) == near(sides)
 
 
-def test_the_lowest_ap_can_need_some_of_the_pairs() -> None:
-    """Rank 1 is positive, ranks 2 to 6 are unjudged: AP is lowest if 5 and 6 are relevant."""
+def test_ap_can_be_lowest_if_only_some_pairs_are_relevant() -> None:
+    """Rank 1 is positive, and ranks 2 to 6 are unjudged. AP is lowest if 5 and 6 are relevant."""
     ranked, (ap,) = np.arange(6, dtype=np.int32)[None], parse("AP")
     found = bound_scores(ranked, make_judged({(0, 0): 1}, 1, 8), [ap])
     # (1 + 2/6) / 2 and (1 + 2/4 + 3/5 + 4/6) / 4 are higher. With two more positives outside of the

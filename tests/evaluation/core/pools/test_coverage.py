@@ -1,3 +1,5 @@
+"""Judged shares by rank and by depth, and numbers of pairs in pools of each depth."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -22,7 +24,8 @@ def test_cover_ranks() -> None:
 
 
 def test_judged_shares_equal_the_measure_at_each_depth() -> None:
-    # Query 0: videos 0 and 2 are judged, video 1 is not. Query 1: its only video is judged.
+    # For query 0, videos 0 and 2 are judged, and video 1 is not. For query 1, the only video is
+    # judged.
     assert judged_shares(FIRST, JUDGED).tolist() == pytest.approx([1, 3 / 4, 5 / 6])
     lists = np.array([[2, 1, 3], [-1, -1, -1]], np.int32)
     shares = [Measure("Judged", depth) for depth in (1, 2, 3)]

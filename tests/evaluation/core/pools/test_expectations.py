@@ -1,4 +1,4 @@
-"""Expected scores, compared with all outcomes, and in a simulation that meets the assumption."""
+"""Expected scores, compared with all outcomes, and in a simulation that meets their assumption."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def test_expected_scores_are_the_mean_of_all_outcomes(
 ) -> None:
     ranked, labels = case
     chances = np.array(shares).reshape(2, 6)
-    holds = (look_up_gains(ranked, labels)[0] >= rel).any()
-    chance = chances[int(holds)]
+    has_positive = (look_up_gains(ranked, labels)[0] >= rel).any()
+    chance = chances[int(has_positive)]
     unjudged = np.flatnonzero((look_up_gains(ranked, labels)[0] < 0) & (ranked[0] >= 0))
     expected = dict.fromkeys(ESTIMATED, 0.0)
     for relevant, judged in outcomes(ranked, labels, rel):
@@ -116,9 +116,9 @@ def test_expect_scores_rejects_other_measures_and_bad_chances() -> None:
 
 
 def test_pool_chances_by_hand() -> None:
-    # Without a, the list of query 0 contains an original positive and that of query 1 none. The
-    # videos that only a ranks are relevant, not relevant, relevant. For b and query 2, the list
-    # contains no other positive, and the only video is relevant. Both rank (2, 5): not counted.
+    # Only a ranks the pairs (0, 1), (1, 2) and (1, 3), which are relevant, not relevant and
+    # relevant. Only b ranks (2, 4), which is relevant. Without these pairs, only the list of query
+    # 0 contains a positive, its original one. Both systems rank (2, 5), so it does not count.
     runs = {
         "a": np.array([[0, 1, 9], [2, 3, 9], [5, -1, -1]], dtype=np.int32),
         "b": np.array([[0, -1, -1], [-1, -1, -1], [4, 5, -1]], dtype=np.int32),
@@ -180,7 +180,7 @@ def test_a_benchmark_without_queries() -> None:
     assert expect_scores(ranked, nothing, np.full((2, 3), 0.5), [ap])[ap].shape == (0,)
 
 
-def test_without_results_and_without_positives() -> None:
+def test_queries_without_ranked_videos_or_positives() -> None:
     """Test queries without ranked videos, positives or judged pairs, and one missed positive.
 
     Query 0 is not in the run, query 1 has no positive, query 2 has no judged pair, and the list of

@@ -1,3 +1,5 @@
+"""Labels replayed in an order, and the number of labels after which scores stay."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -15,7 +17,7 @@ CODES = np.array([1, 4, 6], np.int64)
 
 
 def test_labels_known_at_each_checkpoint() -> None:
-    # Labels of pair 1: 1, 0, 1. Of pair 4: 0. Of pair 6: 1, the last label.
+    # Pair 1 has the labels 1, 0 and 1, pair 4 has 0, and pair 6 has 1, which is the last label.
     pair_of = np.array([0, 1, 0, 0, 2], np.int64)
     relevant = np.array([1, 0, 0, 1, 1], np.int64)
     checkpoints = np.array([0, 1, 3, 4, 5], np.int64)

@@ -1,4 +1,7 @@
-"""Overlap of runs compared with published values, the equations, and continued lists."""
+"""Overlap of runs compared with published values, the equations, and continued lists.
+
+The paper is the one that the docstring of `overlap` names.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,8 @@ def test_rank_biased_overlap_equals_other_implementations(
 # With p = 1/2, depth d has the weight 1 / 2^d. A video that is common from depth 1 on contributes
 # the sum of 1 / (d 2^d), which is log 2. The depth is 3, and the values are in the order of VALUES.
 BY_HAND: list[tuple[str, str, list[float]]] = [
-    # X_1 = 0, and X_d = 2 from depth 2 on. At best, all further videos are common.
+    # X_d, the number of common videos down to depth d, is 0 for d = 1, and 2 from depth 2 on. At
+    # best, all further videos are common.
     (
         "ab",
         "ba",
@@ -94,7 +98,7 @@ def test_compare_runs_by_hand(first: str, second: str, expected: list[float]) ->
         assert list(result.values()) == pytest.approx(expected, abs=1e-15)
 
 
-def test_compare_runs_uses_the_top_only() -> None:
+def test_compare_runs_uses_only_the_top() -> None:
     first, second = as_run("abcd", "ab"), as_run("badc", "cd")
     assert compare_runs(first, second, depth=1).common.tolist() == [0, 0]
     assert compare_runs(first, second, depth=3).common.tolist() == [2 / 3, 0]
@@ -157,7 +161,7 @@ def extrapolate(first: list[int], second: list[int], p: float) -> float:
     return (1 - p) / p * (known + taken) + ((x[l] - x[s]) / l + x[s] / s) * p**l
 
 
-def go_on(first: list[int], second: list[int], depth: int) -> tuple[list[Any], list[Any]]:
+def continue_lists(first: list[int], second: list[int], depth: int) -> tuple[list[Any], list[Any]]:
     """Return the two lists, continued to `depth` so that they agree as early as possible."""
     small, large = sorted((first, second), key=len)
     small = small + [video for video in large if video not in small]
@@ -198,7 +202,7 @@ def test_rank_biased_overlap_equals_its_definition(
             "common": len(set(first) & set(second)) / depth,
             "truncated": sum_of_agreement((first + missing)[:depth], second, p),
             "minimum": lowest,
-            "residual": sum_of_agreement(*go_on(first, second, far), p) - lowest,
+            "residual": sum_of_agreement(*continue_lists(first, second, far), p) - lowest,
             "extrapolated": extrapolate(first, second, p),
         }
         assert values_of(result, query) == pytest.approx(expected, abs=1e-12)

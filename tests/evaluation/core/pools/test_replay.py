@@ -83,6 +83,10 @@ def repeated(n_queries: int, relevant: set[int] = RELEVANT) -> PooledLabels:
     return pool_of({name: [videos] * n_queries for name, videos in RUNS.items()}, gains)
 
 
+# A judged video is a hit of its run if it is relevant, and a miss if not. A run skips videos that
+# are already judged. In move-to-front, its points are -misses. In max-mean, they are
+# (hits + 1) / (hits + misses + 2). The run with the most points is next. If points are equal, it is
+# the first of these runs.
 BY_HAND = [
     # Rank 1: A, B, C. Rank 2: only C's 5, because A's and B's are known. Rank 3: A, B. Rank 4: all.
     ("depth", 0, [0, 3, 1, 5, 2, 4, 7, 6, 8]),
@@ -122,7 +126,7 @@ def test_pairs_are_relevant_from_the_grade_rel_on() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["move-to-front", "max-mean", "thompson"])
-def test_every_query_has_its_next_pair_before_one_has_two(strategy: str) -> None:
+def test_each_round_has_one_pair_of_every_query(strategy: str) -> None:
     order = order_of(strategy, repeated(6))
     rounds = [{query for query, _ in order[start : start + 6]} for start in range(0, 54, 6)]
     assert rounds == [set(range(6))] * 9
@@ -138,7 +142,7 @@ def test_queries_come_in_a_random_order() -> None:
 
 
 def test_thompson_learns_which_run_is_good() -> None:
-    # After n hits of the good run and n misses of the bad one, the bad run is hardly ever used.
+    # After some hits of the good run and misses of the bad one, the bad run is hardly ever used.
     runs = {"bad": [[0, 1, 2, 3]] * 400, "good": [[4, 5, 6, 7]] * 400}
     pool = pool_of(runs, {(q, v): int(v >= 4) for q in range(400) for v in range(8)})
     order = np.array([video >= 4 for _, video in order_of("thompson", pool)]).reshape(8, 400)
@@ -228,7 +232,8 @@ def test_runs_are_scored_down_to_the_depth_of_the_pool() -> None:
 
 
 def test_labels_outside_of_the_pool_are_ignored() -> None:
-    # Query 0 has two positives, one of them original, and not three. Its recall is 1/2.
+    # Query 0 has two positives, video 0 and the original positive 6, so its recall is 1/2. Video 1
+    # is not in the pool.
     pool = pool_of({"A": [[0], [1]]}, {(0, 0): 1, (0, 1): 1, (1, 1): 0}, [(0, 6)], depth=1)
     (found, *_) = replay(pool, Measure("R", 1), rng=np.random.default_rng(1))
     assert found.scores == (0.25,)
@@ -290,9 +295,10 @@ def judge_by_hand(
     first_run: int,
     points: Callable[[int, int], float],
 ) -> list[int]:
-    """Return one query's order by `points` of hits and misses; ties in the order of the runs.
+    """Return the order of one query if the run with the most `points` is always next.
 
-    The order of the runs begins with `first_run`.
+    points: a function of hits and misses. If points are equal, the first run is next. The order of
+    the runs begins with `first_run`.
     """
     runs = lists[first_run:] + lists[:first_run]
     hits, misses, revealed = [0] * len(runs), [0] * len(runs), list[int]()

@@ -1,3 +1,5 @@
+"""Captions selected and sorted by the ranks of their positives in several runs."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -59,14 +61,16 @@ def test_places_by_hand() -> None:
         ("neither", 2, [3], [3]),
     ],
 )
-def test_who_is_right(show: str, cutoff: int, by_labels: list[int], by_original: list[int]) -> None:
+def test_select_by_correctness(
+    show: str, cutoff: int, by_labels: list[int], by_original: list[int]
+) -> None:
     assert numbers(select_by_correctness(show, RUNS, PAIR, cutoff)) == by_labels
     assert numbers(select_by_correctness(show, RUNS, PAIR, cutoff, by_labels=False)) == by_original
 
 
 def test_select_by_correctness_uses_the_named_pair() -> None:
     assert numbers(select_by_correctness("first", RUNS, ("B", "A"), 1)) == [2]
-    # EVERY takes all runs into account, FIRST only the pair.
+    # `every` takes all runs into account, and `first` only the pair.
     three = {**RUNS, "C": find_places(np.array([[3]] * 4, np.int32), LABELLED, ORIGINAL)}
     assert numbers(select_by_correctness("every", three, PAIR, 1)) == [1]
     assert numbers(select_by_correctness("first", three, ("C", "A"), 1)) == []
@@ -82,7 +86,7 @@ def test_select_by_correctness_uses_the_named_pair() -> None:
         ("turned", 2, [1]),
     ],
 )
-def test_what_labels_change(effect: str, cutoff: int, expected: list[int]) -> None:
+def test_select_by_the_effect_of_labels(effect: str, cutoff: int, expected: list[int]) -> None:
     assert numbers(changed_by_labels(effect, RUNS, cutoff)) == expected
 
 
@@ -99,7 +103,7 @@ def test_labels_only_can_turn_correct_into_wrong() -> None:
         ("benchmark", [0, 1, 2, 3]),
         # Both runs have the new positive of query 1 at rank 1. Only B has that of query 2.
         ("changed", [1, 2, 0, 3]),
-        # A list without a positive counts as if it had one at rank 2, below the lowest rank.
+        # A list without a positive counts as if it had one at rank 2, below all first positives.
         ("apart", [0, 2, 1, 3]),
         ("short", [1, 3, 0, 2]),
         ("long", [2, 0, 1, 3]),

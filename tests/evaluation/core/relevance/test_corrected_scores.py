@@ -1,4 +1,4 @@
-"""Measures of probabilities instead of labels, compared with the scorer and with all outcomes."""
+"""Measures of probabilities instead of labels, compared with `score_run` and with all outcomes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ def test_probabilities_give_the_mean_over_all_outcomes() -> None:
 
 
 def test_many_different_numbers_are_multiplied_one_by_one() -> None:
-    """The same numbers are used twice, the second time with negligible differences."""
+    """Few different numbers are counted instead, with equal results.
+
+    The same numbers are used twice. Negligible differences make them many different numbers.
+    """
     rng = np.random.default_rng(1)
     codes = np.arange(0, 600, 2, dtype=np.int64)
     ranked = np.tile(np.arange(10, dtype=np.int32), (20, 1))

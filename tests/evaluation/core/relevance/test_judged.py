@@ -1,3 +1,5 @@
+"""Judged pairs, the gains of ranked videos, and checks of ranked lists."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""Names of measures, and the ranks that measures read."""
+
 from __future__ import annotations
 
 import pytest

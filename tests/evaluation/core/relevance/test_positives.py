@@ -1,3 +1,5 @@
+"""Numbers of positives, their ranks, and correct lists by length of the caption."""
+
 from __future__ import annotations
 
 import numpy as np

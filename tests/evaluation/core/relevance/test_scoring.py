@@ -1,3 +1,5 @@
+"""Scores of runs, by hand and compared with ir_measures and pytrec_eval."""
+
 from __future__ import annotations
 
 from math import log2
@@ -125,7 +127,7 @@ def test_score_run_refuses_bad_input() -> None:
         score_run(HAND_RANKED, HAND_JUDGED, DEFAULT_MEASURES).mean(parse_measure("C@3"))
 
 
-# --- against the peers ----------------------------------------------------------------------------
+# --- other implementations ------------------------------------------------------------------------
 
 
 def random_run(rng: np.random.Generator, n_queries: int = 60, n_videos: int = 15) -> Ranked:
@@ -164,8 +166,8 @@ def as_dictionaries(
     return run, qrels
 
 
-# Our measure and the same measure in ir_measures. With gains=, its linear nDCG gets exponential
-# gains.
+# Each measure, and the same measure in ir_measures. Its nDCG is linear, so `gains=` sets the
+# exponential gains.
 IR_MEASURES = {
     **{f"C@{k}": f"Success@{k}" for k in (1, 5, 20)},
     **{f"{name}@{k}": f"{name}@{k}" for name in ("R", "P", "AP", "nDCG") for k in (1, 3, 8, 20)},
@@ -202,7 +204,7 @@ def test_scores_equal_ir_measures(highest: int, seed: int, monkeypatch: pytest.M
             # ir_measures omits queries without judgments. They are 0 by our definition.
             per_query = per_query * np.isin(np.arange(len(ranked)), [int(q) for q in qrels])
         np.testing.assert_allclose(per_query, expected[ours], rtol=0, atol=1e-9, err_msg=ours)
-        # The mean of ir_measures omits these queries as well.
+        # The mean of ir_measures omits these queries, too.
         mean = scores.mean(parse_measure(ours)).value
         assert mean is not None
         assert mean * len(ranked) == pytest.approx(means[peer] * len(qrels), abs=1e-9), ours
@@ -298,7 +300,7 @@ def test_scores_do_not_depend_on_the_numbering_of_videos(
     case: tuple[Ranked, Judged], numbers: list[int]
 ) -> None:
     ranked, judged = case
-    renumber = np.array([*numbers, -1], dtype=np.int32)  # index -1 stays -1
+    renumber = np.array([*numbers, -1], dtype=np.int32)  # the padding -1 stays -1
     query, video = judged.space.decode(judged.codes)
     other = Judged.from_pairs(
         query, renumber[video], judged.gains, n_queries=len(ranked), n_videos=N_VIDEOS

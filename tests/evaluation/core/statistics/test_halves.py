@@ -1,3 +1,5 @@
+"""Scores of a threshold that is chosen on one half of the videos and reported on the other."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -50,17 +52,19 @@ def optimism(found: MatchQuality, chosen: int) -> float:
 def test_with_random_labels_only_the_choice_on_the_same_pairs_is_optimistic() -> None:
     rng = np.random.default_rng(5)
     codes = np.arange(N_VIDEOS**2)
-    old, new = [], []
+    same_pairs, other_pairs = [], []
     for _ in range(SAMPLES):
         similarity, labels = rng.random(len(codes)), rng.binomial(1, RELEVANT, len(codes))
         everything = quality(codes, similarity, labels)
-        old.append(optimism(everything, everything.best))
+        same_pairs.append(optimism(everything, everything.best))
         halves = split_in_half(N_VIDEOS, rng=rng)
         choosing, reporting = halves.pairs(codes // N_VIDEOS, codes % N_VIDEOS)
         best = quality(codes[choosing], similarity[choosing], labels[choosing]).best
         held_out = quality(codes[reporting], similarity[reporting], labels[reporting])
-        new.append(optimism(held_out, best))
-    old_error, new_error = (np.std(found) / np.sqrt(SAMPLES) for found in (old, new))
-    assert np.mean(old) > 5 * old_error
-    assert np.mean(old) > 0.005
-    assert abs(np.mean(new)) < 2.5 * new_error
+        other_pairs.append(optimism(held_out, best))
+    same_pairs_error, other_pairs_error = (
+        np.std(found) / np.sqrt(SAMPLES) for found in (same_pairs, other_pairs)
+    )
+    assert np.mean(same_pairs) > 5 * same_pairs_error
+    assert np.mean(same_pairs) > 0.005
+    assert abs(np.mean(other_pairs)) < 2.5 * other_pairs_error

@@ -247,7 +247,7 @@ def test_power_of_shares_by_video() -> None:
     by_caption = known(measure_pilot(kinds == 1, kinds == -1, "paired"))
     few = videos_needed(pilot, captions_needed(by_caption, 0.05))
     assert np.mean(is_significant(sums[:, :few])) < 0.45
-    # A plan with one caption of each video.
+    # A plan with one caption of each video has the planned power, too.
     single = one_per_cluster(pilot)
     captions = captions_needed(single, 0.05)
     assert captions == pytest.approx(captions_needed(by_caption, 0.05), abs=1)

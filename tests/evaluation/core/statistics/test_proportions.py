@@ -1,3 +1,5 @@
+"""Intervals of shares, by caption and by video."""
+
 from __future__ import annotations
 
 import math
@@ -152,8 +154,8 @@ def test_effective_size_by_hand() -> None:
     assert jackknife_deviation(np.array([2.0, 1, 0, 2]), np.full(4, 2.0)) == pytest.approx(
         math.sqrt(variance), abs=1e-12
     )
-    # Two videos contain a wrong caption, so that t has 2 degrees of freedom: 4.303. The result is
-    # higher if four videos count once each, with 3 degrees of freedom: 3.182.
+    # Two videos contain a wrong caption, so t has 2 degrees of freedom and is 4.303. If each of the
+    # four videos counts once, t has 3 degrees of freedom and is 3.182. The larger size is returned.
     found = effective_size(values, videos, 0.95, Z)
     by_variance = 15 / 64 / variance * (Z / 4.302653) ** 2
     least = 4 * (Z / 3.182446) ** 2

@@ -1,3 +1,5 @@
+"""The randomisation test, compared with scipy, with all sign assignments and with limits."""
+
 from __future__ import annotations
 
 import math
@@ -30,7 +32,7 @@ def p_by_enumeration(units: FloatArray) -> float:
 
 
 @given(wins=st.integers(0, 3000), losses=st.integers(0, 3000), ties=st.integers(0, 50))
-def test_zeros_and_ones_are_the_sign_test(wins: int, losses: int, ties: int) -> None:
+def test_wins_and_losses_give_the_sign_test(wins: int, losses: int, ties: int) -> None:
     differences = np.repeat([1.0, -1.0, 0.0], [wins, losses, ties])
     expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
     found = randomise(differences)
@@ -39,7 +41,7 @@ def test_zeros_and_ones_are_the_sign_test(wins: int, losses: int, ties: int) -> 
     assert found.p == pytest.approx(expected, rel=1e-8, abs=1e-12)
 
 
-def test_sign_test_by_hand_and_far_out() -> None:
+def test_sign_test_by_hand_and_with_tiny_p() -> None:
     # With five wins of five, two of 32 assignments are as far from 0.
     assert randomise([1, 1, 1, 1, 1, 0]) == PValue(pytest.approx(0.0625, rel=1e-12), 0)
     assert randomise([1, 1, -1]) == PValue(1.0, 0)

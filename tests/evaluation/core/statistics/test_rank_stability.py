@@ -1,3 +1,5 @@
+"""Stability of ranks between two label sets, by hand and compared with plain loops."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -72,7 +74,8 @@ def test_rank_stability_equals_a_plain_loop() -> None:
 
 
 def test_rank_stability_skips_resamples_without_an_order() -> None:
-    # With two queries, half of the resamples draw one query twice. For one of them all systems tie.
+    # With two queries, half of the resamples draw one query twice. For one of the queries, all
+    # systems tie, so a quarter of the resamples are skipped.
     original = np.array([[1.0, 0.0], [0.0, 0.0]])
     found = rank_stability(original, original, 4000, rng=rng_of(1))
     assert found.interval.skipped == pytest.approx(1000, abs=120)

@@ -1,3 +1,5 @@
+"""Scores whose gap to 1 is no larger than their noise."""
+
 from __future__ import annotations
 
 from dataclasses import replace

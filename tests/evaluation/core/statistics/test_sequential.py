@@ -1,6 +1,6 @@
 """Confidence sequences, compared with a plain loop, and their error rate by simulation.
 
-`ALPHA` is the stated error rate. The bounds are conservative, so that simulated rates are below it.
+`ALPHA` is the stated error rate. The bounds are conservative, so simulated rates are below `ALPHA`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def shuffled(population: npt.ArrayLike, rng: np.random.Generator) -> Floats:
 def by_hand(
     sums: list[float], sizes: list[int], alpha: float, aim: float
 ) -> list[tuple[float, float]]:
-    """Return the bounds, computed unit by unit as in the module's docstring."""
+    """Return the bounds, computed unit by unit as in the docstring of `sequential`."""
     n, m, largest = len(sizes), sum(sizes), max(sizes)
     low, high, bounds = 0.0, 1.0, []
     signal = weight = penalty = seen = size_seen = 0.0
@@ -113,7 +113,7 @@ def repeated_z_tests(differences: Floats, first: int = 30) -> npt.NDArray[np.boo
     return np.asarray((z[:, first:] > 1.6449).any(axis=1))  # 5 % on each side
 
 
-def test_false_stops_stay_below_alpha_where_repeated_tests_exceed_it() -> None:
+def test_false_stops_stay_below_alpha_while_repeated_tests_exceed_it() -> None:
     """The two systems have equal final scores, so that any stop for a difference is false."""
     rng = np.random.default_rng(4)
     population = np.repeat([-1.0, 0.0, 1.0], [150, 700, 150])

@@ -1,3 +1,5 @@
+"""Differences between systems: figures, tests and Holm's correction."""
+
 from __future__ import annotations
 
 import math
@@ -62,7 +64,7 @@ def draw_wins(rng: np.random.Generator, n: int) -> FloatArray:
     return rng.choice([1.0, 0.0, -1.0], n, p=[0.12, 0.78, 0.1])
 
 
-def test_clusters_reach_interval_and_tests() -> None:
+def test_interval_and_tests_use_the_clusters() -> None:
     differences, clusters = (
         np.repeat(rng_of(6).normal(0.3, 1, 30), 20),
         np.repeat(np.arange(30), 20),

@@ -1,3 +1,5 @@
+"""Means by group of captions, bins, groups by tag, and correlations."""
+
 from __future__ import annotations
 
 import math
@@ -124,7 +126,7 @@ def test_bins_follow_the_attribute(attribute: list[int], n_bins: int) -> None:
         assert len(set(bins.groups[np.array(attribute) == value].tolist())) == 1
 
 
-def test_bins_of_distinct_values_differ_by_one_at_most() -> None:
+def test_bins_of_distinct_values_have_nearly_equal_sizes() -> None:
     for n in range(4, 60):
         sizes = np.bincount(cut_by_quantiles(rng_of(n).permutation(n), 4).groups)
         assert sizes.max() - sizes.min() <= 1 + (n < 8)

@@ -1,3 +1,5 @@
+"""Values that are equal except for rounding errors."""
+
 from __future__ import annotations
 
 import numpy as np

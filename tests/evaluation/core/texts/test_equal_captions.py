@@ -56,7 +56,7 @@ def test_captions_of_the_same_video_gain_nothing() -> None:
     assert not len(added_codes(original, share_positives(original, [0, 0])))
 
 
-def test_judged_not_relevant_is_not_shared_and_stays() -> None:
+def test_pairs_judged_not_relevant_are_not_shared_and_stay() -> None:
     original = judged({(0, 0): 0, (0, 1): 1, (1, 2): 1}, n_queries=2)
     assert pairs_of(share_positives(original, [7, 7])) == {
         (0, 0): 0,
@@ -111,7 +111,7 @@ def test_frequent_texts() -> None:
     assert frequent_texts(original, shared, groups, 0) == []
 
 
-def test_the_most_captions_come_first() -> None:
+def test_texts_with_the_most_captions_come_first() -> None:
     # Groups of 2, 3 and 2 captions. The captions of the last group have the same video, so none
     # gains.
     groups = [8, 8, 3, 3, 3, 5, 5]

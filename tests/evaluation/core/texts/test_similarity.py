@@ -31,7 +31,8 @@ CAPTIONS = [
     "the man plays the guitar",
     "a woman is slicing onions",
 ]
-# TfidfVectorizer(analyzer="char", ngram_range=(5, 5)) of scikit-learn 1.9.1, products of all rows.
+# The products of all rows of TfidfVectorizer(analyzer="char", ngram_range=(5, 5)) of scikit-learn
+# 1.9.1.
 AS_SCIKIT_LEARN = [
     [1.0, 0.0743427606, 0.088534671, 0.2246465028, 0.0],
     [0.0743427606, 1.0, 0.1841452701, 0.3428758589, 0.107525879],
@@ -45,13 +46,14 @@ AS_SCIKIT_LEARN = [
 
 
 def grams_of(text: str) -> Counter[str]:
+    """Count the grams, which are five characters each. A shorter text is one gram."""
     if 0 < len(text) < 5:
         return Counter([text])
     return Counter(text[start : start + 5] for start in range(len(text) - 4))
 
 
 def similarities(rows: list[str], others: list[str], counted: list[str]) -> list[list[float]]:
-    """Return the cosines of all rows with all others. df counts the texts in `counted`."""
+    """Return the cosines of all rows with all others. `df` counts the texts in `counted`."""
     df = Counter(gram for text in counted for gram in set(grams_of(text)))
     n = len(counted)
 
@@ -105,7 +107,7 @@ def test_normalise_no_texts() -> None:
 
 
 def test_overlap_with_train_by_hand() -> None:
-    # One of the two grams of "abcdef" is in one of the two train texts, the other in none.
+    # One of the two grams of "abcdef" is in one of the two train texts, and the other is in none.
     known, unknown = log(3 / 2) + 1, log(3) + 1
     expected = known / sqrt(known**2 + unknown**2) / 2
     overlap = overlap_with_train(["abcdef", "Abcde!", "abcdf", "vwxyz", ""], ["abcde", "abcdf"])
@@ -263,7 +265,7 @@ def test_equal_captions_match_in_full() -> None:
     original = original_positives([(0, 0), (1, 1), (2, 1), (3, 2)], 4, 3)
     matches = all_matches(texts, original)
     assert matches[0, 1] == matches[1, 0] == 1
-    # Its own video has another caption, which is less similar.
+    # The other caption of video 1 is less similar to caption 1.
     assert 0 < matches[1, 1] < 1
     assert matches[:, 2].tolist() == [0] * 4
 
