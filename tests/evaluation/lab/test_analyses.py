@@ -1,4 +1,4 @@
-"""The analyses by command, page and API, with results that are computed by hand."""
+"""The analyses by command, page and API. The expected results are computed by hand."""
 
 from __future__ import annotations
 
@@ -80,14 +80,15 @@ def test_positives_by_hand(benchmark: Benchmark) -> None:
         "labelled": {"positives": 7, "mean": 7 / 3, "median": 2, "most": 3, "without": 0},
     }
     assert result["per_caption"] == {"original": [0, 3], "labelled": [0, 0, 2, 1]}
-    # Every caption has one original; with the labels 2, 3 and 2 for 2, 3 and 5 words: of three
-    # pairs of captions one agrees, one disagrees and one ties. The ranks 1.5 3 1.5 and 1 2 3 do
-    # not vary together at all.
+    # Every caption has one original positive, so the correlation with the length is undefined. By
+    # the labels, the captions of 2, 3 and 5 words have 2, 3 and 2 positives. Of the three pairs of
+    # captions, one has the same order by both numbers, one has the opposite order, and one is tied.
+    # The ranks are 1 2 3 and 1.5 3 1.5, and their covariance is 0.
     assert result["correlations"] == {
         "original": {"spearman": None, "kendall": None},
         "labelled": {"spearman": pytest.approx(0), "kendall": pytest.approx(0)},
     }
-    # Words, positives, captions.
+    # Each row has a number of words, a number of positives and the number of captions with both.
     assert result["by_length"]["labelled"] == [[2, 2, 1], [3, 3, 1], [5, 2, 1]]
     assert [(row["end"], row["caption_id"], row["labelled"]) for row in result["examples"]] == [
         ("short", "c0", 2),
@@ -125,7 +126,8 @@ def test_overlap_by_hand(benchmark: Benchmark) -> None:
     (pair,) = result_of(benchmark, "overlap", depth="3", p="0.5")["pairs"]
     assert pair["runs"] == ["A", "B"]
     assert pair["overlap"] == pytest.approx(2 / 3)
-    # (1 - p) times the sum of p^(d-1) X_d / d, with X = 0 1 2 twice and 1 1 2.
+    # RBO is (1 - p) times the sum of p^(d-1) X_d / d. X_d is the number of videos that the top d of
+    # both runs contain: 0 1 2 for c0 and c1, and 1 1 2 for c2.
     assert pair["rbo"] == pytest.approx((2 * 0.5 * (1 / 4 + 1 / 6) + 0.5 * (1 + 1 / 4 + 1 / 6)) / 3)
     assert pair["p"] == 0.5
 
@@ -133,7 +135,8 @@ def test_overlap_by_hand(benchmark: Benchmark) -> None:
 def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "leave-one-out", depth="2", measures="C@1 P@2")
     a, b = result["runs"]["A"], result["runs"]["B"]
-    # Only A has v0 for c1, and only B its v2, and two pairs that are not relevant.
+    # Original positives count in any case. Of the other pairs, only A has c1 with v0. Only B has c1
+    # with v2, and two pairs that are not relevant.
     assert (a["pairs"], a["positives"], b["pairs"], b["positives"]) == (1, 1, 3, 1)
     assert a["all"] == {"C@1": 1, "P@2": 1}
     assert a["left_out"] == {"C@1": pytest.approx(2 / 3), "P@2": pytest.approx(5 / 6)}
@@ -171,17 +174,18 @@ def test_labels_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
     result = result_of(benchmark, "labels")
     assert (result["pairs"], result["labels"], result["relevant"]) == (12, 12, 6)
     assert (result["several"], result["alpha"], result["alpha_interval"]) == (0, None, None)
-    # Ben agrees about c0 and differs about one of the four pairs of c1.
+    # Ben labels the pairs of c0 like Anna, and one of the four pairs of c1 differently.
     again = [("c0", video, "ben", label) for video, label in LABELS["c0"].items()]
     again += [("c1", video, "ben", 1) for video in ("v0", "v1", "v2")] + [("c1", "v3", "ben", 0)]
     add_judgments(tmp_path, benchmark, again)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, "labels")
     assert (result["several"], result["disagreement"]) == (8, 1 / 8)
-    # 16 labels, 9 of them relevant; the two that differ count in both directions.
+    # The pairs with two labels have 16 labels, and 9 of them are relevant. The two labels that
+    # differ count in both directions.
     assert result["alpha"] == pytest.approx(1 - (2 / 16) / (2 * 9 * 7 / (16 * 15)))
     assert result["first_labels"]["alpha"] == result["alpha"]
-    # A label set of an older version has only the counts of its file.
+    # A label set of an older version of the code has only the counts of its file.
     LabelSet.objects.update(agreement=None)
     AnalysisResult.objects.all().delete()
     older = result_of(benchmark, "labels")
@@ -201,7 +205,7 @@ def test_scores_by_hand(benchmark: Benchmark) -> None:
         pytest.approx(1 / 3),
         pytest.approx(2 / 3),
     )
-    # Wilson: z^2 / (3 + z^2). Three correct captions of three still leave an interval.
+    # Although all three captions are correct, Wilson's interval begins at 3 / (3 + z^2).
     assert a["labelled_interval"] == [pytest.approx(3 / (3 + 1.959964**2), abs=1e-6), 1]
     assert (a["labelled_method"], a["difference_method"]) == ("wilson", "paired")
     assert rows["A", "AP"]["labelled_method"] == "t"
@@ -227,7 +231,7 @@ def test_significance(benchmark: Benchmark) -> None:
 
 
 def test_bounds(benchmark: Benchmark) -> None:
-    """By the original positives only, nearly all pairs are unjudged."""
+    """With only the original positives, most pairs are unjudged."""
     result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 P@2")
     rows = {(row["run"], row["measure"]): row for row in result["rows"]}
     assert (rows["A", "C@1"]["score"], rows["A", "C@1"]["bounds"]) == (
@@ -247,7 +251,7 @@ def test_slices(benchmark: Benchmark) -> None:
 def test_slices_by_tag(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "slices", measure="P@2", by="tags", runs=["B"], resamples="100")
     assert (result["slices"], result["left_out"]) == (["dogs", "running", "still", "no tag"], 0)
-    # B has one of two for c0, two for c1 and one for c2.
+    # The top 2 of B contain one positive for c0, two for c1 and one for c2.
     assert [(row["captions"], row["mean"]) for row in result["rows"]] == [
         (2, 0.75),
         (1, 1),
@@ -291,7 +295,7 @@ def test_new_tags_make_another_question(benchmark: Benchmark, tmp_path: Path) ->
 
 
 def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
-    # On one pair of c0 two agree, on another they do not; on c2 three agree.
+    # Two annotators agree on one pair of c0 and disagree on another. Three agree on a pair of c2.
     again = [("c0", "v0", "ben", 1), ("c0", "v1", "ben", 0)]
     again += [("c2", "v3", name, 1) for name in ("ben", "eva")]
     add_judgments(tmp_path, benchmark, again)
@@ -313,17 +317,18 @@ def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
         benchmark, "train-overlap", measure="C@1", labels="original", resamples="100"
     )
     assert (result["split"], result["train_captions"]) == ("train", 3)
-    # Of three train captions, one gram is in two, all others are in one; of the 19 grams of c2,
-    # "a dog runs" has five, and no train caption has the others.
+    # A gram has five characters. One gram, "a dog", is in two of the three train captions, and all
+    # others are in one. Of the 19 grams of c2, five are in "a dog runs", and the others are in no
+    # train caption.
     twice, once, never = (math.log(4 / (1 + df)) + 1 for df in (2, 1, 0))
-    runs = math.hypot(twice, *[once] * 5)
-    like = twice / runs
-    home = 5 * once**2 / runs / math.hypot(*[once] * 5, *[never] * 14)
+    norm = math.hypot(twice, *[once] * 5)  # of "a dog runs"
+    first_two = twice / norm
+    last_two = 5 * once**2 / norm / math.hypot(*[once] * 5, *[never] * 14)
     columns = ("overlap", "caption_id", "closest", "similarity")
     assert [tuple(row[column] for column in columns) for row in result["examples"]] == [
-        (pytest.approx(home / 3), "c2", "a dog runs", pytest.approx(home)),
-        (pytest.approx((1 + like) / 3), "c0", "a dog", 1),
-        (pytest.approx((1 + like) / 3), "c1", "a dog runs", 1),
+        (pytest.approx(last_two / 3), "c2", "a dog runs", pytest.approx(last_two)),
+        (pytest.approx((1 + first_two) / 3), "c0", "a dog", 1),
+        (pytest.approx((1 + first_two) / 3), "c1", "a dog runs", 1),
     ]
     assert result["examples"][0]["caption"] == "the black dog runs home"
     filled = [(row["run"], row["overlap"], row["captions"], row["mean"]) for row in result["rows"]]
@@ -334,7 +339,8 @@ def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
         ("B", "0.1 to below 0.2", 1, 0),
         ("B", "0.4 to below 0.5", 2, 0.5),
     ]
-    # Ranks of overlap 2.5 2.5 1, of length 1 2 3, of A's scores 3 1.5 1.5, of B's 1.5 3 1.5.
+    # The ranks of c0, c1 and c2 are 2.5 2.5 1 by overlap, 1 2 3 by length, 3 1.5 1.5 by the scores
+    # of A and 1.5 3 1.5 by those of B.
     assert result["with_length"]["spearman"] == pytest.approx(-1.5 / math.sqrt(1.5 * 2))
     assert result["with_length"]["kendall"] == pytest.approx(-2 / math.sqrt(2 * 3))
     assert [row["spearman"] for row in result["correlations"]] == [pytest.approx(0.5)] * 2
@@ -368,15 +374,16 @@ def test_wording(benchmark: Benchmark) -> None:
         ("c0", "a dog runs"),
         ("c1", "a dog"),
     ]
-    # All six grams of c1 are in two captions, "a dog" is one of them.
+    # Each of the six grams of c1 is in two captions. One of them, "a dog", is the only gram of c0.
+    # c0 has no gram of c2, so its mean similarity is half of that to c1.
     assert result["examples"][1]["overlap"] == pytest.approx(1 / math.sqrt(6) / 2)
     assert sum(row["captions"] for row in result["rows"]) == 6
 
 
 def test_plan_uses_the_measured_values(benchmark: Benchmark) -> None:
     question = build_question(get_analysis("plan"), benchmark, {"seconds": "7.2", "money": "10"})
-    # The judgments have twelve pairs of three captions. No pair has two labels, so the default
-    # applies.
+    # The judgments have twelve pairs of three captions. No pair has two labels, so the disagreement
+    # is the default.
     assert (question.options["pairs"], question.options["disagreement"]) == (4, 0.05)
     assert question.options["sources"] == {
         "pairs": "measured",
@@ -391,6 +398,7 @@ def test_plan_uses_the_measured_values(benchmark: Benchmark) -> None:
         "seconds_per_judgment": 7.2,
         "money_per_hour": 10,
     }
+    # On average, a pair has 1 + 0.1 (1 + 0.05) judgments.
     for row in result["rows"]:
         assert row["pairs"] == row["captions"] * 4
         assert row["judgments"] == -(-row["pairs"] * 1105 // 1000)
@@ -398,8 +406,11 @@ def test_plan_uses_the_measured_values(benchmark: Benchmark) -> None:
 
 
 @pytest.fixture
-def two_each(tmp_path: Path) -> Benchmark:
-    """Two captions of each of four videos. A is correct for v0 and v1, B for v2."""
+def two_per_video(tmp_path: Path) -> Benchmark:
+    """Four videos with two captions each.
+
+    A is correct for the captions of v0 and v1, and B for those of v2.
+    """
     benchmark = make_benchmark(tmp_path, captions=8, videos=4)
     first, second = ["v0", "v1", "v3", "v0"], ["v2", "v2", "v2", "v1"]
     make_run(tmp_path, benchmark, {f"c{n}": [first[n % 4]] for n in range(8)})
@@ -407,25 +418,28 @@ def two_each(tmp_path: Path) -> Benchmark:
     return benchmark
 
 
-def test_plan_by_video(two_each: Benchmark) -> None:
+def test_plan_by_video(two_per_video: Benchmark) -> None:
     analysis = get_analysis("plan")
     goal = {"measure": "C@1", "difference": "25", "unit": "videos"}
-    result = result_of(two_each, "plan", **goal)
+    result = result_of(two_per_video, "plan", **goal)
     assert (result["unit"], result["sources"]["design_effect"]) == ("videos", "measured")
-    # Differences 1 1, 1 1, -1 -1, 0 0: psi 3/4, mean 1/4. Around it 3/2, 3/2, -5/2 and -1/2 by
-    # video: 11 * 4/3 / 8 over the variance 5.5 / 7.
+    # The differences of the two captions of each video are 1 1, 1 1, -1 -1 and 0 0. So psi, the
+    # share of captions that differ, is 3/4, and the mean is 1/4. By video, the deviations from the
+    # mean have the sums 3/2, 3/2, -5/2 and -1/2, and 11 is the sum of their squares. The design
+    # effect is 11 * 4/3 / 8, divided by the variance 5.5 / 7.
     pilot = result["pilots"][0]
     assert (pilot["design"], pilot["formula"]) == ("paired", "connor")
     assert (pilot["discordant"], pilot["pilot_difference"]) == (3 / 4, 1 / 4)
     assert pilot["design_effect"] == pytest.approx(7 / 3)
     assert (pilot["captions_per_video"], pilot["icc"]) == (2, pytest.approx(4 / 3))
-    # (1.960 √(3/4) + 0.842 √(11/16))² / (1/4)² = 91.8, times 7/3 = 214.2.
+    # The plan needs (1.960 √(3/4) + 0.842 √(11/16))² / (1/4)² = 91.8 independent captions. Times
+    # the design effect 7/3, these are 214.2.
     row = next(row for row in result["rows"] if row["difference"] == 1 / 4)
     assert (row["captions"], row["videos"], row["single_captions"]) == (215, 108, 92)
     single = result["single"][0]
     assert (single["captions"], single["videos"]) == (92, 92)
     assert single["pairs"] == 92 * result["rates"]["pairs_per_caption"]
-    # Other differences: no share exceeds 1, and psi is not below any.
+    # No planned difference is above 1, and psi is never below the difference.
     paired = [row for row in result["rows"] if row["design"] == "paired"]
     assert [(row["difference"], row["discordant"]) for row in paired][-3:] == [
         (0.5, 0.75),
@@ -436,16 +450,16 @@ def test_plan_by_video(two_each: Benchmark) -> None:
     assert list(tables) == ["plan", "single", "pilot", "differences"]
     assert "raises it to the difference" in tables["differences"].note
     assert "discordant" in [column.key for column in tables["differences"].columns]
-    smaller = analysis.tables(result_of(two_each, "plan", **goal | {"difference": "15"}))[-1]
+    smaller = analysis.tables(result_of(two_per_video, "plan", **goal | {"difference": "15"}))[-1]
     assert (smaller.name, smaller.note) == ("differences", "")
     assert "discordant" not in [column.key for column in smaller.columns]
     (warning,) = analysis.warnings(result)
     assert warning == "The design effect is uncertain: it is measured on only 4 videos."
 
 
-def test_plan_by_caption(two_each: Benchmark) -> None:
+def test_plan_by_caption(two_per_video: Benchmark) -> None:
     analysis = get_analysis("plan")
-    result = result_of(two_each, "plan", measure="C@1", difference="25", unit="captions")
+    result = result_of(two_per_video, "plan", measure="C@1", difference="25", unit="captions")
     assert (result["unit"], result["sources"]["design_effect"]) == ("captions", "assumed")
     row = next(row for row in result["rows"] if row["difference"] == 1 / 4)
     assert (row["captions"], row["videos"], row["single_captions"]) == (92, None, None)
@@ -461,23 +475,23 @@ def test_plan_by_caption(two_each: Benchmark) -> None:
     assert "videos" not in [column.key for column in tables["plan"].columns]
 
 
-def test_plan_of_equal_runs(two_each: Benchmark, tmp_path: Path) -> None:
+def test_plan_of_equal_runs(two_per_video: Benchmark, tmp_path: Path) -> None:
     """No plan is possible if no score varies. The page shows the reason."""
     analysis = get_analysis("plan")
     for system, other in (("C", "v1"), ("D", "v2")):
         wrong = {f"c{n}": ["v0" if n % 4 else other] for n in range(8)}
-        make_run(tmp_path, two_each, wrong, system=system)
-    result = result_of(two_each, "plan", measure="C@1", unit="videos", runs=["C", "D"])
+        make_run(tmp_path, two_per_video, wrong, system=system)
+    result = result_of(two_per_video, "plan", measure="C@1", unit="videos", runs=["C", "D"])
     assert result["rows"] == result["pilots"] == analysis.warnings(result) == []
     assert analysis.tables(result)[0].note == (
         "No plan: the scores do not vary, or all captions belong to one video."
     )
 
 
-def test_sub_samples_by_video(two_each: Benchmark) -> None:
+def test_sub_samples_by_video(two_per_video: Benchmark) -> None:
     analysis = get_analysis("bootstrap")
     options = {"measure": "C@1", "sizes": "1 4", "resamples": "50000", "unit": "videos"}
-    result = result_of(two_each, "bootstrap", **options)
+    result = result_of(two_per_video, "bootstrap", **options)
     assert (result["unit"], result["captions_per_video"]) == ("videos", 2)
     rows = [row for row in result["rows"] if row["by"] == "original"]
     assert [(row["run"], row["size"], row["videos"]) for row in rows] == [
@@ -489,7 +503,9 @@ def test_sub_samples_by_video(two_each: Benchmark) -> None:
     # A is correct for both captions of two of four videos.
     assert rows[0]["deviation"] == pytest.approx(math.sqrt(1 / 4), abs=0.01)
     assert rows[2]["deviation"] == pytest.approx(math.sqrt(1 / 4 / 2), abs=0.01)
-    # Differences by video 1, 1, -1, 0: two of them drawn vary by 11/16 / 2, around zero by 12/16.
+    # The differences by video are 1, 1, -1 and 0. Their variance is 11/16, and their mean square is
+    # 12/16. The smallest significant difference uses the mean square, divided by the two videos of
+    # a sample.
     pair = result["pairs"][-1]
     assert (pair["size"], pair["difference"]) == (4, 1 / 4)
     assert pair["smallest"] == pytest.approx(1.96 * math.sqrt(3 / 4 / 2), abs=0.01)
@@ -604,8 +620,8 @@ def test_viewed_analyses_are_recomputed(benchmark: Benchmark, tmp_path: Path) ->
 
     assert renew_analyses() == 0
     age()
-    # An analysis that was opened with options is computed with the defaults. The benchmark's page
-    # shows "originals".
+    # An analysis that was opened with options is computed with the defaults. "originals" is also
+    # computed, because the benchmark's page shows it.
     assert (renew_analyses(), renew_analyses()) == (2, 0)
     begun = [job.params["analysis"] for job in Job.objects.order_by("pk")]
     assert sorted(begun) == ["originals", "overlap"]
@@ -637,7 +653,7 @@ def test_saturation_shows_a_warning(
     benchmark: Benchmark, client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
-    # Every run is correct at 5 for every caption, so no improvement is possible.
+    # C@5 of every run is 1, so no improvement is possible.
     options = {"measures": "C@5", "runs": ["A"]}
     result = analyse(question=build_question(get_analysis("scores"), benchmark, options)).result
     assert [(row["gap"], row["saturated_by"]) for row in result["rows"]] == [(0, "interval")]
@@ -676,7 +692,7 @@ def test_saturation_by_noise_shows_a_warning() -> None:
 def test_holm_covers_all_measures_of_the_table(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "significance", measure="C@1", further="P@2 C@1 AP")
     assert [row["measure"] for row in result["comparisons"]] == ["C@1", "P@2", "AP"]
-    # 1, 1/2 and 1, multiplied by at most three.
+    # The p-values are 1, 1/2 and 1. Holm multiplies each by at most three and limits it to 1.
     assert [row["p_holm"] for row in result["comparisons"]] == [1, 1, 1]
     table, ranks = get_analysis("significance").tables(result)
     assert table.note == (
@@ -688,7 +704,7 @@ def test_holm_covers_all_measures_of_the_table(benchmark: Benchmark) -> None:
     )
 
 
-def test_the_cap_of_rank_resamples_is_on_the_page(benchmark: Benchmark) -> None:
+def test_the_maximum_of_rank_resamples_is_in_the_note(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "significance", measure="P@2", resamples="2000")
     assert result["ranking"]["resamples"] == 1000
     assert (
@@ -715,12 +731,12 @@ def test_history_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
     by_run = {
         name: [row["score"] for row in result["scores"] if row["run"] == name] for name in "AB"
     }
-    # Three labels at a time: none, those of c0 but one, up to v1 of c1, up to v0 of c2, all.
+    # The scores are computed after 0, 3, 6, 9 and 12 labels. Pairs are judged in the order of their
+    # numbers, so the third is c0 with v2, the sixth c1 with v1, and the ninth c2 with v0.
     assert by_run["A"] == [pytest.approx(third / 3) for third in (1, 1, 2, 2, 3)]
     assert by_run["B"] == [pytest.approx(third / 3) for third in (1, 2, 2, 2, 3)]
     assert [row["labels"] for row in result["agreement"]] == [0, 3, 6, 9, 12]
-    # A has the score 1 only with all labels. The final order is a tie, which is also the order at
-    # six labels.
+    # A has the score 1 only with all labels. The final order is a tie, as it is from six labels on.
     assert [(row["what"], row["labels"]) for row in result["settled"]] == [
         ("within 5 points", 12),
         ("within 2 points", 12),
@@ -777,7 +793,8 @@ def test_labels_that_arrive_during_an_analysis_are_not_in_its_result(
 
 def test_labels_from_captions(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "matching", threshold="1", measures="C@1")
-    # Of the twelve judged pairs three are original positives, of the seven relevant ones three.
+    # Three of the twelve judged pairs are original positives, and so are three of the seven
+    # positives.
     assert (result["pairs"], result["relevant"]) == (9, 4)
     # No two captions are equal.
     assert result["curve"][-1]["labelled"] == 0
@@ -797,8 +814,11 @@ WORDS = ["red car", "blue boat", "dog runs", "cat sleeps", "man sings", "girl re
 
 
 def make_couples(tmp_path: Path, misleading: set[int]) -> Benchmark:
-    """Twelve videos with two captions each. Two videos have the same texts and match each other;
-    between `misleading` videos, those with other texts match."""
+    """Import twelve videos with two captions each. Two videos with the same texts are a couple.
+
+    Both videos of a couple are labelled as relevant to all its captions, and other videos as not
+    relevant. Between `misleading` videos, the labels are inverted.
+    """
     captions = [
         (f"c{video}-{place}", f"the {WORDS[video // 2]} {'today' * place}", f"v{video}")
         for video in range(12)
@@ -850,7 +870,7 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
     assert {key: at[key] for key in ("precision", "recall", "f1")} == {
         key: result["reporting"][key] for key in ("precision", "recall", "f1")
     }
-    # All lists begin with v0, which is correct only for the captions of v0 and v1.
+    # All lists begin with v0, which is relevant only to the captions of v0 and v1.
     (row,) = result["scores"]
     assert row["labelled"] == pytest.approx(2 * (~choosing)[:2].sum() / 12)
     assert row["original"] == pytest.approx(2 * (~choosing)[0] / 12)
@@ -870,7 +890,7 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
 
 
 def test_the_stopping_rule_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
-    """With three captions, judging cannot stop early. The intervals end at the scores."""
+    """With three captions, judging cannot stop early. The last intervals contain only the score."""
     result = result_of(benchmark, "history", measure="C@1", resamples="100", unit="captions")
     stopping = result["stopping"]
     assert (stopping["unit"], stopping["order"], stopping["doubts"]) == (
@@ -884,7 +904,7 @@ def test_the_stopping_rule_by_hand(benchmark: Benchmark, tmp_path: Path) -> None
         assert (row["run"], row["other"], row["final"]) == (run, None, 1)
         assert (row["units"], row["labels"], row["share"]) == (3, 12, 1)
         assert row["interval"] == [pytest.approx(1), pytest.approx(1)]
-    # Equal scores: no stop, and no label saved.
+    # The scores are equal, so judging never stops early for their difference.
     assert (difference["run"], difference["other"], difference["units"]) == ("A", "B", None)
     assert (difference["labels"], difference["final"]) == (None, 0)
     analysis = get_analysis("history")
@@ -902,7 +922,7 @@ def test_the_stopping_rule_by_hand(benchmark: Benchmark, tmp_path: Path) -> None
 
 
 def test_a_running_campaign_is_followed_for_complete_captions(tmp_path: Path) -> None:
-    """Without a warning for a random order. Captions that still need labels do not count."""
+    """Judging in random order shows no warning. Captions that still need labels do not count."""
     campaign = make_campaign(tmp_path, captions=6, videos=2)
     for assignment in claim(campaign, make_annotator("ann"), 5):
         submit(assignment, 1)
@@ -913,7 +933,8 @@ def test_a_running_campaign_is_followed_for_complete_captions(tmp_path: Path) ->
     assert (stopping["order"], stopping["doubts"]) == ("judged", [])
     (warning,) = get_analysis("history").warnings(result)
     assert warning.startswith("Only 6 captions can be resampled.")
-    # Two pairs for each caption, one caption after another: two are complete after four labels.
+    # Each caption has two pairs, and captions are judged one after another. So two captions are
+    # complete after four labels.
     assert (stopping["units"], stopping["seen"], stopping["labels"]) == (6, 2, 5)
     assert [row["labels"] for row in stopping["path"]] == [2, 4]
     (row,) = stopping["rows"]
@@ -964,7 +985,7 @@ def test_an_order_by_rank_shows_a_warning(tmp_path: Path) -> None:
             {"measures": "C@1 C@x"},
             "measures: unknown measure 'C@x'; known measures: ",
         ),
-        # The API takes lists, and they may hold anything.
+        # The API accepts lists, and their items can have any type.
         (
             "leave-one-out",
             {"measures": ["C@1", {}]},
@@ -988,7 +1009,7 @@ def test_invalid_questions_are_refused(
 # --- By command, page and API -------------------------------------------------------------------
 
 
-def test_the_command_by_json_and_text(
+def test_the_command_prints_json_and_text(
     benchmark: Benchmark, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call_command("analyse", "tiny", "overlap", "--depth", "3", "--p", "0.5", "--json")
@@ -1108,7 +1129,7 @@ def test_analyses_over_the_api(benchmark: Benchmark) -> None:
         ("number", 1 - 2**-53, "1"),
         ("number", -1234.5, "−1,234"),
         ("points", -0.0025, "− 0.2"),
-        # Exact, so that steps of a quarter of a point are distinguished.
+        # Exact percentages distinguish steps of a quarter of a point.
         ("exact percent", 0.0025, "0.25"),
         ("exact percent", 0.03, "3"),
     ],
@@ -1166,7 +1187,7 @@ def test_few_videos_show_a_warning_for_all_captions_or_a_slice(tmp_path: Path) -
     result = result_of(captions, "scores", measures="C@1")
     assert (result["unit"], result["units"]) == ("videos", 22)
     assert get_analysis("scores").warnings(result) == []
-    # Each caption has two words, so that there is one slice.
+    # Each caption has two words, so there is one slice.
     sliced = result_of(captions, "slices", measure="C@1")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(44, 22)]
     assert get_analysis("slices").warnings(sliced) == []

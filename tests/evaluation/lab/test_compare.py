@@ -1,4 +1,4 @@
-"""The comparison by page, files, API and command, with results that are computed by hand."""
+"""The comparison by page, files, API and command. The expected results are computed by hand."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_page_files_api_and_command_select_the_same_captions(
     api = APIClient()
     api.force_authenticate(make_user("ruth", Role.RESEARCHER))
     by_api = api.get(API, query).json()
-    by_command = commanded(*(f"--{name}={value}" for name, value in query.items()))
+    by_command = command_json(*(f"--{name}={value}" for name, value in query.items()))
     assert by_json == by_command
     assert by_json["captions"] == by_api["results"] == [row for _, row in by_page["rows"]]
     assert by_json["inputs"] == by_api["inputs"] == by_page["inputs"]
@@ -152,7 +152,7 @@ def test_a_download_is_written_row_by_row(
     assert [len(computed) for _ in lines] == [0, 1, 2, 3, 3]
 
 
-def commanded(*words: str) -> dict[str, Any]:
+def command_json(*words: str) -> dict[str, Any]:
     out = io.StringIO()
     call_command("compare", "tiny", *words, "--json", stdout=out)
     found: dict[str, Any] = json.loads(out.getvalue())
@@ -166,7 +166,7 @@ def test_a_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
         "caption_id": "c1",
         "caption": "a dog runs",
         "words": 3,
-        # v0 at rank 1 of A, v2 at rank 2 of B.
+        # The new positives are v0 at rank 1 of A and v2 at rank 2 of B.
         "new": 2,
         "runs": {
             "A": {
@@ -188,7 +188,7 @@ def test_a_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
     assert alone["runs"]["A"] == {"original": {"rank": 2, "right": False}, "labelled": None}
 
 
-def test_csv_is_for_spreadsheets(tmp_path: Path, rita: Client) -> None:
+def test_csv_is_safe_in_spreadsheets(tmp_path: Path, rita: Client) -> None:
     rows = [("=c0", '=HYPERLINK("x")', "v0"), ("c1", "a cat", "v1")]
     benchmark = import_benchmark(key="tiny", captions=write_captions(tmp_path, rows)).benchmark
     run = make_run(tmp_path, benchmark, {"=c0": ["v1", "v0"]}, system="@A")
@@ -219,7 +219,7 @@ def test_lists_side_by_side(benchmark: Benchmark, rita: Client) -> None:
     assert shown(rita, text="BLACK", depth="3")[2][0][2] == ("v0", "irrelevant")
     # A position past the end shows the last caption.
     assert shown(rita, at="99")[0] == "the black dog runs home"
-    # The named run is first, selected or not.
+    # Runs named as `first` or `second` come first, even if `runs` does not contain them.
     assert [entry.run.name for entry in rita.get(PAGE, {"first": "B"}).context["lists"]] == [
         "B",
         "A",
@@ -294,7 +294,7 @@ def test_one_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
     api = APIClient()
     api.force_authenticate(make_user("ruth", Role.RESEARCHER))
     assert api.get(f"{API}caption/", query).json() == found
-    assert commanded("--caption=c1", "--depth=2") == found
+    assert command_json("--caption=c1", "--depth=2") == found
     alone = rita.get(f"{PAGE}caption/", {**query, "only": "on"}).json()
     assert alone["runs"]["A"]["videos"][1]["counts"] is False
     assert alone["runs"]["B"]["labelled"] == {"rank": 2, "right": False}

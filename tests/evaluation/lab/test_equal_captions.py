@@ -29,8 +29,8 @@ CAPTIONS = [
     ("c2", "a dog", "v2"),
     ("c3", "a cat", "v3"),
 ]
-# Without equal captions, only c3 is correct at rank 1. c0 has a video of an exactly equal caption
-# there, and c1 one of a caption that is equal after folding.
+# If equal captions share no positives, only c3 is correct at rank 1. There, c0 has the video of an
+# exactly equal caption, and c1 that of a caption that differs only in case and punctuation.
 LISTS = {"c0": ["v2", "v3"], "c1": ["v0", "v3"], "c2": ["v3", "v1"], "c3": ["v3", "v0"]}
 
 
@@ -45,9 +45,9 @@ def benchmark(tmp_path: Path) -> Benchmark:
     return found
 
 
-def result_of(benchmark: Benchmark, kind: str, **options: Any) -> dict[str, Any]:
+def result_of(benchmark: Benchmark, analysis: str, **options: Any) -> dict[str, Any]:
     result: dict[str, Any] = analyse(
-        question=build_question(get_analysis(kind), benchmark, options)
+        question=build_question(get_analysis(analysis), benchmark, options)
     ).result
     return result
 
@@ -77,7 +77,7 @@ def test_twins_by_hand(benchmark: Benchmark) -> None:
         3 / 4,
         1 / 2,
     )
-    # The labels already contain c0's first video.
+    # By the labels, the first video of c0 is already relevant.
     assert (by_labels["plain"], by_labels["twins"]) == (1 / 2, 3 / 4)
     low, high = by_original["interval"]
     # With four captions the interval is wide.

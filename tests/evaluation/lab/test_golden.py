@@ -23,12 +23,13 @@ EXACT = 1e-9
 
 GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
 # Analyses that other tests check by hand. No other implementation has orders of judging
-# (test_analyses) or corrects scores for wrong labels (test_label_noise, and core/test_label_noise
-# with simulated labels). The leaderboard (test_leaderboard) combines values that are checked here.
-# train-overlap is like wording, with other captions. The input has no equal captions, which
-# test_equal_captions checks. Examples of proxies are chosen at random among equal ones
-# (test_proxy_analyses), and test_proxy_runs checks the scores of runs by proxies. The input has no
-# ordering study (test_proxy_orderings, and core/graded/test_orderings with SciPy).
+# (test_worked) or corrects scores for wrong labels (test_label_noise, and
+# core/relevance/test_label_noise with simulated labels). The leaderboard (test_leaderboard)
+# combines values that are checked here. train-overlap is like wording, with other captions
+# (test_analyses). The input has no equal captions (test_equal_captions) and no ordering study
+# (test_proxy_orderings, and core/graded/test_orderings with SciPy). Examples of proxies are chosen
+# at random among equal ones (test_proxy_analyses). test_proxy_runs checks the scores of runs by
+# proxies.
 NOT_COMPARED = {"replay", "leaderboard", "train-overlap", "twins", "label-noise", "proxies"}
 NOT_COMPARED |= {"proxy-ndcg", "proxy-limits", "proxy-orderings"}
 
@@ -63,7 +64,7 @@ def test_every_table_is_as_expected(tmp_path: Path) -> None:
 
 
 def differences(actual: Any, expected: Any, place: str = "") -> Iterator[str]:
-    """Yield each difference. Keys that are not expected are ignored; lists have equal lengths."""
+    """Yield each difference. Unexpected keys are ignored, and lists must have equal lengths."""
     if isinstance(expected, dict) and "about" not in expected:
         for key, value in expected.items():
             yield from differences(actual[key], value, f"{place}/{key}")
@@ -75,7 +76,7 @@ def differences(actual: Any, expected: Any, place: str = "") -> Iterator[str]:
 
 
 def equals(actual: Any, expected: Any) -> bool:
-    """Compare numbers within `EXACT` or {about, within}, and everything else exactly."""
+    """Compare numbers with the tolerance `EXACT` or {about, within}, and other values exactly."""
     within = EXACT
     if isinstance(expected, dict):
         expected, within = expected["about"], expected["within"]

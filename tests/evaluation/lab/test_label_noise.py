@@ -1,4 +1,4 @@
-"""The analysis of wrong labels: by hand, with simulated annotators, and its refusals."""
+"""The analysis of wrong labels: by hand, with simulated annotators, and invalid options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-KIND = get_analysis("label-noise")
+ANALYSIS = get_analysis("label-noise")
 TYPED = {"rates": "typed", "false_alarms": "10", "misses": "20"}
 
 
@@ -43,7 +43,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 
 def result_of(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
-    found = analyse(question=build_question(KIND, benchmark, options))
+    found = analyse(question=build_question(ANALYSIS, benchmark, options))
     found.refresh_from_db()
     result: dict[str, Any] = found.result
     return result
@@ -56,23 +56,24 @@ def score(result: dict[str, Any], run: str, measure: str) -> dict[str, Any]:
 
 def test_typed_rates_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, measures="C@1 P@2 P@3", **TYPED)
-    # A relevant label counts (1 - .1) / .7 = 9/7, another one -.1 / .7 = -1/7, an original 1.
-    # B lists v1 v3 | v1 v2 | v3 v1: 9/7 - 1/7, 1 + 9/7, 9/7 - 1/7, each divided by two.
+    # With 10 % false alarms and 20 % misses, a relevant label counts (1 - .1) / .7 = 9/7, any other
+    # label counts -.1 / .7 = -1/7, and an original positive counts 1.
+    # The top 2 of B are v1 v3 | v1 v2 | v3 v1: (9/7 - 1/7) / 2, (1 + 9/7) / 2, (9/7 - 1/7) / 2.
     row = score(result, "B", "P@2")
     assert row["raw"] == pytest.approx(2 / 3)
     assert row["corrected"] == pytest.approx((8 / 7 + 16 / 7 + 8 / 7) / 6)
     assert row["change"] == pytest.approx(row["raw"] - row["corrected"])
-    # The third video of B is v0 | v0 | v2: an original, 9/7, an original.
+    # The third videos of B are v0 | v0 | v2. They count 1 (original), 9/7 and 1 (original).
     third = score(result, "B", "P@3")["corrected"]
     assert third == pytest.approx(min(1, (15 / 7 + 25 / 7 + 15 / 7) / 9))
-    # No share is above 1: A has an original, 9/7 and 9/7 at rank 1.
+    # At rank 1 of A, the videos count 1, 9/7 and 9/7. A share is limited to 1.
     assert score(result, "A", "C@1")["corrected"] == 1
     assert result["used"] == "typed"
-    # The raw C@1 of 1 depends on one label each for c1 and c2.
+    # The raw C@1 of 1 depends on one label of c1 and one of c2.
     deciding = {(row["run"], row["measure"]): row for row in result["deciding"]}
     assert deciding["A", "C@1"]["deciding"] == deciding["A", "C@1"]["to_confirm"] == 2
-    assert "The error rates were entered." in KIND.warnings(result)[0]
-    assert "All labels are from one annotator." in KIND.warnings(result)[1]
+    assert "The error rates were entered." in ANALYSIS.warnings(result)[0]
+    assert "All labels are from one annotator." in ANALYSIS.warnings(result)[1]
 
 
 def test_labels_only_also_corrects_original_positives(benchmark: Benchmark) -> None:
@@ -91,10 +92,10 @@ def test_without_second_labels_and_gold_nothing_is_corrected(benchmark: Benchmar
         "fewer than 10 answers to control pairs that are relevant, or to those that are not",
         "no pair has two labels",
     ]
-    (warning,) = KIND.warnings(result)
+    (warning,) = ANALYSIS.warnings(result)
     assert warning.startswith("No score is corrected, because the error rates are unknown")
-    assert KIND.charts(result) == []
-    assert [len(table.rows) for table in KIND.tables(result)] == [0, 3, 0, 0]
+    assert ANALYSIS.charts(result) == []
+    assert [len(table.rows) for table in ANALYSIS.tables(result)] == [0, 3, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_invalid_options_are_refused(
     benchmark: Benchmark, options: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
-        build_question(KIND, benchmark, options)
+        build_question(ANALYSIS, benchmark, options)
     assert reason in str(caught.value)
 
 
@@ -126,8 +127,11 @@ CAPTIONS, VIDEOS, PEOPLE = 60, 20, 4
 
 
 def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
-    """Simulate four annotators with 5 % false alarms and 10 % misses. Half of the pairs have two
-    labels, and a third if these differ. Also return the relevant pairs, [captions, videos]."""
+    """Simulate four annotators with 5 % false alarms and 10 % misses.
+
+    Half of the pairs get a second label, and a third if the two differ. Also return which pairs are
+    relevant, bool [captions, videos].
+    """
     rng = np.random.default_rng(5)
     benchmark = make_benchmark(folder, captions=CAPTIONS, videos=VIDEOS)
     truth = rng.random((CAPTIONS, VIDEOS)) < 0.25
@@ -154,7 +158,7 @@ def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
     return benchmark, truth
 
 
-def test_saturation_compares_with_the_same_change(tmp_path: Path) -> None:
+def test_saturation_uses_the_change_by_wrong_labels(tmp_path: Path) -> None:
     benchmark, _ = simulated(tmp_path)
     options = {"measures": "C@1 P@5 AP", "resamples": "100"}
     for only in ({}, {"only": "on"}):
@@ -191,13 +195,13 @@ def test_rates_and_scores_are_close_to_the_true_ones(tmp_path: Path) -> None:
         assert used["miss"] == pytest.approx(0.1, abs=0.05)
         low, high = used["false_alarm_interval"]
         assert low < 0.05 < high
-        ranked = build_question(KIND, benchmark, {}).inputs.ranked["A"]
+        ranked = build_question(ANALYSIS, benchmark, {}).inputs.ranked["A"]
         true = np.take_along_axis(truth, ranked, axis=1).mean()
         row = score(result, "A", "P@10")
         assert row["interval"][0] < true < row["interval"][1]
         assert abs(row["corrected"] - true) < 0.02
         assert row["change_interval"][0] < row["change"] < row["change_interval"][1]
-    # All annotators have the same error rates here, so that individual rates change little.
+    # All annotators have the same error rates here, so individual rates change little.
     one, other = (score(found, "A", "C@10") for found in by_source.values())
     assert one["corrected"] == pytest.approx(other["corrected"], abs=0.01)
     strata = {row["stratum"]: row for row in by_source["auto"]["labels"]}
@@ -209,7 +213,7 @@ def test_rates_and_scores_are_close_to_the_true_ones(tmp_path: Path) -> None:
 def test_tables_and_charts_contain_the_result(tmp_path: Path) -> None:
     benchmark, _ = simulated(tmp_path)
     result = result_of(benchmark, measures="C@1 AP", resamples="100", unit="videos")
-    tables = {table.name: table for table in KIND.tables(result)}
+    tables = {table.name: table for table in ANALYSIS.tables(result)}
     assert list(tables) == ["scores", "rates", "labels", "deciding"]
     assert [(row["run"], row["measure"]) for row in tables["scores"].rows] == [
         ("A", "C@1"),
@@ -217,7 +221,7 @@ def test_tables_and_charts_contain_the_result(tmp_path: Path) -> None:
     ]
     assert tables["rates"].rows[0]["source"] == "Pairs with several labels, used here"
     assert [row["measure"] for row in tables["deciding"].rows] == ["C@1"]
-    (chart,) = KIND.charts(result)
+    (chart,) = ANALYSIS.charts(result)
     assert [(row["measure"], row["labels"]) for row in chart.spec["data"]["values"]] == [
         ("C@1", "Raw"),
         ("C@1", "Corrected"),
@@ -253,7 +257,7 @@ def test_an_older_label_set_keeps_its_own_counts(benchmark: Benchmark, tmp_path:
     assert found.relevant[1] == 1
 
 
-def test_gold_counts_answers_to_control_pairs_of_people_whose_labels_count(tmp_path: Path) -> None:
+def test_gold_answers_exclude_training_items_and_other_people(tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=8, gold=4, gold_share=0.3)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     while assignments := claim(campaign, anna):

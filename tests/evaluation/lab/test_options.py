@@ -17,7 +17,7 @@ from tests.factories import add_tags, add_train_captions
 
 # Form data with which an analysis has all its options.
 DATA = {"slices": {"by": "tags"}}
-# Form data that differs from the initial values in each field that may be empty.
+# Form data with values for the fields that may be empty.
 ENTERED = {
     "label-noise": {"rates": "typed", "false_alarms": "1.5", "misses": "2"},
     "matching": {"threshold": "0.5"},
@@ -51,8 +51,8 @@ def test_options_are_as_declared(
     wrong, ordered = {}, make_ordered_benchmark(tmp_path)
     for name, analysis in ANALYSES.items():
         data = DATA.get(name, {}) | entered.get(name, {})
-        asked = ordered if analysis.needs_studies else benchmark
-        options = build_question(analysis, asked, data).options
+        used = ordered if analysis.needs_studies else benchmark
+        options = build_question(analysis, used, data).options
         declared = declared_types(analysis.compute)
         wrong[name] = set(options) ^ set(declared) or {
             key for key, hint in declared.items() if not has_type(options[key], hint)
@@ -69,7 +69,7 @@ def declared_types(function: Any) -> dict[str, Any]:
 
 
 def has_type(value: Any, hint: Any) -> bool:
-    """Return whether a value of JSON has the type. As in a result, a `float` can be an `int`."""
+    """Return whether a value of JSON has the type. An `int` also has the type `float`."""
     parts = get_args(hint)
     match get_origin(hint):
         case None:

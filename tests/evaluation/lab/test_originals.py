@@ -46,7 +46,7 @@ def result_of(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
     return result
 
 
-def front(client: Client, key: str = "tiny") -> str:
+def originals_section(client: Client, key: str = "tiny") -> str:
     """Return the text of the section on the benchmark's page, or an empty text."""
     page = client.get(f"/benchmarks/{key}/").content.decode()
     found = re.search(r'<section aria-labelledby="originals">.*?</section>', page, re.DOTALL)
@@ -54,7 +54,7 @@ def front(client: Client, key: str = "tiny") -> str:
 
 
 def test_the_rejected_share_and_the_scores_with_and_without(benchmark: Benchmark) -> None:
-    """One of three original positives is rejected: that of c1, which also has v0 and v2."""
+    """One of three original positives is rejected: v1 of c1. v0 and v2 are also relevant to c1."""
     result = result_of(benchmark, measures="C@1 AP", resamples="200", unit="captions")
     assert [result[name] for name in ("known", "judged", "settled", "relevant", "irrelevant")] == [
         3,
@@ -67,10 +67,10 @@ def test_the_rejected_share_and_the_scores_with_and_without(benchmark: Benchmark
     low, high = result["interval"]
     assert 0 < low < 1 / 3 < high < 1
     rows = {(row["run"], row["measure"]): row for row in result["rows"]}
-    # B has v1 of c1 first, which is no longer a positive.
+    # For c1, B has v1 first, which does not count without the rejected pairs.
     assert (rows["B", "C@1"]["kept"], rows["B", "C@1"]["dropped"]) == (1, pytest.approx(2 / 3))
     assert rows["B", "C@1"]["difference"] == pytest.approx(-1 / 3)
-    # A lists c1's v0 first and not its v2, so it has 1/2 of the positives instead of 2/3.
+    # For c1, A lists v0 first, then v1, and not v2. So its AP is 2/3 with v1 and 1/2 without.
     assert rows["A", "AP"]["kept"] == pytest.approx((1 + 2 / 3 + 1) / 3)
     assert rows["A", "AP"]["dropped"] == pytest.approx((1 + 1 / 2 + 1) / 3)
     assert result["examples"] == [
@@ -90,12 +90,12 @@ def test_unsettled_pairs_are_left_out(benchmark: Benchmark, tmp_path: Path) -> N
     result = result_of(benchmark, measures="C@1", resamples="100")
     assert (result["judged"], result["settled"], result["irrelevant"]) == (3, 2, 0)
     assert result["share"] == 0
-    # A pair in conflict stays positive.
+    # An original positive in conflict stays a positive.
     assert {row["difference"] for row in result["rows"]} == {0}
 
 
-def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> None:
-    """Without rejected original positives no score changes, for any grade of the originals."""
+def test_both_scores_use_the_grade_of_the_originals(benchmark: Benchmark, tmp_path: Path) -> None:
+    """Without rejected original positives, no score changes, for any grade of the originals."""
     add_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     LabelSet.objects.update(original_grade=3)
@@ -104,7 +104,7 @@ def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> N
     assert result["rows"][0]["kept"] < 1
 
 
-def test_few_videos_with_settled_original_positives_are_a_warning(benchmark: Benchmark) -> None:
+def test_few_videos_with_settled_original_positives_show_a_warning(benchmark: Benchmark) -> None:
     warnings = get_analysis("originals").warnings
     result = result_of(benchmark) | {"unit": "videos", "units": 100}
     old = {name: value for name, value in result.items() if name != "share_units"}
@@ -139,7 +139,7 @@ def test_the_page_shows_rejected_original_positives(benchmark: Benchmark, rita: 
     found = compute_overview_analysis(benchmark=benchmark)
     assert found is not None
     low, high = (f"{100 * end:.1f}" for end in found.result["interval"])
-    text = front(rita)
+    text = originals_section(rita)
     assert (
         "By label set 1.0.0, 3 of the 3 original positives are judged and settled. "
         "1 of them is labelled not relevant: 33.3 % " in text
@@ -154,14 +154,14 @@ def test_the_page_shows_rejected_original_positives(benchmark: Benchmark, rita: 
 
 
 def test_the_page_computes_nothing(benchmark: Benchmark, rita: Client) -> None:
-    assert "Not computed for these labels yet." in front(rita)
+    assert "Not computed for these labels yet." in originals_section(rita)
     assert not AnalysisResult.objects.exists()
     assert not Job.objects.exists()
 
 
 def test_without_labels_the_page_has_no_finding(tmp_path: Path, rita: Client) -> None:
     benchmark = make_benchmark(tmp_path)
-    assert front(rita) == ""
+    assert originals_section(rita) == ""
     assert compute_overview_analysis(benchmark=benchmark) is None
 
 
@@ -170,11 +170,11 @@ def test_without_rejections_the_page_has_no_table(tmp_path: Path, rita: Client) 
     add_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     compute_overview_analysis(benchmark=benchmark)
-    assert front(rita).endswith("No original positive is judged and settled yet.")
+    assert originals_section(rita).endswith("No original positive is judged and settled yet.")
     add_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 1), ("c1", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     compute_overview_analysis(benchmark=benchmark)
-    text = front(rita)
+    text = originals_section(rita)
     assert "By label set 1.1.0, 2 of the 3 original positives are judged and settled." in text
     assert "0 of them are labelled not relevant: 0.0 % (95 % interval 0.0 to " in text
     assert "dropped" not in text
@@ -186,10 +186,10 @@ def test_earlier_labels_are_named_until_the_newest_are_counted(
     compute_overview_analysis(benchmark=benchmark)
     # A result with other options is not shown instead.
     analyse(question=build_question(get_analysis("originals"), benchmark, {"measures": "RR"}))
-    assert "Newer labels are not counted yet." not in front(rita)
+    assert "Newer labels are not counted yet." not in originals_section(rita)
     add_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    text = front(rita)
+    text = originals_section(rita)
     assert "By label set 1.0.0, 3 of the 3" in text
     assert "Newer labels are not counted yet." in text
     assert "RR" not in text

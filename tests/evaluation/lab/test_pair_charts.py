@@ -1,4 +1,4 @@
-"""Charts of pairs, for values that are undefined or negative."""
+"""Charts of all pairs of runs or proxies, with values that are undefined or negative."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.lab.analyses.pair_charts import pair_charts
 
 
 def specs_of(values: list[float | None], names: str = "ABCDE") -> list[dict[str, Any]]:
-    """Return the matrix and the list of pairs of a chart; both are empty if there is no chart."""
+    """Return the specifications of the matrix and the list of pairs, or nothing without a chart."""
     pairs = [
         {"names": list(pair), "correlation": value}
         for pair, value in zip(combinations(names, 2), values, strict=True)

@@ -39,8 +39,8 @@ def label_set(tmp_path: Path, db: None) -> LabelSet:
     benchmark = import_benchmark(
         key="shapes", captions=write_captions(tmp_path, CAPTIONS)
     ).benchmark
-    # By the original positives, a_1 finds q0 at rank 2 and q1 at rank 1. By the labels, v1 is
-    # relevant for q0, so a_1 is correct for both. b finds nothing at rank 1.
+    # a_1 has the original positive of q0 at rank 2 and that of q1 at rank 1. By the labels, v1 is
+    # also relevant to q0, so a_1 is correct for both captions. b is correct only for q0.
     make_run(tmp_path, benchmark, {"q0": ["v1", "v0"], "q1": ["v1", "v0"]}, system="a_1")
     make_run(tmp_path, benchmark, {"q0": ["v0"], "q1": ["v0", "v1"]}, system="b")
     build_pool(benchmark=benchmark, depth=2)
@@ -56,7 +56,7 @@ def paper_of(label_set: LabelSet) -> Paper:
 
 def test_the_tables_have_the_figures_of_the_analyses(label_set: LabelSet) -> None:
     tables = paper_of(label_set).tables
-    # A (B + C): by the labels, by the original positives, difference.
+    # A score is written as A (B + C): by the labels, by the original positives, and the difference.
     assert r"a\_1 & 100.0 (50.0 $+50.0$) & 100.0 (100.0 $+0.0$)" in tables
     assert r"b & 50.0 (50.0 $+0.0$)" in tables
     assert "Judged pairs & 4 \\\\\nJudgments & 5 \\\\\nRelevant pairs & 3 \\\\" in tables

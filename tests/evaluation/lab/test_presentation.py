@@ -103,7 +103,7 @@ def test_settings_are_collapsed_and_summarised(benchmark: Benchmark, rita: Clien
     )
 
 
-def test_a_chart_is_a_file(benchmark: Benchmark, rita: Client) -> None:
+def test_a_chart_is_downloaded_as_a_file(benchmark: Benchmark, rita: Client) -> None:
     stored = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     response = rita.get(f"{PAGE}charts/ranks/")
     name = f"tiny-ranks-labels1.0.0-{stored.key[:12]}-ranks.vl.json"
@@ -142,7 +142,7 @@ def test_a_matrix_of_many_runs_is_a_list_of_pairs_on_a_phone(
     assert shares == sorted(shares, reverse=True)
 
 
-def test_settings_of_the_comparison_are_folded_if_there_are_lists(
+def test_settings_of_the_comparison_are_collapsed_if_there_are_lists(
     benchmark: Benchmark, rita: Client
 ) -> None:
     page = rita.get("/benchmarks/tiny/compare/", {"show": "every"}).content.decode()

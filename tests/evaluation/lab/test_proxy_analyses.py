@@ -1,4 +1,4 @@
-"""The analyses of proxies by command and page, with results that are computed by hand."""
+"""The analyses of proxies and their pages. The expected results are computed by hand."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     options = {"measures": "C@1", "threshold": "0.75", "proxies": ["near"]}
     result = result_of(benchmark, "proxy-calibration", **options)
     # At rank 1, A has v0 for c0 and c1, and v3 for c2; B has v1 for c0 and c1, and v3 for c2. The
-    # proxy “near” calls only c2 v3 relevant, in addition to the original positives. People judged
-    # all of these pairs at rank 1 relevant.
+    # proxy “near” calls only c2 v3 relevant, in addition to the original positives. By people, all
+    # of these pairs at rank 1 are relevant or original positives.
     keys = ("run", "original", "by_proxy", "by_people", "difference")
     third = pytest.approx(1 / 3)
     assert [[row[key] for key in keys] for row in result["scores"]] == [
@@ -100,8 +100,8 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     # Cross-fitting changes nothing, because the threshold is entered.
     assert result["rows"][0]["fitted_alpha"] == pytest.approx(1 - 17 * 3 / (5 * 13))
     labels_only = result_of(benchmark, "proxy-calibration", **options, only="on")
-    # All twelve judged pairs are compared. “near” has 1 for c1 and its own
-    # video, but people judged this pair not relevant.
+    # All twelve judged pairs are compared. “near” has 1 for c1 and its own video, but people judged
+    # this pair not relevant.
     assert (labels_only["pairs"], labels_only["relevant"], labels_only["known"]) == (12, 6, 0)
     assert [row["called"] for row in labels_only["curve"]][-1] == 3
     text = get_analysis("proxy-calibration").findings(result)
@@ -134,15 +134,16 @@ def test_equal_captions_count_once(tmp_path: Path) -> None:
     videos = write_videos(tmp_path, [(f"v{i}", "", "") for i in range(4)])
     captions = write_captions(tmp_path, rows)
     benchmark = import_benchmark(key="twins", captions=captions, videos=videos).benchmark
-    # Each dog caption matches v0 and v1, and c2 matches v2. These pairs are not compared.
+    # Both dog captions share the original positives v0 and v1, and c2 has v2. These pairs are not
+    # compared.
     add_proxy(tmp_path, benchmark, [[1, 1, 0, 0.5], [1, 1, 0, 0.5], [0, 0, 1, 0.25]], "near")
     judged = [("c0", "v1", 1), ("c1", "v3", 1), ("c0", "v3", 1), ("c0", "v2", 0), ("c2", "v3", 0)]
     add_judgments(tmp_path, benchmark, [(c, v, "anna", label) for c, v, label in judged])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, "proxy-calibration", step="0.5")
     assert (result["pairs"], result["relevant"], result["known"]) == (3, 1, 3)
-    # Equal captions are one text. Of its pairs with the four videos and those of the other text,
-    # three are original positives.
+    # Equal captions are one text, so there are eight pairs of two texts with four videos. Three of
+    # them are original positives.
     assert [(row["pairs"], row["called"]) for row in result["curve"]] == [(1, 1), (0, 0)]
 
 
@@ -188,14 +189,14 @@ def test_examples_by_hand(benchmark: Benchmark) -> None:
         "low-relevant": ("c0", "v1", {"near": 0.5, "words": 0}, 1),
         "high-rejected": ("c2", "v1", {"near": 0.25, "words": 0}, 0),
     }
-    # v3 is the video of no caption.
+    # v3 is the only video that is not an original positive.
     (row,) = result["videos"]
     assert (row["caption_id"], row["video_id"], row["own"]) == ("c2", "v3", None)
     (row,) = result_of(benchmark, "proxies", examples="1", labels="original")["rows"]
     assert (row["group"], row["caption_id"], row["state"]) == ("differ", "c2", "unjudged")
 
 
-# --- Pages, and what is missing -------------------------------------------------------------------
+# --- Pages and missing inputs ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -213,13 +214,14 @@ def test_a_page_has_all_parts(benchmark: Benchmark, client: Client, name: str) -
         assert spec["usermeta"]["inputs"]["proxies"] == stored.inputs["proxies"]
 
 
-def test_what_is_missing_is_named(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_missing_labels_and_proxies_are_named(benchmark: Benchmark, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"^This analysis needs labels\. Select a label set"):
         build_question(get_analysis("proxy-calibration"), benchmark, {"labels": "original"})
     Proxy.objects.filter(name="words").delete()
     with pytest.raises(InvalidInput, match=r"^This analysis needs at least two proxies\."):
         build_question(get_analysis("proxy-correlation"), benchmark, {})
-    # With one proxy, nothing differs, and examples are those on which it differs from people.
+    # One proxy cannot differ from another, so the only examples are those on which it differs from
+    # people.
     groups = {row["group"] for row in result_of(benchmark, "proxies")["rows"]}
     assert groups == {"low-relevant", "high-rejected"}
     Proxy.objects.all().delete()
@@ -228,7 +230,7 @@ def test_what_is_missing_is_named(benchmark: Benchmark, tmp_path: Path) -> None:
             build_question(get_analysis(name), benchmark, {})
 
 
-def test_an_analysis_of_two_proxies_asks_for_a_second_one(
+def test_an_analysis_of_two_proxies_requires_a_second_one(
     benchmark: Benchmark, client: Client
 ) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))

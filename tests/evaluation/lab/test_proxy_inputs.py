@@ -1,4 +1,4 @@
-"""The field for proxies of an analysis: its selection, its provenance and the loaded values."""
+"""The field with which an analysis selects proxies, their provenance and their values."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def benchmark(tmp_path: Path) -> Benchmark:
     return make_worked_benchmark(tmp_path)
 
 
-def ask(benchmark: Benchmark, *names: str) -> Question:
+def question_with(benchmark: Benchmark, *names: str) -> Question:
     return build_question(ANALYSIS, benchmark, {"proxies": list(names)} if names else {})
 
 
 def test_all_proxies_are_the_default(benchmark: Benchmark) -> None:
-    question = ask(benchmark)
+    question = question_with(benchmark)
     assert question.options["proxies"] == ["near", "words"]
     hashes = dict(Proxy.objects.values_list("name", "sha256"))
     assert question.provenance["proxies"] == hashes
-    assert ask(benchmark, "words").provenance["proxies"] == {"words": hashes["words"]}
+    assert question_with(benchmark, "words").provenance["proxies"] == {"words": hashes["words"]}
 
 
 def test_an_address_can_have_several_proxies() -> None:
@@ -63,11 +63,11 @@ def test_an_address_can_have_several_proxies() -> None:
 
 def test_an_unknown_proxy_is_refused(benchmark: Benchmark) -> None:
     with pytest.raises(InvalidInput, match="other is not one of the available choices"):
-        ask(benchmark, "other")
+        question_with(benchmark, "other")
 
 
 def test_values_are_loaded_with_their_space(benchmark: Benchmark) -> None:
-    near, words = load_proxies(ask(benchmark).inputs)
+    near, words = load_proxies(question_with(benchmark).inputs)
     assert (near.name, words.name) == ("near", "words")
     assert near.values.dtype == np.float16
     assert isinstance(near.values, np.memmap)
@@ -81,7 +81,7 @@ def test_a_proxy_of_other_captions_is_refused(benchmark: Benchmark) -> None:
     Proxy.objects.filter(name="words").update(captions_sha256="f" * 64)
     reason = r"^The captions have changed since the proxy 'words' was added\."
     with pytest.raises(InvalidInput, match=reason):
-        load_proxies(ask(benchmark).inputs)
+        load_proxies(question_with(benchmark).inputs)
 
 
 def test_an_analysis_can_read_neither_labels_nor_runs(benchmark: Benchmark) -> None:
@@ -103,4 +103,4 @@ def test_an_analysis_can_read_neither_labels_nor_runs(benchmark: Benchmark) -> N
 def test_a_benchmark_without_proxies_is_refused(benchmark: Benchmark) -> None:
     Proxy.objects.all().delete()
     with pytest.raises(InvalidInput, match=r"^This analysis needs a proxy\."):
-        ask(benchmark)
+        question_with(benchmark)

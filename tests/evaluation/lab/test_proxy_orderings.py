@@ -1,4 +1,4 @@
-"""The analysis of ordering studies, with results that are computed by hand."""
+"""The analysis of ordering studies. The expected results are computed by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def study(tmp_path: Path) -> Campaign:
-    """Six captions and three videos; `overlap` gives later captions higher values, `tied` none."""
+    """Six captions, three videos and two proxies.
+
+    `overlap` gives later captions higher values. `tied` gives all captions the same value.
+    """
     benchmark = make_benchmark(tmp_path, captions=6, videos=3)
     add_proxy(tmp_path, benchmark, np.full((6, 3), 0.5), "tied")
     return make_study(tmp_path, benchmark=benchmark, name="Study 1")
@@ -41,11 +44,11 @@ def test_proxies_are_compared_with_people_by_hand(study: Campaign) -> None:
     order_all(study, ORDERS)
     result = result_of(study.benchmark)
     (people,) = result["studies"]
-    # In each video, all agree on 9 of 10 pairs: one person swaps the two most similar captions.
+    # For each video, people agree on 9 of 10 pairs: one swaps the two most similar captions.
     keys = ("name", "chosen_by", "people", "orders", "complete", "incomplete", "pairs")
     assert [people[key] for key in keys] == ["Study 1", "overlap", 3, 9, 3, 0, 30]
     assert (people["consistent"], people["share"], people["expected"]) == (27, 0.9, 0.25)
-    # The taus of two people are 1, 0.8 and 0.8.
+    # The taus of the three pairs of people are 1, 0.8 and 0.8.
     assert (people["tau"], people["cycles"]) == (pytest.approx(2.6 / 3), 0)
     overlap, tied = result["rows"]
     keys = ("proxy", "is_chooser", "consistent", "alike", "ties", "share", "by_video", "majority")
@@ -59,7 +62,7 @@ def test_proxies_are_compared_with_people_by_hand(study: Campaign) -> None:
     assert sum(row["alike"] for row in result["pairs"] if row["proxy"] == "overlap") == 27
 
 
-def test_findings_come_first(study: Campaign) -> None:
+def test_findings_and_warnings_contain_the_figures(study: Campaign) -> None:
     order_all(study, ORDERS)
     result, analysis = result_of(study.benchmark), get_analysis("proxy-orderings")
     people, best, others = analysis.findings(result)
@@ -87,7 +90,7 @@ def test_videos_without_all_orders_are_left_out(study: Campaign) -> None:
     assert (people["complete"], people["incomplete"], people["pairs"]) == (1, 2, 10)
 
 
-def test_a_new_order_changes_the_result_but_not_the_question(study: Campaign) -> None:
+def test_a_new_order_changes_the_key_but_not_the_stable_key(study: Campaign) -> None:
     order_all(study, ORDERS, videos=2)
     analysis = get_analysis("proxy-orderings")
     before = build_question(analysis, study.benchmark, {})
@@ -100,7 +103,7 @@ def test_a_new_order_changes_the_result_but_not_the_question(study: Campaign) ->
     assert list(outdated.inputs["studies"]) == [str(study.pk)]
 
 
-def test_what_is_missing_is_named(tmp_path: Path, client: Client) -> None:
+def test_a_missing_ordering_study_is_named(tmp_path: Path, client: Client) -> None:
     benchmark = make_benchmark(tmp_path, captions=6, videos=3)
     add_proxy(tmp_path, benchmark, np.zeros((6, 3)), "zero")
     client.force_login(make_user("rita", Role.RESEARCHER))

@@ -1,4 +1,4 @@
-"""nDCG and limits of recall by proxies, by hand and against other calculations."""
+"""nDCG and limits of recall by proxies, with expected values by hand or from the definitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.factories import add_proxy, import_run, make_benchmark, make_run
 
 pytestmark = pytest.mark.django_db
 
-# Captions x videos: c0 and c2 belong to v0, c1 to v1. c3 is of v2, but nothing is relevant for it.
+# Captions x videos. No video is relevant to c3.
 SCORES = [[0.9, 0.5, 0.1], [0.2, 0.4, 0.3], [0.5, 0.6, 0.7], [0.3, 0.2, 0.1]]
 RELEVANCE = [[1, 0.5, 0], [0, 1, 0.25], [0.75, 0, 0.5], [0, 0, 0]]
 
@@ -68,7 +68,7 @@ def test_ndcg_of_both_directions(benchmark: Benchmark, gain: str) -> None:
         ]
         mean, random = np.mean(values, axis=0).tolist()
         assert (row["queries"], row["left_out"]) == (3, len(scores) - 3)
-        # The lists have one rank, but the matrix has all.
+        # The lists have one rank, but the whole matrix is scored.
         assert (row["depth"], row["items"]) == (len(scores[0]), len(scores[0]))
         assert row["gains"][gain] == {
             "ndcg": pytest.approx(mean),
@@ -112,7 +112,7 @@ def test_a_run_of_lists_is_scored_to_its_depth(benchmark: Benchmark, tmp_path: P
     make_run(tmp_path, benchmark, {"c0": ["v1"], "c1": ["v1"], "c2": ["v0"]}, system="L")
     result = result_of(benchmark, "proxy-ndcg", runs=["L"], gain="linear")
     (row,) = result["rows"]
-    # The ideal of each query has all its relevant items, at most two.
+    # The ideal list of each query consists of its two relevant items.
     ideal = [1 + 0.5 / math.log2(3), 1 + 0.25 / math.log2(3), 0.75 + 0.5 / math.log2(3)]
     assert row["gains"]["linear"]["ndcg"] == pytest.approx(
         (0.5 / ideal[0] + 1 / ideal[1] + 0.75 / ideal[2]) / 3
@@ -130,13 +130,13 @@ def test_a_run_of_lists_is_scored_to_its_depth(benchmark: Benchmark, tmp_path: P
 def test_limits_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "proxy-limits", threshold="0.7", cutoffs="1 2 3")
     to_video, to_text = result["rows"]
-    # The ranks of the own videos v0, v1, v2 and v0 are 1, 1, 1 and 1. For c2, v0 is equivalent
-    # and has rank 3.
+    # The own videos v0, v1, v2 and v0 all have rank 1. For c2, v0 is equivalent and has rank 3.
     assert to_video["recalls"] == {"own": [1, 1, 1], "upper": [1, 1, 1], "lower": [0.75, 0.75, 1]}
     assert to_video["lower"] == pytest.approx((0.75 * 0.75 * 1) ** (1 / 3))
     assert (to_video["equivalent"], to_video["queries"], to_video["left_out"]) == (5 / 4, 4, 0)
-    # v0 ranks c0, c2, c3, c1: own c0 and c3, equivalent c2. It counts by c0, so c3 does not lower
-    # its limit. v1 ranks c2, c0, c1, c3: own c1. v2 ranks c2 first, its own.
+    # v0 ranks c0, c2, c3, c1. c0 and c3 are its own captions, and c2 is equivalent. Only the best
+    # own caption counts, so c3 does not lower the limit. v1 ranks c2, c0, c1, c3, and c1 is its
+    # own. v2 ranks c2 first, which is its own.
     assert to_text["recalls"] == {
         "own": [2 / 3, 2 / 3, 1],
         "upper": [2 / 3, 2 / 3, 1],

@@ -1,6 +1,6 @@
-"""More tables of the worked benchmark by hand, in addition to `test_analyses`.
+"""More analyses of the worked benchmark, in addition to those of `test_analyses`.
 
-The lists and the positives, for the captions c0 | c1 | c2:
+The expected results are computed by hand, from these lists and positives of c0 | c1 | c2:
 
 A         v0 v1 v2 | v0 v1 v3 | v3 v2 v0
 B         v1 v3 v0 | v1 v2 v0 | v3 v1 v2
@@ -45,12 +45,13 @@ def test_bounds_of_measures_that_divide_by_all_positives(benchmark: Benchmark) -
     # 1. If it is not, AP does not change.
     a, b = rows["A", "AP"], rows["B", "AP"]
     assert (a["score"], a["bounds"]) == (near(2 / 3), near([2 / 3, 1]))
-    # B has only that of c1, at rank 1. Two more of three positives make AP 2/3 for c0 and c2.
+    # In its top 2, B has only that of c1, at rank 1. If both videos of c0 or c2 are relevant, two
+    # of three positives are listed, and AP is 2/3.
     assert (b["score"], b["bounds"]) == (near(1 / 3), near([1 / 3, (2 / 3 + 1 + 2 / 3) / 3]))
     # Without unjudged videos, all lists of A begin with a positive. B's lists of c0 and c2 are
     # empty.
     assert [rows[run, "C@1"]["condensed"] for run in "AB"] == near([1, 1 / 3])
-    # No pair is judged not relevant, so that bpref is the share of the positives in the list.
+    # No pair is judged not relevant, so bpref is the share of the positives in the list.
     assert [row["bpref"] for row in result["judged"]] == near([1, 1 / 3])
     # No video above A's positives at rank 2 is judged. infAP assumes that it is relevant with
     # probability 1/2, so the precision there is (1 + 1/2) / 2.
@@ -60,17 +61,17 @@ def test_bounds_of_measures_that_divide_by_all_positives(benchmark: Benchmark) -
 
 def test_estimates_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", depth="2", measures="C@1")
-    # A has both of two, two of three and both of two positives. B has v1, v1 v2 and v3. No video
-    # that is not relevant is above them.
+    # The top 2 of A contain both of two, two of three and both of two positives. Those of B contain
+    # v1, v1 v2 and v3. No irrelevant video is above a positive.
     assert [row["bpref"] for row in result["judged"]] == near(
         [(1 + 2 / 3 + 1) / 3, (1 / 2 + 2 / 3 + 1 / 2) / 3]
     )
-    # Without A, its v0 of c1 is unjudged, above the original v1. Of the pairs that only B
-    # contributed to a list with a known positive, one is judged: v2 of c1, which is relevant. So
-    # A's v0 is expected to be relevant.
+    # Without the labels that only A contributed, v0 of c1 is unjudged. It is in a list with a known
+    # positive, the original v1. Only one judged pair is unique to B and in such a list: c1 with v2.
+    # This pair is relevant, so v0 is expected to be relevant, too.
     a, b = result["checks"]
     assert (a["truth"], a["known"], a["expected"]) == (1, near(2 / 3), 1)
-    # The pairs that only B contains are not at rank 1, or are original.
+    # B's videos at rank 1 are also in A's top 2, so its C@1 is known without B.
     assert (b["truth"], b["known"], b["expected"]) == (1, 1, 1)
 
 
@@ -86,11 +87,12 @@ def test_labels_only_exclude_the_original_positives(benchmark: Benchmark) -> Non
     alone = result_of(benchmark, "bounds", depth="2", measures="P@2", only="on")
     for row in alone["rows"]:
         assert row["bounds"] == [row["score"]] * 2 == [near(row["expected"])] * 2
-    # A: v0 v1, v0 and v3 v2 are relevant; B: v1, v2 and v3.
+    # In the top 2 of A, v0 v1, v0 and v3 v2 are relevant. In those of B, v1, v2 and v3 are.
     assert [row["score"] for row in alone["rows"]] == near([5 / 6, 1 / 2])
     left = result_of(benchmark, "leave-one-out", depth="2", measures="P@2", only="on")["runs"]
     assert [left[run]["all"]["P@2"] for run in "AB"] == near([5 / 6, 1 / 2])
-    # Only A contributed v0 of c0 and of c1 and v2 of c2, and only B contributed v2 of c1.
+    # Of the relevant pairs, only A contributed v0 of c0, v0 of c1 and v2 of c2, and only B
+    # contributed v2 of c1.
     assert [left[run]["left_out"]["P@2"] for run in "AB"] == near([1 / 3, 1 / 3])
     replayed = result_of(benchmark, "replay", measure="C@1", depth="1", only="on")
     assert {row["positives"] for row in replayed["rows"] if row["pairs"] == 0} == {0}
@@ -98,7 +100,7 @@ def test_labels_only_exclude_the_original_positives(benchmark: Benchmark) -> Non
         build_question(get_analysis("matching"), benchmark, {"only": "on"})
 
 
-def test_a_run_without_sole_pairs_is_no_check(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_run_without_unique_pairs_is_not_checked(benchmark: Benchmark, tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v1"], "c1": ["v1"], "c2": ["v3"]}, system="C")
     result = result_of(benchmark, "bounds", depth="2", measures="C@1")
     assert [row["run"] for row in result["rows"]] == ["A", "B", "C"]
@@ -106,7 +108,8 @@ def test_a_run_without_sole_pairs_is_no_check(benchmark: Benchmark, tmp_path: Pa
 
 
 # The only gram of c0 is also in c1. The six grams of c1 are in two captions each. Five of the 19
-# grams of c2 are in c1. So all weights of c1 are equal, and c2 has two different weights.
+# grams of c2 are in c1. So all weights of c1 are equal, and c2 has two different weights. FIRST_TWO
+# is the similarity of c0 and c1, and LAST_TWO that of c1 and c2.
 IN_TWO, IN_ONE = log(4 / 3) + 1, log(4 / 2) + 1
 FIRST_TWO = 1 / sqrt(6)
 LAST_TWO = 5 * IN_TWO / (sqrt(6) * sqrt(5 * IN_TWO**2 + 14 * IN_ONE**2))
@@ -125,7 +128,7 @@ def test_labels_from_captions(benchmark: Benchmark) -> None:
     assert [curve[0.38][key] for key in shares] == near([1, 1 / 2, 2 / 3])
     assert [curve[0.42][key] for key in shares] == [0, 0, 0]
     assert result["threshold"] == 0.02
-    # A gains c1, B gains c0; both begin with v3 for c2.
+    # By the matching pairs, A is also correct for c1, and B for c0. Both have v3 first for c2.
     for row in result["scores"]:
         by = [row[key] for key in ("original", "matched", "labelled")]
         assert by == near([1 / 3, 2 / 3, 1]), row["run"]
@@ -133,7 +136,7 @@ def test_labels_from_captions(benchmark: Benchmark) -> None:
 
 def test_wording_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "wording", measure="P@2", resamples="100")
-    # Means over both other captions: 0.204, 0.393 and 0.189.
+    # The mean similarities to both other captions are 0.204, 0.393 and 0.189.
     rows = {
         (row["run"], row["overlap"]): (row["captions"], row["mean"])
         for row in result["rows"]
@@ -175,14 +178,14 @@ def test_slices_by_positives(benchmark: Benchmark) -> None:
 def test_effect_size_and_randomisation(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "significance", measure="P@2", resamples="200")
     (pair,) = result["comparisons"]
-    # A is better by 1/2, 0 and 1/2: the mean is 1/3 and the standard deviation 1/sqrt(12). Two of
-    # the four sign assignments of the two halves have a sum as far from 0.
+    # A is better by 1/2, 0 and 1/2. The mean is 1/3, and the standard deviation is 1/sqrt(12). Two
+    # of the four sign assignments to 1/2 and 1/2 have a sum as far from 0.
     assert (pair["difference"], pair["effect"]) == (near(1 / 3), near(sqrt(12) / 3))
     assert (pair["p_randomisation"], pair["p_holm"]) == (1 / 2, 1 / 2)
-    # By the original positives, A has one of two for each caption, and B only for c1.
+    # By the original positives, A has a positive in the top 2 of each caption, and B only for c1.
     assert [(row["original"], row["labelled"]) for row in result["ranks"]] == [(1, 1), (2, 2)]
     assert result["ranking"]["tau"] == 1
-    # With three captions, the interval of B's 2/3 is all of 0 to 1.
+    # With three captions, the interval of B's score of 2/3 reaches 1.
     assert [row["saturated_by"] for row in result["ranks"]] == ["interval", "interval"]
 
 
@@ -199,14 +202,14 @@ def test_sub_samples_by_hand(benchmark: Benchmark) -> None:
     assert (original["histogram"]["first"], original["histogram"]["width"]) == (0, 1 / 4)
     shares = [count / int(drawn) for count in original["histogram"]["counts"]]
     assert shares == pytest.approx([value / 81 for value in (16, 32, 24, 8, 1)], abs=0.006)
-    # Each is correct once when the other is wrong: differences 1, -1, 0.
+    # Each run is correct once when the other is wrong, so the differences are 1, -1 and 0.
     pair = result["pairs"][1]
     assert (pair["by"], pair["difference"]) == ("original", 0)
     assert pair["smallest"] == pytest.approx(1.96 * sqrt(2 / 3 / 4), abs=0.01)
 
 
-def test_sub_samples_in_parts_of_two_captions(benchmark: Benchmark) -> None:
-    """Scores halfway between two bins are all in the same bin."""
+def test_a_histogram_of_sub_samples_with_bins_of_two_captions(benchmark: Benchmark) -> None:
+    """A score halfway between the centres of two bins is always in the upper bin."""
     drawn = 100_000
     options = {"measure": "C@1", "sizes": "500", "resamples": str(drawn)}
     rows = result_of(benchmark, "bootstrap", **options)["rows"]
@@ -227,15 +230,15 @@ def test_plan_by_hand(benchmark: Benchmark) -> None:
     )
     found = {row["design"]: row for row in result["rows"] if row["difference"] == 1 / 2}
     # Two of three captions are discordant: (1.960 √(2/3) + 0.842 √(2/3 - 1/4))² / (1/2)² = 18.4.
-    # Both shares are 1/3. With different captions, the systems have 7/12 and 1/12:
+    # Both scores are 1/3. If they differ by 1/2 on different captions, they are 7/12 and 1/12:
     # (1.960 √(4/9) + 0.842 √(35/144 + 11/144))² / (1/2)² = 12.7.
     assert [(found[design]["deviation"], found[design]["captions"]) for design in found] == [
         (1, 19),
         (near(sqrt(2 / 3)), 26),
     ]
     paired = found["paired"]
-    # There are four pairs per caption. A tenth has a second label, and 5 % of these a third one.
-    # An hour costs 15.
+    # There are four pairs per caption. A tenth of the pairs have a second label, and 5 % of these a
+    # third. An hour costs 15.
     assert (paired["pairs"], paired["judgments"]) == (76, 84)
     assert (paired["hours"], paired["money"]) == (near(83.98 * 4 / 3600), near(83.98 / 60))
 
@@ -244,8 +247,8 @@ def test_replay_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "replay", measure="C@1", depth="1", error="10")
     # The pool of depth 1 is c0 with v0 v1, c1 with v0 v1 and c2 with v3. All are relevant, so both
     # runs are correct for all captions. With only the original positives, each is correct once. The
-    # first pairs of c0, c1 and c2 are from A, B and A: two original positives, and v3, which both
-    # runs have. The fourth pair makes one of the runs correct for another caption.
+    # first three pairs are c0 with v0, c1 with v1 and c2 with v3: two original positives, and a
+    # pair of both runs. The fourth pair makes one of the runs correct for another caption.
     errors = {(row["strategy"], row["pairs"]): row["error"] for row in result["rows"]}
     for strategy in ("depth", "move-to-front", "max-mean"):
         found = [errors[strategy, pairs] for pairs in (0, 3, 4, 5)]

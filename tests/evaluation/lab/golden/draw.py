@@ -25,10 +25,10 @@ from evaluation.demo.systems import score_systems
 
 FOLDER = Path(__file__).parent / "input"
 VIDEOS, CAPTIONS, DEPTH = 48, 240, 12
-POOLED = 6
-# The number of labels of a pair.
+POOLED = 6  # depth to which the ranked lists are judged
+# The weight of each number of labels that a pair can have.
 LABELS = {0: 10, 1: 60, 2: 20, 3: 7, 4: 3}
-# Added to the mistakes of the simulated annotators, so that labels disagree more often.
+# Share of inverted labels, in addition to the mistakes of the simulated annotators.
 FLIPPED = 0.06
 
 Lists = dict[str, list[tuple[str, float]]]
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _captions(demo: DemoBenchmark, rng: random.Random) -> list[list[str]]:
-    """Return the captions. Every tenth has a second original positive if another video matches."""
+    """Return the captions. A tenth of those that match other videos have two original positives."""
     rows = []
     for number, caption in enumerate(demo.captions):
         rows.append([caption.key, caption.text, demo.video_keys[caption.source]])
@@ -61,7 +61,7 @@ def _captions(demo: DemoBenchmark, rng: random.Random) -> list[list[str]]:
 
 
 def _lists(demo: DemoBenchmark, scores: Any, rng: random.Random) -> Lists:
-    """Return lists with scores of one decimal, many of them equal. A tenth is absent or short."""
+    """Return lists with scores of one decimal, so many are equal. A tenth is absent or short."""
     lists = {}
     for caption, row in zip(demo.captions, scores.tolist(), strict=True):
         rounded = [(key, round(score, 1)) for key, score in zip(demo.video_keys, row, strict=True)]
@@ -87,6 +87,7 @@ def _write_trec(path: Path, lists: Lists, rng: random.Random, *, with_ranks: boo
 def _judgments(
     demo: DemoBenchmark, runs: Iterable[Lists], rng: random.Random
 ) -> list[list[str | int]]:
+    """Return judgments of the top of all lists and of 60 random pairs, in random order."""
     numbers = {caption.key: number for number, caption in enumerate(demo.captions)}
     pairs = {
         (numbers[key], demo.video_keys.index(video))

@@ -4,7 +4,8 @@ python -m tests.evaluation.lab.golden.make
 
 They are computed by other implementations (ir_measures, pytrec_eval, krippendorff, scipy) or, if
 these have no equivalent, by plain Python that follows the definition, without Hearth's own code.
-The file contains the versions and the hashes of the input. `test_golden` compares commands with it.
+The file also contains the versions of these packages and the hashes of the input. `test_golden`
+compares the output of the commands with the file.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tests.evaluation.lab.golden import (
 from tests.evaluation.lab.golden.world import INPUT, World, read_world
 
 EXPECTED = Path(__file__).parent / "expected.json"
+# The packages whose versions are recorded.
 PEERS = ("ir-measures", "pytrec_eval-terrier", "krippendorff", "scipy", "numpy")
 KEY = "golden"
 DRAWS = ("--resamples", str(resampled.OURS))
@@ -55,7 +57,7 @@ def input_hashes() -> dict[str, str]:
 
 
 def answers(world: World) -> Iterator[Answer]:
-    """Yield commands with their expected output. Keys that it does not contain are not compared."""
+    """Yield commands with their expected output. Only the keys of this output are compared."""
     measures = f"{scores.DEFAULT} {scores.FURTHER}"
     question = [word for name in measures.split() for word in ("--measure", name)]
     yield ["evaluate", KEY, *question], scores.evaluate(world, world.by_labels, measures)
@@ -99,7 +101,7 @@ def counts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def estimates(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the commands whose results depend on samples, and bounds."""
+    """Yield the commands whose results depend on random samples, and those of bounds."""
     draws = " ".join(DRAWS)
     yield f"labels {draws}", tables.labels_table(world)
     by_captions = statistic.intervals(world, "C@1 C@5 AP")

@@ -24,12 +24,12 @@ def originals(world: World, measures: str) -> dict[str, Any]:
         "relevant": sum(outcomes),
         "irrelevant": len(rejected),
         "share": len(rejected) / len(outcomes),
-        "without": _without(world, dropped) - _without(world, kept),
+        "without": _count_without(world, dropped) - _count_without(world, kept),
         "rows": _rows(world, as_qrels(kept), as_qrels(dropped), measures, names),
     }
 
 
-def _without(world: World, labels: Labels) -> int:
+def _count_without(world: World, labels: Labels) -> int:
     return len(world.captions) - len({caption for (caption, _), gain in labels.items() if gain})
 
 

@@ -1,5 +1,8 @@
-"""Proxies of words, and their comparison with labels: scipy for AUC and correlations, the
-`krippendorff` package for alpha, the rest in plain Python."""
+"""Proxies by word overlap, and their comparison with labels.
+
+scipy computes AUC and correlations, the `krippendorff` package computes alpha, and plain Python
+computes the rest.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ from tests.evaluation.lab.golden import resampled
 from tests.evaluation.lab.golden.scores import score
 from tests.evaluation.lab.golden.world import Pair, World, as_qrels
 
-# The commands that compute the proxies in the benchmark, and the share of a video's captions that
-# must contain a word, in per cent. Names are in alphabetical order, as in the results.
+# The proxies, and the share (%) of a video's captions that must contain a word before it counts for
+# the video. Names are in alphabetical order, as in the results.
 SHARES = {"any": 1, "some": 25}
+# The arguments of `compute_proxy` for these proxies.
 COMMANDS = [
     ["bow", "--name", name, "--stop-words", "none", "--percent", str(share)]
     for name, share in SHARES.items()
@@ -29,7 +33,7 @@ Values = dict[Pair, float]
 
 
 def proxy(world: World, name: str) -> Values:
-    """Return the overlap of the words of each caption and each video."""
+    """Return the word overlap of each caption and video. Original positives have the value 1."""
     captions_of: dict[str, list[set[str]]] = {video: [] for video in world.videos}
     for key, video in world.original:
         captions_of[video].append(set(world.captions[key].split(" ")))
@@ -158,6 +162,7 @@ def _point(pairs: dict[Pair, bool], values: Values, limit: float) -> dict[str, A
 
 
 def _middle_of_best(alpha: list[float]) -> int:
+    """Return the place of the highest alpha, or the middle of adjacent places that have it."""
     first = alpha.index(max(alpha))
     last = first
     while last + 1 < len(alpha) and alpha[last + 1] == alpha[first]:

@@ -1,9 +1,10 @@
-"""Results that depend on random draws: by scipy or by the exact formula, with a tolerance.
+"""Intervals by scipy or by an exact formula, with tolerances for random draws.
 
 A quantile of B draws from a normal distribution has a standard error of
-sd * sqrt(q (1 - q) / B) / density at the quantile: 2.67 sd / sqrt(B) at 2.5 and 97.5 %. Both
-sides draw. The tolerance is four times the error of their difference, so that only one of
-thousands of comparisons fails by chance. Seeds are fixed, so no comparison fails only sometimes.
+sd * sqrt(q (1 - q) / B) / density at the quantile: 2.67 sd / sqrt(B) at 2.5 and 97.5 %.
+Hearth and scipy both draw. The tolerance is four times the standard error of their difference, so
+less than one of 10,000 comparisons fails by chance. Seeds are fixed, so the same comparisons pass
+every time.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-OURS = 20_000  # the number that the commands use
-THEIRS = 20_000
+OURS = 20_000  # resamples of the commands
+THEIRS = 20_000  # resamples of scipy
 EXACT = 1e-9  # tolerance for closed formulas
 ERROR = math.sqrt(0.025 * 0.975) / stats.norm.pdf(stats.norm.ppf(0.025))
 
 
 def about(value: float, within: float) -> dict[str, float]:
+    """Return an expected value with its tolerance."""
     return {"about": value, "within": within}
 
 
@@ -38,7 +40,7 @@ def interval(
         **options,
     )
     within = 4 * ERROR * float(found.standard_error) * math.sqrt(1 / OURS + 1 / resamples)
-    # Means of few different values lie on a grid, and so do their quantiles.
+    # If the resamples do not vary, rounding errors are still allowed.
     within = max(within, 1e-9)
     return [about(float(end), within) for end in found.confidence_interval]
 
@@ -47,15 +49,18 @@ def mean_interval(values: list[float]) -> list[dict[str, float]] | None:
     if set(values) <= {0.0, 1.0}:
         found = stats.binomtest(round(sum(values)), len(values)).proportion_ci(0.95, "wilson")
         return [about(found.low, EXACT), about(found.high, EXACT)]
-    found_level = widened(len(values))
+    level = widened(len(values))
     return interval(
-        (np.array(values),), np.mean, vectorized=True, batch=1000, confidence_level=found_level
+        (np.array(values),), np.mean, vectorized=True, batch=1000, confidence_level=level
     )
 
 
 def widened(number: float) -> float:
-    """Return the confidence level whose normal quantile is the t quantile for this number of values
-    times sqrt(n / (n - 1)), because a resample varies less than a sample (Hesterberg 2015)."""
+    """Return the confidence level of a widened interval for this number of values.
+
+    Its normal quantile is the t quantile times sqrt(n / (n - 1)), because a resample varies less
+    than a sample (Hesterberg 2015).
+    """
     quantile = stats.t.ppf(0.975, number - 1) * math.sqrt(number / (number - 1))
     return float(1 - 2 * stats.norm.sf(quantile))
 
@@ -68,7 +73,7 @@ def difference_interval(values: list[float], others: list[float]) -> Any:
 
 
 def paired(differences: list[float], size: float) -> list[dict[str, float]]:
-    """Return Wald's interval with one more pair of each kind (Bonett and Price 2012, eq. 2)."""
+    """Return Wald's interval after adding one win and one loss (Bonett and Price 2012, eq. 2)."""
     n = len(differences)
     first = (differences.count(1.0) / n * size + 1) / (size + 2)
     second = (differences.count(-1.0) / n * size + 1) / (size + 2)
@@ -78,7 +83,7 @@ def paired(differences: list[float], size: float) -> list[dict[str, float]]:
 
 
 def cluster_interval(values: list[float], clusters: list[str], *, difference: bool = False) -> Any:
-    """Return the interval for resampled clusters: sum of the values over number of captions."""
+    """Return the interval of the mean over captions if whole clusters are resampled."""
     sums, sizes = cluster_totals(values, clusters)
     if set(values) <= ({-1.0, 0.0, 1.0} if difference else {0.0, 1.0}):
         size = effective_size(values, clusters)
@@ -108,7 +113,11 @@ def wilson(share: float, size: float) -> list[dict[str, float]]:
 
 
 def effective_size(values: list[float], clusters: list[str]) -> float:
-    """Return how many independent captions have this variance, reduced by the t quantile."""
+    """Return the number of independent captions whose mean would have the same variance.
+
+    The jackknife over clusters estimates the variance. The number is reduced so that an interval
+    can use the normal quantile instead of the t quantile.
+    """
     sums, sizes = cluster_totals(values, clusters)
     n, number, z = len(values), len(sums), float(stats.norm.ppf(0.975))
     mean = sum(values) / n

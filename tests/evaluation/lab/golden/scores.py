@@ -1,4 +1,4 @@
-"""Scores by ir_measures and pytrec_eval; measures that these do not define in plain Python."""
+"""Scores by ir_measures and pytrec_eval. Plain Python computes the measures that these lack."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Values = list[float]  # by caption
 
 
 def score(world: World, lists: Lists, qrels: Qrels, measure: str) -> float | None:
-    """Return the mean over all captions, including those that the run leaves out."""
+    """Return the mean over all captions, including those that the run leaves out.
+
+    MedR is the median. It is None if half of the captions or more have no positive in their list.
+    """
     values = per_caption(world, lists, qrels, measure)
     if measure == "MedR":
         depth = max(map(len, lists.values()))
@@ -50,7 +53,7 @@ def per_caption(world: World, lists: Lists, qrels: Qrels, measure: str) -> Value
 
 def _peers_name(measure: str) -> str:
     name, at, cutoff = measure.partition("@")
-    # Labels are 0 or 1, and 2^1 - 1 is 1.
+    # Labels are 0 or 1, so the exponential gain 2^label - 1 equals the label.
     return {"C": "Success", "nDCG(exp)": "nDCG"}.get(name, name) + at + cutoff
 
 
@@ -190,8 +193,11 @@ BOUNDED = "C@1 C@3 P@5 R@5 AP AP(found) RR"
 
 
 def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
-    """Return the lowest and highest score over all outcomes of the unjudged pairs of a list, and
-    over all unjudged pairs, with each number of positives outside of the list."""
+    """Return the lowest and highest score over all outcomes of unjudged pairs.
+
+    For `bounds`, these are the pairs of a list. For `bounds_all`, each possible number of positives
+    outside the list is tried, too.
+    """
     runs = world.cut(depth)
     rows, judged = [], []
     for name, lists in runs.items():
@@ -200,6 +206,7 @@ def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
             _outcomes(lists, qrels, caption, range(_unlisted(world, lists, qrels, caption) + 1))
             for caption in world.captions
         ]
+        # The lists without unjudged videos.
         dense = {
             caption: [video for video in videos if video in qrels.get(caption, {})]
             for caption, videos in lists.items()
@@ -249,8 +256,10 @@ def _unlisted(world: World, lists: Lists, qrels: Qrels, caption: str) -> int:
 def _outcomes(
     lists: Lists, qrels: Qrels, caption: str, outside: Iterable[int]
 ) -> list[dict[str, float]]:
-    """Return the caption's scores in every outcome, with these numbers of additional positives
-    outside of the list."""
+    """Return the caption's scores for every outcome of the unjudged videos of its list.
+
+    outside: the numbers of further positives outside the list. Each is combined with each outcome.
+    """
     videos, gains = lists.get(caption, []), qrels.get(caption, {})
     free = [video for video in videos if video not in gains]
     return [
@@ -296,8 +305,12 @@ def _with_pooled(lists: Lists, qrels: Qrels) -> Qrels:
 
 
 def estimates(world: World, depth: int, measures: str) -> dict[str, Any]:
-    """Return the errors of estimates for systems outside the pool, over all outcomes with their
-    probabilities."""
+    """Return the true, the known and the expected score of each run.
+
+    The true score is by all labels. The known score is without the labels of pairs that only this
+    run contributed. The expected score is the mean over all outcomes of the pairs that are then
+    unjudged, weighted by probability.
+    """
     runs = world.cut(depth)
     labels = world.settled | dict.fromkeys(world.original, 1)
     checks = []
@@ -322,8 +335,11 @@ def estimates(world: World, depth: int, measures: str) -> dict[str, Any]:
 def _chances(
     world: World, runs: dict[str, Lists], labels: dict[Pair, int], depth: int
 ) -> list[list[float]]:
-    """Return the share of relevant pairs among those that only one run contains, by rank: of
-    captions whose list has no other positive [0], and of those whose list has one [1]."""
+    """Return the share of relevant pairs among those that only one run contains, by rank.
+
+    Row 0 is for captions whose list has no other positive, and row 1 for captions whose list has
+    one. A rank without such pairs has the share of its row.
+    """
     counts = [[[0, 0] for _ in range(depth)] for _ in range(2)]
     for name, lists in runs.items():
         rest = known_with(world, runs, labels, [other for other in runs if other != name])

@@ -57,8 +57,11 @@ def _videos(world: World) -> list[str]:
 
 
 def significance(world: World, measure: str, *, by_videos: bool = False) -> dict[str, Any]:
-    """Return the tests. For a measure of zeros and ones, Fisher's test is the sign test of the
-    captions that differ. By video, all signs of a video change together."""
+    """Return the tests of all pairs of runs, for a measure of zeros and ones.
+
+    By caption, the randomisation test equals the sign test of the captions that differ. By video,
+    all signs of a video change together.
+    """
     values = {
         name: per_caption(world, lists, world.by_labels, measure)
         for name, lists in world.runs.items()
@@ -81,7 +84,7 @@ def significance(world: World, measure: str, *, by_videos: bool = False) -> dict
                 "wins": wins,
                 "ties": int((change == 0).sum()),
                 "losses": losses,
-                "p_randomisation": _signed_sums(change.tolist(), _videos(world))
+                "p_randomisation": _p_by_video(change.tolist(), _videos(world))
                 if by_videos
                 else float(stats.binomtest(wins, wins + losses).pvalue),
             }
@@ -102,9 +105,11 @@ def significance(world: World, measure: str, *, by_videos: bool = False) -> dict
     }
 
 
-def _signed_sums(change: list[float], videos: list[str]) -> float:
-    """Return the share of sign assignments to videos with a sum at least as far from 0."""
+def _p_by_video(change: list[float], videos: list[str]) -> float:
+    """Return the p-value: the share of sign assignments to videos whose sum is at least as far from
+    0 as the observed one."""
     sums, _ = resampled.cluster_totals(change, videos)
+    # The number of assignments that reach each sum.
     ways = Counter({0: 1})
     for total in map(round, sums):
         ways = Counter(
@@ -132,9 +137,12 @@ def _holm(p_values: list[float]) -> list[float]:
 def sub_samples(
     world: World, measure: str, sizes: list[int], *, by_videos: bool = False
 ) -> dict[str, Any]:
-    """Return means and deviations. The mean and sigma / sqrt(size) are exact; samples of whole
-    videos are drawn here, too. The deviation of a difference of two systems is around 0, so it
-    is the root of the mean square."""
+    """Return the means and deviations of sub-samples.
+
+    By caption, the mean and the deviation sigma / sqrt(size) are exact. By video, the deviation is
+    that of samples that are drawn here, too. For a difference of two systems, it is multiplied by
+    the root of (mean square / variance), so that it is measured around 0.
+    """
     rows, pairs = [], []
     z = float(stats.norm.ppf(0.975))
     for by, qrels in (("labelled", world.by_labels), ("original", world.by_original)):
@@ -192,20 +200,28 @@ def ratio_of(sums: Any, sizes: Any) -> Any:
 
 
 def _about_deviation(deviation: float, drawn: bool = False) -> dict[str, float]:
-    """Return a tolerance: a standard deviation of B normal draws has the error sd / sqrt(2 B)."""
+    """Return the deviation with a tolerance. drawn: whether the deviation itself is from draws.
+
+    The standard deviation of B normal draws has the standard error sd / sqrt(2 B).
+    """
     draws = resampled.OURS / 2 if drawn else resampled.OURS
     return resampled.about(deviation, 4 * deviation / math.sqrt(2 * draws))
 
 
 RATES = {"pairs": 20, "double": 0.1, "disagreement": 0.05, "seconds": 7, "money": 15}
+# A plan has these multiples of the requested difference.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
 
 
 def plan(
     world: World, measure: str, difference: float, power: float, *, by_videos: bool = False
 ) -> dict[str, Any]:
-    """Return sample sizes: by Connor's formula and that of two proportions for measures of zeros
-    and ones, by normal formulas for other measures, each times the design effect."""
+    """Return sample sizes, each multiplied by the design effect.
+
+    Paired plans use Connor's formula, and independent plans that of two proportions. For measures
+    other than zeros and ones, paired plans use the mean square of the differences, and independent
+    plans the sample variances.
+    """
     values = {
         name: np.array(per_caption(world, lists, world.by_labels, measure))
         for name, lists in world.runs.items()
@@ -245,18 +261,21 @@ def _needed(design: str, one: Any, other: Any, difference: float, power: float) 
     z, z_power = float(stats.norm.ppf(0.975)), float(stats.norm.ppf(power))
     if design == "paired":
         psi = float(np.mean((one - other) ** 2))  # the discordant share of zeros and ones
-        null, there = psi, psi - difference**2
+        null, alternative = psi, psi - difference**2
     elif {*one.tolist(), *other.tolist()} <= {0.0, 1.0}:
         middle = float(one.mean() + other.mean()) / 2
         high, low = middle + difference / 2, middle - difference / 2
-        null, there = 2 * middle * (1 - middle), high * (1 - high) + low * (1 - low)
+        null, alternative = 2 * middle * (1 - middle), high * (1 - high) + low * (1 - low)
     else:
-        null = there = float(one.var(ddof=1) + other.var(ddof=1))
-    return (z * math.sqrt(null) + z_power * math.sqrt(there)) ** 2 / difference**2
+        null = alternative = float(one.var(ddof=1) + other.var(ddof=1))
+    return (z * math.sqrt(null) + z_power * math.sqrt(alternative)) ** 2 / difference**2
 
 
 def _design_effect(world: World, samples: list[Any]) -> tuple[float, float]:
-    """Return the variance of the mean by video divided by that by caption, and its rho."""
+    """Return the design effect and the intraclass correlation.
+
+    The design effect is the variance of the mean by video, divided by that by caption.
+    """
     videos = _videos(world)
     names = list(dict.fromkeys(videos))
     by_video = by_caption = 0.0
@@ -279,7 +298,7 @@ def _design_effect(world: World, samples: list[Any]) -> tuple[float, float]:
 def slices(world: World, measure: str, by: str, bins: int) -> dict[str, Any]:
     attribute = world.words if by == "length" else positives_of(world, world.by_labels)
     ordered = sorted(attribute)
-    # Each slice begins with an existing value at or above the position of its share.
+    # Each slice but the first begins with a quantile, at a position that is rounded up.
     places = [math.ceil((len(ordered) - 1) * part / bins) for part in range(1, bins)]
     cuts = sorted({ordered[place] for place in places} - {ordered[0]})
     numbers = [sum(value >= cut for cut in cuts) for value in attribute]
@@ -294,7 +313,7 @@ def slices(world: World, measure: str, by: str, bins: int) -> dict[str, Any]:
 
 
 def _correlated(first: list[Any], second: list[Any]) -> dict[str, float]:
-    """Return the rank correlation. Values that differ by rounding errors are ties."""
+    """Return the rank correlations. Values that differ by rounding errors are ties."""
     first, second = ([round(value, 9) for value in values] for values in (first, second))
     return {
         "spearman": float(stats.spearmanr(first, second).statistic),
@@ -310,7 +329,7 @@ Weights = dict[str, float]
 
 
 def weighted(world: World) -> dict[str, Weights]:
-    """Return weights of five-character grams by tf * (ln((1 + n) / (1 + df)) + 1), normalised."""
+    """Return the normalised weights tf * (ln((1 + n) / (1 + df)) + 1) of five-character grams."""
     counts = {key: Counter(_grams(text)) for key, text in world.captions.items()}
     df = Counter(gram for grams in counts.values() for gram in grams)
     found = {}
@@ -337,7 +356,7 @@ def similarity(one: Weights, other: Weights) -> float:
 def wording(world: World, measure: str) -> dict[str, Any]:
     vectors = weighted(world)
     overlap = [
-        _nearest(
+        _mean_of_ten_nearest(
             similarity(vectors[key], vectors[other])
             for other in world.captions
             if world.first_videos[other] != world.first_videos[key]
@@ -361,12 +380,12 @@ def wording(world: World, measure: str) -> dict[str, Any]:
     }
 
 
-def _nearest(similarities: Any) -> float:
+def _mean_of_ten_nearest(similarities: Any) -> float:
     return round(statistics.fmean(sorted(similarities, reverse=True)[:10]), 12)
 
 
 def matching(world: World, measures: str, threshold: float) -> dict[str, Any]:
-    """Return the results if a video matches a caption when one of its own captions is similar."""
+    """Return the results of calling a video relevant if one of its own captions is similar."""
     vectors = weighted(world)
     original = set(world.original)
     captions_of = {

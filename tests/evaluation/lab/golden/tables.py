@@ -1,4 +1,4 @@
-"""Counts and agreement: the `krippendorff` package for alpha, the rest counted in plain Python."""
+"""Counts and agreement. The `krippendorff` package computes alpha, and plain Python the rest."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def labels_table(world: World) -> dict[str, Any]:
 
 
 def _first_two(labels: Labels) -> Labels:
-    """Return the first two labels in the order of the file. A third is requested if they differ."""
+    """Return the first two labels of each pair, in the order of the file.
+
+    A third label is requested only if these differ, so it would bias the agreement.
+    """
     return [pair[:2] for pair in labels]
 
 
@@ -119,7 +122,7 @@ def _unanimous(labels: Labels) -> float | None:
 
 
 def _pairwise(labels: Labels) -> float:
-    """Return the mean over pairs of the share of their pairs of labels that agree."""
+    """Return the share of equal labels among any two labels of a pair, as a mean over pairs."""
     return statistics.fmean(
         statistics.fmean(one == other for one, other in combinations(own, 2))
         for own in _several(labels)
@@ -127,7 +130,7 @@ def _pairwise(labels: Labels) -> float:
 
 
 def alpha(labels: Labels) -> float | None:
-    """Return alpha, computed from the matrix of annotators and pairs with missing labels."""
+    """Return alpha, or None if all labels are equal. The matrix has a column for each pair."""
     several = _several(labels)
     if len({label for labels in several for label in labels}) < 2:
         return None
@@ -154,7 +157,7 @@ def _alpha_interval(labels: Labels) -> Any:
 
 
 def _annotators(world: World) -> list[dict[str, Any]]:
-    """Return the annotators in the order of their names, which is that of their numbers."""
+    """Return the figures of the annotators, sorted by name. The import numbers them this way."""
     rows = []
     first = _first_judgments(world.judgments)
     for name in sorted({annotator for _, annotator, _ in world.judgments}):
@@ -185,7 +188,7 @@ def _first_judgments(judgments: Judgments) -> Judgments:
 
 
 def _compared(judgments: Judgments, name: str) -> list[bool]:
-    """Return for each label by another annotator of the same pair whether it is equal."""
+    """Return whether each label that others gave to a shared pair equals this annotator's label."""
     own = {pair: label for pair, annotator, label in judgments if annotator == name}
     return [
         label == own[pair]
@@ -344,7 +347,7 @@ def _judged_share(world: World, lists: Lists, labels: dict[Pair, int], depth: in
 
 # --- Overlap --------------------------------------------------------------------------------------
 
-DEEP = 600  # beyond this depth, p^d does not change 15 digits for p up to 0.9
+DEEP = 600  # for p up to 0.9, the terms beyond this depth do not change the first 15 digits
 
 
 def overlap(world: World, depth: int, p: float) -> dict[str, Any]:

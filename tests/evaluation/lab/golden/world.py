@@ -41,7 +41,7 @@ class World:
 
     @cached_property
     def by_labels(self) -> Qrels:
-        """Return the settled labels. An original positive is relevant, also if its label is not."""
+        """Return the settled labels. Original positives count as relevant, whatever their label."""
         return as_qrels(self.settled | dict.fromkeys(self.original, 1))
 
     @cached_property
@@ -105,7 +105,7 @@ def read_world() -> World:
         ((caption, video), annotator, int(label))
         for caption, video, annotator, label in _rows("judgments.csv")
     ]
-    # A benchmark numbers its videos as videos.csv does.
+    # A benchmark numbers its videos in the order of videos.csv.
     videos = [row[0] for row in _rows("videos.csv")]
     runs = {name: _read_run(INPUT / file) for name, file in RUNS.items()}
     return World(videos, captions, original, runs, judgments)
