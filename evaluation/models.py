@@ -65,15 +65,15 @@ class LabelSet(LabelSummary):
     major = models.PositiveIntegerField()
     minor = models.PositiveIntegerField(default=0)
     patch = models.PositiveIntegerField(default=0)
-    notes = models.TextField(blank=True, help_text="what the person who published it wrote")
+    notes = models.TextField(blank=True, help_text="Text by the person who published it.")
     judgments_sha256 = models.CharField(max_length=64)
     file = models.FileField(storage=label_set_storage)
     judgments_file = models.FileField(storage=label_set_storage)
     details_file = models.FileField(
         storage=label_set_storage,
         blank=True,
-        help_text="Times, guidelines and missing elements, one line per line of the judgments "
-        "file. Empty if no judgment has any.",
+        help_text="Times, guidelines and missing elements. It has the same lines as the judgments "
+        "file. Empty if no judgment has any of them.",
     )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     # The id of the job that publishes the label set. A job that runs again after its worker died
@@ -252,7 +252,7 @@ class Evaluation(models.Model):
     )
     bounds = models.JSONField(
         default=dict,
-        help_text="Lowest and highest possible score by measure, over the unjudged pairs.",
+        help_text="Lowest and highest score by measure that the unjudged pairs allow.",
     )
     code_version = models.CharField(max_length=50)
     created_at = models.DateTimeField(default=timezone.now)
@@ -283,7 +283,7 @@ class AnalysisResult(models.Model):
     key = models.CharField(max_length=64)
     inputs = models.JSONField()
     result = models.JSONField()
-    seconds = models.FloatField(help_text="how long it took to compute")
+    seconds = models.FloatField(help_text="Duration of the computation.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

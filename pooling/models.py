@@ -45,7 +45,7 @@ class Benchmark(models.Model):
         max_length=6,
         choices=EqualTexts,
         default=EqualTexts.FOLDED,
-        help_text="when captions count as the same text, so that a video is judged once for all",
+        help_text="when captions count as equal, so that they share the labels of a video",
     )
     captions_sha256 = models.CharField(max_length=64, editable=False)
     n_queries = models.PositiveIntegerField(editable=False)
@@ -100,7 +100,7 @@ class Video(models.Model):
     sheet = models.FileField(upload_to=sheet_path, max_length=255, blank=True)
     duration = models.FloatField(null=True, blank=True, help_text="seconds")
     state = models.CharField(max_length=10, choices=MediaState, default=MediaState.MISSING)
-    sha256 = models.CharField(max_length=64, blank=True, help_text="of the imported file")
+    sha256 = models.CharField(max_length=64, blank=True, help_text="hash of the imported file")
 
     class Meta:
         ordering = ["benchmark", "number"]
@@ -157,7 +157,7 @@ class TrainSplit(models.Model):
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="train_splits")
     name = models.CharField(max_length=150)
-    sha256 = models.CharField(max_length=64, help_text="of the file's content")
+    sha256 = models.CharField(max_length=64, help_text="hash of the file's content")
     n_captions = models.PositiveIntegerField()
     texts = models.BinaryField(help_text="UTF-8 with a NUL between two captions")
     created_at = models.DateTimeField(default=timezone.now)
@@ -180,7 +180,7 @@ class Tag(models.Model):
     name = models.CharField(max_length=MAX_TAG)
     queries = models.BinaryField(help_text="query numbers, ascending, int32 little-endian")
     n_queries = models.PositiveIntegerField()
-    sha256 = models.CharField(max_length=64, help_text="of the packed query numbers")
+    sha256 = models.CharField(max_length=64, help_text="hash of the packed query numbers")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -251,14 +251,16 @@ class Run(models.Model):
         choices=CHOICES,
         default=Direction.TEXT_TO_VIDEO.value,
     )
-    sha256 = models.CharField(max_length=64, help_text="of the file's content")
+    sha256 = models.CharField(max_length=64, help_text="hash of the file's content")
     format = models.CharField(max_length=10)
     depth = models.PositiveIntegerField(help_text="length of the longest list")
     # The same file cut to another depth is another run.
     depth_limit = models.PositiveIntegerField(default=0, help_text="0: the whole lists of the file")
-    n_queries = models.PositiveIntegerField(help_text="captions that have a list, or videos")
+    n_queries = models.PositiveIntegerField(
+        help_text="number of captions, or of videos, that have a list"
+    )
     similarities = models.FileField(storage=matrix_storage, blank=True)
-    similarities_sha256 = models.CharField(max_length=64, blank=True, help_text="of the file")
+    similarities_sha256 = models.CharField(max_length=64, blank=True, help_text="hash of the file")
     order = models.FileField(
         storage=matrix_storage, blank=True, help_text="all items of each row, best first"
     )
@@ -274,7 +276,9 @@ class Run(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     withdrawn_at = models.DateTimeField(null=True)
     withdrawal_reason = models.CharField(max_length=500, blank=True)
-    is_private = models.BooleanField(default=False, help_text="seen by its uploader and leads only")
+    is_private = models.BooleanField(
+        default=False, help_text="whether only its uploader and leads see it"
+    )
 
     # `benchmark.runs` and `pool.runs` use the first manager, too.
     objects = SharedRuns()
@@ -357,11 +361,15 @@ class Proxy(models.Model):
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="proxies")
     name = models.CharField(max_length=150)
     method = models.CharField(max_length=10, choices=ProxyMethod)
-    options = models.JSONField(default=dict, help_text="the options of the method, in words")
-    sha256 = models.CharField(max_length=64, help_text="of the file")
+    options = models.JSONField(
+        default=dict, help_text="names and values of the options of the method"
+    )
+    sha256 = models.CharField(max_length=64, help_text="hash of the file")
     file = models.FileField(storage=proxy_storage)
     source = models.CharField(max_length=255, blank=True, help_text="the name of an imported file")
-    captions_sha256 = models.CharField(max_length=64, help_text="of the benchmark's captions then")
+    captions_sha256 = models.CharField(
+        max_length=64, help_text="hash of the benchmark's captions when it was made"
+    )
     distribution = models.JSONField(
         default=dict, help_text="see `core.proxies.distribution`; empty in rows of older versions"
     )
@@ -417,11 +425,13 @@ class Pool(models.Model):
         models.PROTECT,
         null=True,
         related_name="pools",
-        help_text="its pairs at or above `proxy_from` were candidates; empty: none",
+        help_text="pairs whose value is at least `proxy_from` were candidates; empty: none",
     )
     proxy_from = models.FloatField(default=PROXY_FROM, help_text="lowest value of the proxy")
     budget = models.PositiveIntegerField(null=True, help_text="maximum new pairs; empty: all")
-    sha256 = models.CharField(max_length=64, blank=True, help_text="of the codes of the new pairs")
+    sha256 = models.CharField(
+        max_length=64, blank=True, help_text="hash of the codes of the new pairs"
+    )
     n_pairs = models.PositiveIntegerField(help_text="pairs in the union")
     n_new_pairs = models.PositiveIntegerField(help_text="pairs that no earlier pool contains")
     n_tasks = models.PositiveIntegerField(
@@ -481,7 +491,9 @@ class BenchmarkImport(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     benchmark_key = models.CharField(max_length=100, validators=[BENCHMARK_KEY])
-    is_update = models.BooleanField(help_text="of the captions of an existing benchmark")
+    is_update = models.BooleanField(
+        help_text="whether it updates the captions of an existing benchmark"
+    )
     name = models.CharField(max_length=200, blank=True)
     licence = models.CharField(max_length=300, blank=True)
     # The services choose the names, because they store an upload before its row.
@@ -517,14 +529,16 @@ class VideoUpload(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="uploads")
     video = models.OneToOneField(Video, models.CASCADE, null=True, related_name="upload")
-    name = models.CharField(max_length=1000, help_text="of the file, as the person named it")
+    name = models.CharField(max_length=1000, help_text="name of the file on the person's computer")
     folder_path = models.CharField(max_length=1000, blank=True)
     size = models.BigIntegerField(help_text="bytes of the whole file")
     modified = models.BigIntegerField(default=0, help_text="milliseconds; identifies the file")
     # The bytes on disk before this offset are complete and checked.
     offset = models.BigIntegerField(default=0)
     state = models.CharField(max_length=10, choices=UploadState, default=UploadState.ARRIVING)
-    reason = models.TextField(blank=True, help_text="why the file was refused, or was left out")
+    reason = models.TextField(
+        blank=True, help_text="why the file was refused or left out; for an archive, a summary"
+    )
     is_kept = models.BooleanField(default=True, help_text="whether the file is still stored")
     # The job that prepares the file. It is set when the file is complete.
     job = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="+")
@@ -620,7 +634,7 @@ class RunUpload(models.Model):
     day = models.DateField(help_text="in UTC")
     slot = models.PositiveSmallIntegerField(null=True)
     source = models.CharField(max_length=255, help_text="name of the file")
-    name = models.CharField(max_length=100, help_text="wanted name of the run")
+    name = models.CharField(max_length=100, help_text="name that the run is to get")
     state = models.CharField(max_length=10, choices=RunUploadState, default=RunUploadState.WAITING)
     reason = models.TextField(blank=True, help_text="why it is refused")
     problems = models.JSONField(default=list, help_text="as in `Job.problems`")

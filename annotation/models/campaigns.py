@@ -54,7 +54,7 @@ class GuidelinePicture(models.Model):
         max_length=500, help_text="description of the picture, also for screen readers"
     )
     is_match = models.BooleanField(
-        null=True, help_text="an example of relevant, not relevant, or neither"
+        null=True, help_text="true: shows a relevant pair; false: an irrelevant one; empty: neither"
     )
 
     class Meta:
@@ -87,12 +87,12 @@ class Campaign(models.Model):
     state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.OPEN)
     # Labels
     scale = models.CharField(max_length=10, choices=Scale, default=Scale.BINARY)
-    steps = models.JSONField(default=list, blank=True, help_text="names of the labels, from 0")
+    steps = models.JSONField(default=list, blank=True, help_text="names of the labels 0, 1, …")
     threshold = models.PositiveSmallIntegerField(
         default=1, help_text="lowest label that is relevant"
     )
     original_grade = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="label of original positives; empty: the highest"
+        null=True, blank=True, help_text="label that original positives get; empty: the highest"
     )
     labels_each = models.PositiveSmallIntegerField(default=1)
     double_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
@@ -100,7 +100,7 @@ class Campaign(models.Model):
     seed = models.BigIntegerField(default=0)
     confirms = models.BooleanField(
         default=False,
-        help_text="requests second labels of pairs with a single label",
+        help_text="whether it requests second labels for pairs with one label",
     )
     # Order of the pairs
     order = models.CharField(max_length=8, choices=Order, default=Order.GROUPED)
@@ -111,18 +111,21 @@ class Campaign(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="its values ordered the pairs, or chose the captions of an ordering study",
+        help_text="orders the pairs by its values, or chooses the captions of an ordering study",
     )
     levels = models.CharField(
         max_length=8,
         blank=True,
         choices=[(level.value, level.value) for level in Levels],
-        help_text="of an ordering study: what was divided into quartiles",
+        help_text="ordering study: the values that were divided into quartiles",
     )
     # Annotators
     joining = models.CharField(max_length=9, choices=Joining, default=Joining.ALL)
     ceiling = models.DecimalField(
-        max_digits=5, decimal_places=4, default=1, help_text="maximum share of one annotator"
+        max_digits=5,
+        decimal_places=4,
+        default=1,
+        help_text="maximum share of the pairs for one annotator",
     )
     # Entry requirement: the minimum share of correct answers among the last training answers
     gate_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
@@ -142,11 +145,13 @@ class Campaign(models.Model):
         blank=True,
         help_text="numbers of tasks and pairs for each planned number of labels, without gold",
     )
-    source_sha256 = models.CharField(max_length=64, blank=True, help_text="of the imported file")
+    source_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="hash of the imported file"
+    )
     source = models.JSONField(
         default=dict,
         blank=True,
-        help_text="of an import: format, file name, licences, whether it has annotators and times",
+        help_text="imported file: format, name, licences, whether it has annotators and times",
     )
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(
@@ -155,7 +160,7 @@ class Campaign(models.Model):
         null=True,
         editable=False,
         related_name="+",
-        help_text="empty: opened by a command, or before this was stored",
+        help_text="empty: opened by a command or by an older version",
     )
     closed_at = models.DateTimeField(null=True, blank=True)
 

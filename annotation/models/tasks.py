@@ -145,7 +145,7 @@ class JudgmentTask(models.Model):
         blank=True,
         related_name="ordering_tasks",
         db_index=False,
-        help_text="of an ordering study; `OrderingCaption` has its captions",
+        help_text="ordering study: the video whose captions (`OrderingCaption`) are ordered",
     )
     # The text pair as one number, `first_equal * n_videos + video number`. `first_equal` is the
     # number of the first caption with an equal text. The number of videos never changes.
@@ -165,7 +165,7 @@ class JudgmentTask(models.Model):
     labels_live = models.PositiveSmallIntegerField(default=0)
     seats_open = models.PositiveSmallIntegerField(default=1)
     state = models.CharField(max_length=11, choices=TaskState, default=TaskState.OPEN)
-    label = models.SmallIntegerField(null=True, help_text="the outcome; empty: none")
+    label = models.SmallIntegerField(null=True, help_text="label of the outcome; empty: none")
 
     class Meta:
         constraints = [
@@ -314,7 +314,7 @@ class Assignment(models.Model):
         Annotator, models.PROTECT, related_name="assignments", db_index=False
     )
     slot = models.PositiveSmallIntegerField(
-        null=True, help_text="empty once released, and for gold"
+        null=True, help_text="empty for gold, and after the lease has ended"
     )
     state = models.CharField(max_length=8, choices=AssignmentState, default=AssignmentState.HELD)
     lease_expires_at = models.DateTimeField()

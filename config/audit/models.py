@@ -23,13 +23,15 @@ class AuditEntry(models.Model):
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+", editable=False
     )
     act = models.CharField(max_length=VALUE_LENGTH)
-    object_type = models.CharField(max_length=60, blank=True, help_text="such as pooling.run")
+    object_type = models.CharField(
+        max_length=60, blank=True, help_text="name of the model, such as pooling.run"
+    )
     object_id = models.CharField(max_length=40, blank=True)
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
     interface = models.CharField(max_length=10, choices=Interface)
     request_id = models.CharField(
-        max_length=REQUEST_ID_LENGTH, blank=True, help_text="of the request or of the job"
+        max_length=REQUEST_ID_LENGTH, blank=True, help_text="id of the request or of the job"
     )
 
     class Meta:

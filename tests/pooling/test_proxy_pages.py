@@ -46,7 +46,6 @@ pytestmark = pytest.mark.django_db
 
 PAGES = "/benchmarks/tiny/proxies/"
 # Captions in rows, videos in columns, with the value 1 for own captions.
-OWN = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
 
 
 @pytest.fixture

@@ -140,10 +140,10 @@ class Invitation(models.Model):
     token_sha256 = models.CharField(max_length=64, unique=True, editable=False)
     role = models.CharField(max_length=10, choices=Role)
     scope = models.CharField(
-        max_length=SCOPE_LENGTH, blank=True, help_text="key of a benchmark; empty: everywhere"
+        max_length=SCOPE_LENGTH, blank=True, help_text="key of a benchmark; empty: all benchmarks"
     )
     note = models.CharField(
-        max_length=NOTE_LENGTH, blank=True, help_text="for whom the invitation is"
+        max_length=NOTE_LENGTH, blank=True, help_text="name of the person to invite, or a reminder"
     )
     made_by = models.ForeignKey(User, models.PROTECT, related_name="invitations_made")
     created_at = models.DateTimeField(default=timezone.now)

@@ -125,7 +125,6 @@ def order_file(folder: Path, rows: list[str]) -> Path:
 
 
 ROWS = [f"v0,c{n},{step + 1},It is certain." for n, step in enumerate(STEPS)]
-UNKNOWN_VIDEO = [row.replace("v0", "v9") for row in ROWS]
 
 
 def test_the_command_imports_control_orders(

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from annotation.enums import CampaignState, EscalationKind
-from annotation.models import Annotator, Campaign, JudgmentTask, Membership, ReviewComment
+from annotation.models import Annotator, Campaign, Membership, ReviewComment
 from annotation.services import Policy, add_members, escalate_task, open_campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
@@ -245,7 +245,6 @@ def test_gold_of_a_campaign_on_a_persons_page(
     train(training, anna, "r")
     rows = [(f"c{n}", "v2", 1, "") for n in range(3)]
     add_gold_items(tmp_path, training.benchmark, rows)
-    JudgmentTask.objects.all()
     campaign = open_campaign(
         benchmark=training.benchmark,
         by=OPERATOR,

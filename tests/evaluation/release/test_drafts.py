@@ -254,7 +254,7 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_exists(
     second = analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
     shown = client.get(page)
     assert shown.context["result"] == second
-    assert "Labels have come in" not in shown.content.decode()
+    assert "New labels have arrived" not in shown.content.decode()
     # A result with other options does not count as an earlier result.
     assert "result" not in client.get(f"{page}&depth=2").context
 

@@ -72,10 +72,6 @@ def test_breaks_are_counted_and_not_in_the_quantiles() -> None:
     )
 
 
-def no_times(unknown: int, *, breaks: int = 0) -> Times:
-    return Times(known=breaks, unknown=unknown, breaks=breaks, too_fast=0, quantiles=None)
-
-
 def test_no_times() -> None:
     assert answer_times(np.array([-1, -1])) == Times(
         known=0, unknown=2, breaks=0, too_fast=0, quantiles=None
