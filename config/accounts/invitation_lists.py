@@ -75,7 +75,8 @@ def _checked_columns(line: int, heads: Sequence[str]) -> list[str]:
 
 def _person(line: int, columns: Sequence[str], cells: Sequence[str]) -> ListedPerson:
     values: Mapping[str, str] = dict(zip(columns, cells, strict=False))
-    name, email = parseaddr(values["email"]) if "<" in values["email"] else ("", values["email"])
+    address = values.get("email", "")  # a short line has no cell for it
+    name, email = parseaddr(address) if "<" in address else ("", address)
     return ListedPerson(
         line=line,
         email=email,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from typing import Any, TypeGuard
@@ -55,8 +54,8 @@ def parse_creation(length: str, metadata: str) -> FileFacts:
     values = dict(_metadata(pair) for pair in metadata.split(",") if pair.strip())
     return FileFacts(
         name=values.get("filename", ""),
-        size=parse_number(length, "Upload-Length"),
-        modified=parse_number(values.get("modified", "0"), "modified"),
+        size=parse_number(length, "The header Upload-Length"),
+        modified=parse_number(values.get("modified", "0"), "The value modified of Upload-Metadata"),
     )
 
 
@@ -70,7 +69,7 @@ def _metadata(pair: str) -> tuple[str, str]:
 
 def parse_number(text: str, name: str) -> int:
     if not _WHOLE_NUMBER.fullmatch(text):
-        raise InvalidInput(f"The header {name} must be a whole number.")
+        raise InvalidInput(f"{name} must be a whole number.")
     return int(text)
 
 
@@ -83,5 +82,5 @@ def parse_checksum(header: str) -> Checksum | None:
         raise InvalidInput(f"The algorithm of a checksum must be one of {', '.join(ALGORITHMS)}.")
     try:
         return Checksum(algorithm, base64.b64decode(encoded, validate=True))
-    except binascii.Error:
+    except ValueError:
         raise InvalidInput("The header Upload-Checksum is not valid.") from None

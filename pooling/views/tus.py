@@ -116,8 +116,8 @@ def _receive(request: HttpRequest, upload: VideoUpload) -> HttpResponse:
         return HttpResponse(status=415)
     upload.offset = services.receive_part(
         upload=upload,
-        offset=parse_number(request.headers.get("Upload-Offset", ""), "Upload-Offset"),
-        length=parse_number(request.headers.get("Content-Length", ""), "Content-Length"),
+        offset=parse_number(request.headers.get("Upload-Offset", ""), "The header Upload-Offset"),
+        length=parse_number(request.headers.get("Content-Length", ""), "The header Content-Length"),
         body=request,
         by=_person(request),
         checksum=parse_checksum(request.headers.get("Upload-Checksum", "")),

@@ -81,6 +81,15 @@ def plan(text: str, by: User) -> Any:
     )
 
 
+def test_a_line_without_an_email_is_wrong() -> None:
+    lead = make_member("lena", Role.LEAD, of="tiny")
+    found = plan("name,email\nAnna\nIda,ida@example.org", lead)
+    assert [(line.line, line.state.value, line.reason) for line in found.lines] == [
+        (2, "wrong", "'' is not an e-mail address."),
+        (3, "new", ""),
+    ]
+
+
 def test_plan_separates_new_known_and_wrong_lines() -> None:
     known = make_member("kai", Role.ANNOTATOR, of="tiny")
     elsewhere = make_member("eli", Role.ANNOTATOR, of="other")

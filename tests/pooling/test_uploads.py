@@ -127,6 +127,7 @@ def test_a_part_with_another_checksum_is_refused_and_can_be_repeated(tus: TusCli
     [
         ("Upload-Checksum", "md5 AAAA", 400),
         ("Upload-Checksum", "sha256 not-base64!", 400),
+        ("Upload-Checksum", "sha256 \xe9", 400),
         ("Upload-Offset", "-1", 400),
         ("Upload-Offset", "١", 400),
         ("Upload-Offset", "", 400),
