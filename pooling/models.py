@@ -1,4 +1,4 @@
-"""Benchmarks with captions and videos, runs with ranked lists, and pools of pairs to judge."""
+"""The tables of this app: benchmarks, runs, proxies, pools, imports, uploads and public pages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from config.jobs.models import Job
+from config.shared.words import counted
 from pooling.core.direction import CHOICES, Direction
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool_options import PROXY_FROM, SIMILARITY
@@ -234,13 +235,14 @@ class Run(models.Model):
     of where labels come from, such as the runs of a pool, still list it and mark it as withdrawn.
 
     A private run belongs to a `RunUpload`. The default manager leaves it out, so that no list,
-    export, pool or analysis contains it. Names and contents are unique among the other runs, so
-    that no error reveals a private run.
+    export, pool or analysis contains it. Names and contents need to be unique only among the runs
+    that are not private, so that no error reveals a private run.
 
-    A run in the direction from video to text has ranked lists of captions, one for each video. One
-    matrix can give a run of each direction. Both runs then have the hash of its file.
+    A run in the direction from video to text has ranked lists of captions, one for each video. The
+    file of one matrix can give two runs, one for each direction. Both then have the hash of this
+    file.
 
-    A run that was read from a matrix keeps all of it in two files: see `core.whole_matrix`.
+    A run that was read from a matrix keeps the whole matrix in two files: see `core.whole_matrix`.
     """
 
     system = models.ForeignKey(System, models.PROTECT, related_name="runs")
@@ -454,13 +456,16 @@ class Pool(models.Model):
         """The options of the pool other than its runs and depth, as text."""
         seed = f"(seed {self.seed})"
         words = {
-            f"{self.sample_size or 0:,} captions {seed}": self.sample_size,
-            f"{self.video_sample or 0:,} videos {seed}": self.video_sample,
-            f"at most {self.budget or 0:,} new pairs": self.budget,
+            f"{counted(self.sample_size or 0, 'caption')} {seed}": self.sample_size,
+            f"{counted(self.video_sample or 0, 'video')} {seed}": self.video_sample,
+            f"at most {counted(self.budget or 0, 'new pair')}": self.budget,
             "all original positives": self.originals == Originals.ADDED,
             "no original positives": self.originals == Originals.LEFT_OUT,
-            f"{self.similar} similar texts from {self.similar_from:g}": self.similar,
-            f"pairs from {self.proxy_from:g} by the proxy {self.proxy}": self.proxy_id,
+            f"{counted(self.similar or 0, 'similar text')} per caption with a similarity of at "
+            f"least {self.similar_from:g}": self.similar,
+            f"pairs with a value of at least {self.proxy_from:g} by the proxy {self.proxy}": (
+                self.proxy_id
+            ),
         }
         return [text for text, applies in words.items() if applies]
 
@@ -496,7 +501,7 @@ class BenchmarkImport(models.Model):
     )
     name = models.CharField(max_length=200, blank=True)
     licence = models.CharField(max_length=300, blank=True)
-    # The services choose the names, because they store an upload before its row.
+    # The services choose the names of the stored files, because they store a file before its row.
     captions = models.FileField(storage=upload_storage)
     companion = models.FileField(storage=upload_storage, blank=True)
     videos = models.FileField(storage=upload_storage, blank=True)
@@ -621,7 +626,7 @@ class Uploader(models.Model):
 
 
 class RunUpload(models.Model):
-    """A file that a person uploads for scoring, until its run is scored or it is refused.
+    """A file that a person uploads for scoring. It is either scored or refused in the end.
 
     The run is private until the person publishes it. An upload that counts toward the limit of its
     day has a slot, which two uploads cannot share. If the file has an error, the slot becomes free.

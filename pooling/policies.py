@@ -1,4 +1,4 @@
-"""Who may do what with benchmarks, runs, pools and videos.
+"""Who may do what with benchmarks, runs, proxies, pools and videos.
 
 `benchmarks_seen_by` returns the benchmarks that a person may see. Pages and the API treat all
 other benchmarks as if they did not exist.
@@ -130,7 +130,7 @@ def check_can_confirm_uploader(by: Person, benchmark: Benchmark) -> None:
 
 
 def own_run_uploads(user: Person) -> QuerySet[RunUpload]:
-    """Return the person's uploads, except to benchmarks that they judge and may not research."""
+    """Return the person's uploads, except those to benchmarks that `_without_judged` leaves out."""
     return _without_judged(user, RunUpload.objects.filter(created_by=user.pk), "benchmark__key")
 
 
@@ -160,7 +160,7 @@ def check_can_refuse_upload(by: Actor, upload: RunUpload) -> None:
 
 
 def check_can_withdraw_run(by: Person, run: Run) -> None:
-    """Require the right to change the run, or that the person uploaded it for scoring."""
+    """Check that the person may change the run, or has uploaded it for scoring."""
     is_own = by.pk is not None and RunUpload.objects.filter(run=run, created_by=by.pk).exists()
     if not (is_own and by.is_active):
         check_can_change_run(by, run)
@@ -217,7 +217,7 @@ def check_can_add_proxy(by: Person, benchmark: Benchmark) -> None:
 
 
 def can_delete_proxy(user: Person, proxy: Proxy) -> bool:
-    """Return whether the person may delete the proxy: the one who added it, or a lead."""
+    """Return whether the person may delete the proxy. The person who added it and leads may."""
     return _is_responsible(user, proxy) and not proxy.benchmark.is_archived
 
 
@@ -228,7 +228,10 @@ def check_can_delete_proxy(by: Person, proxy: Proxy) -> None:
 
 
 def can_change_run(user: Person, run: Run) -> bool:
-    """Return whether the person may change, withdraw or delete the run: its uploader or a lead."""
+    """Return whether the person may change, withdraw or delete the run.
+
+    The person who imported it and leads may, unless the benchmark is archived.
+    """
     return _is_responsible(user, run) and not run.benchmark.is_archived
 
 

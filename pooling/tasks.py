@@ -306,8 +306,8 @@ def import_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, An
 def import_embeddings_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compute a proxy from embeddings.
 
-    params: benchmark (key), name, own_as_computed, files (`caption_embeddings` and
-    `video_embeddings`, or one of them).
+    params: benchmark (key), name, own_as_computed (whether a video keeps its computed value with
+    its own captions), files (`caption_embeddings` and `video_embeddings`, or one of them).
     """
     files = _files(params)
     done = services.import_embeddings(
@@ -400,7 +400,7 @@ def prepare_videos_job(params: dict[str, Any], progress: Progress) -> dict[str, 
 def addresses_set(job: Job, made: dict[str, Any]) -> Outcome:
     text = f"{counted(made['videos'], 'video')} got an address."
     if made["with_file"]:
-        text += f" {made['with_file']:,} keep their file."
+        text += f" Videos that keep their file: {made['with_file']:,}."
     url = reverse("benchmark-captions", args=[job.benchmark_key])
     return Outcome(text=text, url=url, link="To the captions and videos")
 

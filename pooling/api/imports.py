@@ -120,7 +120,9 @@ class PlanSerializer(serializers.Serializer[dict[str, Any]]):
     )
     problems = ProblemSerializer(many=True, help_text="The first hundred errors.")
     notes = serializers.ListField(child=serializers.CharField())
-    plan = serializers.CharField(help_text="The hash of the plan, to accept it.")
+    plan = serializers.CharField(
+        help_text="The hash of the plan. A request that accepts the plan needs it."
+    )
 
 
 class ImportSerializer(serializers.ModelSerializer[BenchmarkImport]):
@@ -222,8 +224,8 @@ class ImportAccept(APIView):
         another plan has been made since, the answer is 412.
 
         The `result` of the job has `benchmark` (the key), `queries`, `videos`,
-        `original_positives`, `created`, `changed`, `without_media` (videos that have no file or
-        URL) and `notes`.
+        `original_positives`, `created`, `changed`, `without_media` (videos that have neither
+        a file nor a URL) and `notes`.
         """
         shape = AcceptSerializer(data=request.data)
         found = get_object_or_404(imports_seen_by(request.user), pk=pk)

@@ -283,8 +283,8 @@ class ProxyDetail(OfProxy):
     def delete(self, request: Request, key: str, pk: int) -> Response:
         """Delete a proxy with its file.
 
-        The person who added the proxy, leads and admins may do this. A proxy whose pairs are in a
-        pool, or that ordered a campaign, cannot be deleted.
+        The person who added the proxy, leads and admins may do this. A proxy that a pool, a
+        campaign or an ordering study uses cannot be deleted.
         """
         services.delete_proxy(proxy=self.proxy, by=cast(User, request.user))
         return Response(status=status.HTTP_204_NO_CONTENT)

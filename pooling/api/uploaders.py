@@ -28,7 +28,7 @@ class UploaderSerializer(serializers.ModelSerializer[Uploader]):
     class Meta:
         model = Uploader
         fields = ["id", "username", "name", "email", "asked_at", "confirmed_at"]
-        extra_kwargs = {"confirmed_at": {"help_text": "null while the person waits."}}
+        extra_kwargs = {"confirmed_at": {"help_text": "Null while the person waits."}}
 
 
 # The base of the views below. It has no docstring, for the same reason as `OfBenchmark`.

@@ -71,10 +71,10 @@ class Counts(TypedDict):
 class Changes:
     """The difference between a benchmark and the files of an import.
 
-    query_numbers, video_numbers: the stored number of each caption and video of the file, or -1,
-    int64. video_keys: the videos after the import, in the order of their numbers. total: the counts
-    after the import. changed_rows: the captions of the file whose text changes, int64 [n], by their
-    place in the file. changed: the first hundred of them.
+    query_numbers: the stored number of each caption of the file, or -1, int64 [n]. video_keys: the
+    videos after the import, in the order of their numbers. total: the counts after the import.
+    changed_rows: the captions of the file whose text changes, int64 [n], by their place in the
+    file. changed: the first hundred of them.
     """
 
     query_numbers: Int64s
@@ -104,8 +104,8 @@ def find_changes(
 
     Captions and videos are matched by key. If `stored.is_numbered`, captions can be neither
     added nor removed, videos cannot be added, and a text that people judge cannot change. Each such
-    change is added to `problems`. In this case, stored videos that the files do not name stay. In
-    other cases, only those with a file or URL stay.
+    change is added to `problems`, and all stored videos stay. Otherwise, a stored video that the
+    files do not name stays only if it has a file or URL.
     """
     stored = stored or _nothing()
     queries = _numbers(file.query_keys, stored.query_keys)

@@ -227,9 +227,9 @@ class JsonReader:
         """Yield the list of each entry with the captions that have its text.
 
         If several entries have the same text, each gets a different caption: the first free one
-        that has a gold video of the entry, if gold videos are known. Reading stops at one entry
-        more than there are captions. One of the entries then has no free caption, so the file is
-        refused.
+        that has a gold video of the entry, if gold videos are known. Reading stops as
+        soon as there are more entries than captions. One of the entries then has no free caption,
+        so the file is refused.
         """
         entries = list(islice(rows, len(self._queries) + 1))
         times = Counter(entry.text for entry in entries)

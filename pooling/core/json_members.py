@@ -30,8 +30,8 @@ class JsonMembers:
 
     Raises `InvalidInput` if the file is not strict JSON (which has no repeated keys, NaN or
     Infinity), or if its outermost value is neither an object nor a list. It is also raised for
-    more than `most` members, or a member of more than `longest` characters. A syntax error has its
-    line.
+    more than `most` members, or a member of more than `longest` characters. If the syntax is wrong,
+    the error names the line.
     """
 
     def __init__(self, blocks: TextBlocks, *, most: int, longest: int = MAX_MEMBER_BYTES) -> None:

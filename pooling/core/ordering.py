@@ -246,9 +246,9 @@ class ListBuilder:
     def rank_warnings(self) -> tuple[str, ...]:
         warnings, rows = [], f"{self._direction.row}s"
         if n := self._contradicted:
-            warnings.append(f"{rows} in which the rank column contradicts the scores: {n:,}")
+            warnings.append(f"{rows} whose ranks contradict the scores: {n:,}")
         if n := self._rank_twice:
-            warnings.append(f"{rows} in which a rank occurs more than once: {n:,}")
+            warnings.append(f"{rows} with a repeated rank: {n:,}")
         return tuple(warnings)
 
     def finish(

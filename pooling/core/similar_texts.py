@@ -39,7 +39,7 @@ def similar_texts(
 ) -> tuple[Int64s, Int64s]:
     """Return pairs of a text and one of its `count` most similar texts, int64 [m] each.
 
-    Only pairs with a similarity of at least `lowest`, above 0, are returned. Among equally similar
+    Only pairs with a similarity above 0 and at least `lowest` are returned. Among equally similar
     texts, the first ones are taken. The pairs are ordered by the first text.
     """
     vectors = tf_idf(texts)

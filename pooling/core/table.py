@@ -30,7 +30,7 @@ class CsvTable:
 
     Raises `InvalidInput` if a column is missing or repeated, if a quote is not closed, or if
     `TextBlocks` refuses the file. A record with a different number of columns than the header
-    is added to `problems` and skipped. If `problems` is None, it raises `InvalidInput` as well.
+    is added to `problems` and skipped. If `problems` is None, such a record raises `InvalidInput`.
     """
 
     def __init__(

@@ -58,8 +58,8 @@ class NewBenchmarkForm(CaptionsForm):
         key: str = self.cleaned_data["key"]
         if Benchmark.objects.filter(key=key).exists():
             raise forms.ValidationError(
-                "A benchmark has this key. Choose another, or update the captions of that "
-                "benchmark in its settings."
+                "A benchmark already has this key. Choose another key, or update the captions of "
+                "that benchmark in its settings."
             )
         return key
 

@@ -78,7 +78,7 @@ class PoolForm(forms.Form):
         min_value=0.01,
         max_value=1,
         required=False,
-        help_text="From 0 to 1. The page of the proxy shows how many pairs have each value.",
+        help_text="From 0 to 1. The page of the proxy shows how many pairs reach each value.",
     )
     budget = forms.IntegerField(
         label="Maximum new pairs",

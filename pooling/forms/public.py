@@ -28,7 +28,7 @@ class PublicPageForm(forms.Form):
     shows_texts = forms.BooleanField(
         label="Include the texts of captions in downloads",
         required=False,
-        help_text="Without it, downloads contain ids and labels only.",
+        help_text="By default, downloads contain only ids and labels.",
     )
     runs_per_day = forms.IntegerField(
         label="Runs per person and day",
@@ -40,7 +40,7 @@ class PublicPageForm(forms.Form):
         label="Contact",
         max_length=200,
         required=False,
-        help_text="Whom to ask about the benchmark. Visitors see it.",
+        help_text="Whom to ask about the benchmark. Visitors see the contact.",
     )
     citation = forms.CharField(
         label="Citation",
@@ -77,7 +77,8 @@ class RunScoringForm(RunUploadForm):
         choices=DIRECTION_CHOICES[:2],
         initial=DIRECTION_CHOICES[0][0],
         required=False,
-        help_text="What the ranked lists contain. A matrix has both; upload it once for each.",
+        help_text="What the ranked lists contain. A matrix has both directions; upload it once for "
+        "each.",
     )
 
 

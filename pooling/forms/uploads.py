@@ -41,7 +41,7 @@ def _facts(file: Any) -> FileFacts:
     facts = {**file} if isinstance(file, dict) else {}
     name, size, modified = (facts.get(field) for field in ("name", "size", "modified"))
     if not (isinstance(name, str) and _is_count(size) and _is_count(modified)):
-        raise InvalidInput("Each file needs a name, a size and a time.")
+        raise InvalidInput("Each file needs a `name`, a `size` and a time `modified`.")
     return FileFacts(name=name, size=size, modified=modified)
 
 
@@ -55,7 +55,9 @@ def parse_creation(length: str, metadata: str) -> FileFacts:
     return FileFacts(
         name=values.get("filename", ""),
         size=parse_number(length, "The header Upload-Length"),
-        modified=parse_number(values.get("modified", "0"), "The value modified of Upload-Metadata"),
+        modified=parse_number(
+            values.get("modified", "0"), "The value `modified` of the header Upload-Metadata"
+        ),
     )
 
 
@@ -68,6 +70,7 @@ def _metadata(pair: str) -> tuple[str, str]:
 
 
 def parse_number(text: str, name: str) -> int:
+    """Return the number that a text contains. name: the subject of the error."""
     if not _WHOLE_NUMBER.fullmatch(text):
         raise InvalidInput(f"{name} must be a whole number.")
     return int(text)
@@ -79,7 +82,7 @@ def parse_checksum(header: str) -> Checksum | None:
         return None
     algorithm, _, encoded = header.partition(" ")
     if algorithm not in ALGORITHMS:
-        raise InvalidInput(f"The algorithm of a checksum must be one of {', '.join(ALGORITHMS)}.")
+        raise InvalidInput(f"The checksum algorithm must be one of {', '.join(ALGORITHMS)}.")
     try:
         return Checksum(algorithm, base64.b64decode(encoded, validate=True))
     except ValueError:

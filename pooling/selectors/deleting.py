@@ -1,5 +1,7 @@
-"""The rows that belong to runs, pools, train captions and benchmarks, and the obstacles to
-deletion."""
+"""The rows that are deleted together with a run, pool, proxy, train split or benchmark.
+
+Each function also yields the obstacles to the deletion.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folders on the server, and the buckets, whose videos can be added without sending them."""
+"""The folders on the server and the buckets whose videos can be added without an upload."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_inside(path: Path) -> bool:
 
 
 def shown_folders() -> list[str]:
-    """Return the root as ".", the folders in it, and the buckets. A person can name deeper ones."""
+    """Return suggestions: "." for the root, the folders in the root, and the buckets."""
     buckets = [f"{BUCKET}{name}/" for name in settings.VIDEO_BUCKETS]
     root = folder_root()
     if root is None:

@@ -71,7 +71,7 @@ class PoolPlan:
 
 
 def takes_long(benchmark: Benchmark, options: PoolOptions) -> bool:
-    """Return whether a plan takes longer than a request may, so that a job computes it."""
+    """Return whether a plan takes too long for a request, so that a job must compute it."""
     is_large = benchmark.pair_space.n_pairs > VALUES_IN_REQUEST
     return options.similar is not None or (bool(options.proxy) and is_large)
 
@@ -105,7 +105,7 @@ def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
     _check_size("number of sampled captions", options.sample, benchmark.n_queries)
     _check_size("number of sampled videos", options.video_sample, benchmark.n_videos)
     _check_size("number of similar texts", options.similar, SIMILAR_MAX)
-    _check_size("maximum of new pairs", options.budget, 2**31 - 1)
+    _check_size("maximum number of new pairs", options.budget, 2**31 - 1)
     if options.originals not in Originals.values:
         names = ", ".join(Originals.values)
         raise InvalidInput(f"The option for original positives must be one of {names}.")
@@ -211,7 +211,7 @@ def plan_of(found: Candidates) -> PoolPlan:
 
 
 def text_pairs_of(benchmark: Benchmark, codes: Int64s) -> Int64s:
-    """Return the text pairs of pairs, int64, ascending: one for each caption text and video."""
+    """Return the codes of the text pairs to which these pairs belong, int64, ascending."""
     text_pairs = text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
     return union_codes([text_pairs])
 

@@ -32,7 +32,10 @@ def find_proxies(benchmark: Benchmark, names: Sequence[str] = ()) -> list[Proxy]
 
 
 def get_proxy(benchmark: Benchmark, name: str) -> Proxy:
-    """Return the proxy of this name. Raises `InvalidInput` with the known names if none has it."""
+    """Return the proxy of this name.
+
+    If there is none, raises `InvalidInput` with the known names.
+    """
     proxies = {proxy.name: proxy for proxy in benchmark.proxies.all()}
     if name not in proxies:
         known = ", ".join(sorted(proxies)) or "none"

@@ -38,7 +38,7 @@ class FileFacts(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """The effect of adding a file. `upload` is the part of the file that was already sent."""
+    """The effect of adding a file. `upload` is set if a part of the file was already sent."""
 
     status: str
     key: str = ""

@@ -1,4 +1,4 @@
-"""Addresses of videos that only the browser plays. The server never opens them."""
+"""Addresses of videos on other servers. Browsers open these addresses. Hearth never does."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def set_addresses(
     source: str | None = None,
     progress: Progress = no_progress,
 ) -> AddressesReport:
-    """Store the addresses and durations of a file `video_id,url[,duration]`.
+    """Store the addresses and durations in a file `video_id,url[,duration]`.
 
     A video that has a file keeps it and gets no address. Raises `InvalidInput`, and stores nothing,
     if a key is unknown, an address is missing, or browsers would not be allowed to play an address.

@@ -36,7 +36,11 @@ from pooling.services.videos import attach_videos, prepared_videos
 
 @dataclass(frozen=True, slots=True)
 class ImportedBenchmark:
-    """A benchmark. `created` is False if it existed; `changed` is whether its captions changed."""
+    """An imported benchmark.
+
+    created: whether the benchmark is new. changed: whether the captions of an existing benchmark
+    changed.
+    """
 
     benchmark: Benchmark
     original_positives: int
@@ -59,11 +63,11 @@ def import_benchmark(
 ) -> ImportedBenchmark:
     """Store captions, videos and original positives, with a playable copy of each video file.
 
-    Videos are numbered in the order of the videos file, and further ones in the order of the
-    captions. The columns of a similarity matrix have the same order. `details` describe a new
-    benchmark. If the benchmark exists, captions and videos are matched by key, and the captions
-    change only if `update` is True. plan: the hash of the plan that a person has accepted, or
-    empty. accepted: the row of that plan, which is marked in the same transaction.
+    Videos are numbered in the order of the videos file. Videos that are not in this file follow in
+    the order of the captions. The columns of a similarity matrix have the same order. `details`
+    describe a new benchmark. If the benchmark exists, captions and videos are matched by key, and
+    the captions change only if `update` is True. plan: the hash of the plan that a person has
+    accepted, or empty. accepted: the row of that plan, which is marked in the same transaction.
 
     Raises `NotPermitted` if `by` may not import the benchmark. Raises `InvalidInput` with the first
     error if the plan has errors. Raises `Conflict` if the key belongs to other captions, and
@@ -106,7 +110,10 @@ def import_benchmark(
 
 
 def _checked(made: ImportPlan, accepted: str) -> CaptionsFile:
-    """Return the captions of a plan without errors. `accepted`: its hash, or empty."""
+    """Return the captions of a plan without errors.
+
+    accepted: the hash of the plan that a person has accepted, or empty.
+    """
     if accepted and made.sha256 != accepted:
         raise Outdated(
             "The files or the benchmark have changed since the plan was made. Make a new plan."
@@ -132,7 +139,7 @@ def _create(
     )
     try:
         benchmark.save(force_insert=True)
-    except IntegrityError:  # another import of the key is stored at the same time
+    except IntegrityError:  # another import has just stored this key
         raise Conflict(taken(key)) from None
     copy_numbered(Query, benchmark, {"key": file.query_keys, "text": file.texts})
     copy_numbered(Video, benchmark, {"key": changes.video_keys})

@@ -1,6 +1,6 @@
 """Videos in buckets that the site allows: list them, and fetch one when a job prepares it.
 
-boto3 is imported only if a bucket is named.
+boto3 is imported only when a bucket is used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def objects_of(address: str) -> Iterator[FoundFile]:
 
 
 def fetch(upload: VideoUpload, on_piece: Callable[[], None]) -> None:
-    """Fetch a file from its bucket to the disk of uploads, unless an earlier attempt did.
+    """Fetch a file from its bucket to the folder of uploads, unless an earlier attempt has done so.
 
     `on_piece` is called after each piece, and can raise to stop.
 
@@ -63,7 +63,10 @@ def fetch(upload: VideoUpload, on_piece: Callable[[], None]) -> None:
 
 
 def _parts(address: str) -> tuple[str, str]:
-    """Return the bucket and the rest of an address. Raises `InvalidInput` if it is not allowed."""
+    """Return the bucket and the rest of an address.
+
+    Raises `InvalidInput` if the site does not allow the bucket.
+    """
     bucket, _, rest = address.removeprefix(BUCKET).partition("/")
     if bucket not in settings.VIDEO_BUCKETS:
         raise InvalidInput("The site does not allow this bucket (VIDEO_BUCKETS).")

@@ -41,7 +41,7 @@ def choose_files(
 ) -> Chosen:
     """Return a waiting row for each file that matches a video without a file.
 
-    left_out: the number of further members, which are not files.
+    left_out: the number of other members of an archive, which cannot be used.
     """
     matches = match_files(benchmark, [file.path for file in files])
     is_free = Q(upload=None) | Q(upload__state=UploadState.REFUSED)

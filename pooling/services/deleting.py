@@ -1,4 +1,4 @@
-"""Deleting runs, pools, tags, train captions and benchmarks that nothing published depends on."""
+"""Deleting benchmarks, runs, pools, proxies, train captions and tags."""
 
 from __future__ import annotations
 

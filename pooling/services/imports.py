@@ -1,4 +1,7 @@
-"""Imports from the pages and the API: files are uploaded, planned, and written once accepted."""
+"""Imports from the pages and the API, in three steps: upload files, plan, and write.
+
+An import is written only after a person has accepted its plan.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ FILES = ("captions", "companion", "videos")
 
 
 class ImportReport(TypedDict):
-    """An imported benchmark in the result of a job. without_media: videos without file and URL."""
+    """An imported benchmark in the result of a job.
+
+    without_media: the number of videos with neither a file nor a URL.
+    """
 
     benchmark: str
     queries: int
@@ -62,11 +68,11 @@ def begin_import(
 ) -> tuple[BenchmarkImport, Job]:
     """Store uploaded files, and queue the job that plans their import.
 
-    uploads: the files by the names in `FILES`. update: change a benchmark that exists.
+    uploads: the files by the names in `FILES`. update: whether to change an existing benchmark.
 
     Raises `NotPermitted` if `by` may not import the benchmark, `InvalidInput` if an option has an
-    error, `Conflict` if a new benchmark has a key in use, and `NotFound` if there is no benchmark
-    to update.
+    error, `Conflict` if the key of a new benchmark is in use, and `NotFound` if there is no
+    benchmark to update.
     """
     details = details or Details()
     check_can_import_benchmark(by, key)

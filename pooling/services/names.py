@@ -21,7 +21,7 @@ def check_name(name: str, noun: str) -> None:
 
 
 def free_name(rows: QuerySet[Any, Model], name: str) -> str:
-    """Return the name, or the first of `NAME@2`, `NAME@3` and so on that no row uses."""
+    """Return the first of `NAME`, `NAME@2`, `NAME@3` and so on that no row uses."""
     taken = set(rows.filter(name__startswith=name).values_list("name", flat=True))
     candidates = (f"{name}@{version}" for version in range(2, len(taken) + 3))
     return name if name not in taken else next(c for c in candidates if c not in taken)

@@ -47,7 +47,7 @@ class ImportFiles:
     def of(
         cls, captions: Path, *, companion: Path | None = None, videos: Path | None = None
     ) -> ImportFiles:
-        """Return the files, named in messages by their paths."""
+        """Return the files. Messages name them by their paths."""
         return cls(
             SourceFile(captions, str(captions)),
             SourceFile(companion, str(companion)) if companion else None,

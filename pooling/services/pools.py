@@ -14,6 +14,7 @@ from config.audit.services import record
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import Outdated
 from config.shared.progress import Progress, no_progress
+from config.shared.words import counted
 from pooling.core.pool import new_codes
 from pooling.core.pool_options import PoolOptions
 from pooling.enums import PoolingAct, PoolStrategy
@@ -87,7 +88,7 @@ def build_pool(
         if expected and expected != plan.sha256:
             raise Outdated(
                 "The runs or pools have changed since the preview. This pool would now have "
-                f"{len(plan.new):,} new pairs. Look at the preview again."
+                f"{counted(len(plan.new), 'new pair')}. Look at the preview again."
             )
         same = _same_pool(benchmark, plan.runs, options)
         if same is not None and not len(plan.new):

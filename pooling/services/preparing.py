@@ -47,8 +47,8 @@ log = logging.getLogger(__name__)
 # The job ends this number of seconds before the worker's time limit. Another job prepares the
 # remaining files.
 RESERVE_SECONDS = 60
-# A file is started only if the job has this much time left. The few files that need more time are
-# started again.
+# The job starts to prepare another file only if it has this number of seconds left. If a file needs
+# more time, the next job prepares it again.
 ENOUGH_SECONDS = 240
 TICK_SECONDS = 1.0
 GONE = "The file is no longer on the server. Send it again."
@@ -86,10 +86,10 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A file that is being prepared. limit: its time in seconds.
+    """A file that is being prepared. limit: its time limit in seconds.
 
-    is_cut: whether this is less than the file may take, because the job ends soon. The next job
-    then tries the file again.
+    is_cut: whether the limit is lower than usual, because the job ends soon. If the time runs out,
+    the next job then tries the file again.
     """
 
     upload: VideoUpload

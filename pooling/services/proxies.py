@@ -186,7 +186,7 @@ def import_embeddings(
     numbers. If `videos` is None, the embedding of a video is the mean embedding of its own
     captions. If `captions` is None, the embedding of a caption is the mean embedding of its own
     videos. Negative cosines become 0. own_is_one: whether a video has the value 1 with its own
-    captions. Raises as `import_proxy` does, and `InvalidInput` if there are no embeddings.
+    captions. Raises what `import_proxy` raises, and `InvalidInput` if there are no embeddings.
     """
     check_can_add_proxy(by, benchmark)
     sent = [file for file in (captions, videos) if file is not None]

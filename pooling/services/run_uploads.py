@@ -24,6 +24,7 @@ from config.shared.errors import Conflict, HearthError, InvalidInput, ProblemRep
 from config.shared.limits import check_length
 from config.shared.progress import Progress
 from config.shared.uploads import stored_upload
+from config.shared.words import counted
 from pooling.core.direction import Direction
 from pooling.enums import PoolingAct, RunUploadState
 from pooling.models import Benchmark, PublicPage, Run, RunUpload
@@ -63,8 +64,8 @@ def upload_run(
     """Store a file, and queue the job that scores it as a private run of one direction.
 
     Raises `NotPermitted` if the benchmark is not public for `by` or the account is not confirmed,
-    `InvalidInput` if an option has an error, and `Conflict` if the person has reached a limit of
-    the day.
+    `InvalidInput` if an option has an error, and `Conflict` if the person has reached a daily
+    limit.
     """
     check_can_upload_for_scoring(by, benchmark)
     check_is_confirmed_for(by, benchmark)
@@ -122,7 +123,7 @@ def _take_slot(made: RunUpload, by: User) -> None:
             continue
         return
     raise Conflict(
-        f"You have uploaded {per_day} runs to this benchmark today, which is the limit. "
+        f"You have uploaded {counted(per_day, 'run')} to this benchmark today, which is the limit. "
         "You can upload again after midnight UTC."
     )
 

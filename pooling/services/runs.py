@@ -183,8 +183,8 @@ def check_run_options(
 ) -> str:
     """Check the options of a run, and return its name.
 
-    A name that a person has entered stays. If both runs of a matrix are imported (`is_both`), the
-    direction is added to the name of the video-to-text run.
+    If `name` is empty, the run has the name of its system. The direction is added to the name of a
+    video-to-text run if `name` is empty, or if both runs of a matrix are imported (`is_both`).
     """
     check_name(system, "system")
     wanted = name or system

@@ -71,4 +71,8 @@ def _set_result(row: VideoUpload, fault: str) -> None:
     path = upload_path(row)
     row.size = row.offset = path.stat().st_size if path.is_file() else 0
     if fault or not path.is_file():
-        row.state, row.reason, row.is_kept = UploadState.REFUSED, fault or "it is missing", False
+        row.state, row.reason, row.is_kept = (
+            UploadState.REFUSED,
+            fault or "the member is missing",
+            False,
+        )

@@ -1,4 +1,4 @@
-"""Files that are sent in parts: begin an upload, receive its parts, and end it.
+"""Files that are sent in parts: begin an upload, receive its parts, or remove it.
 
 The offset of an upload is written after the bytes before it are on disk. So an upload continues at
 its offset after a killed web process, a closed browser or a power failure.
@@ -45,7 +45,7 @@ from pooling.services.queueing import queue_upload
 PART_BYTES_MAX = 16 << 20
 BLOCK = 1 << 20
 KEPT_FOR = timedelta(days=7)
-# The algorithms of checksums, which the tus protocol names.
+# The checksum algorithms, by their names in the tus protocol.
 ALGORITHMS = ("sha256", "sha1")
 
 
@@ -66,7 +66,7 @@ def begin_upload(*, benchmark: Benchmark, file: FileFacts, by: Actor) -> VideoUp
 
     Raises `InvalidInput` if no video or several videos have this name. Raises `Conflict` if the
     video is playable or another file is on its way to it. Raises `TooLarge` if the file is too
-    large or the person has too many files that are not prepared yet. Raises `OSError` if the disk
+    large or the person's unprepared files would need too much space. Raises `OSError` if the disk
     is too full.
     """
     check_can_add_videos(by, benchmark)
@@ -153,7 +153,7 @@ def _check_space(size: int, by: Actor) -> None:
         limit = settings.VIDEO_BYTES_PER_PERSON
         if stored_bytes(account.pk) + size > limit:
             raise TooLarge(
-                f"Your files that are not prepared yet would have more than {limit / 1e6:,.0f} MB. "
+                f"Your files that are not prepared yet would need more than {limit / 1e6:,.0f} MB. "
                 "Wait until some are prepared, or remove some in the list."
             )
     check_free_space(size)

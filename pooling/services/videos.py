@@ -29,7 +29,7 @@ from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 
 PREPARING = ".prepare-"
-"""How the names of the temporary folders begin."""
+"""The prefix of the names of the temporary folders."""
 PREPARE = "pooling.media.preparing:prepare"
 MEMORY_MB = 4096
 """The memory that one video may use. Frames of 8192 x 8192 pixels need up to 3 GB."""

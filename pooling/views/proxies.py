@@ -1,4 +1,4 @@
-"""Pages of proxies: the list, one proxy, computing, uploading, and files."""
+"""Pages that list, show, compute, upload, export and delete proxies."""
 
 from __future__ import annotations
 

@@ -116,14 +116,18 @@ def _receive(request: HttpRequest, upload: VideoUpload) -> HttpResponse:
         return HttpResponse(status=415)
     upload.offset = services.receive_part(
         upload=upload,
-        offset=parse_number(request.headers.get("Upload-Offset", ""), "The header Upload-Offset"),
-        length=parse_number(request.headers.get("Content-Length", ""), "The header Content-Length"),
+        offset=_number(request, "Upload-Offset"),
+        length=_number(request, "Content-Length"),
         body=request,
         by=_person(request),
         checksum=parse_checksum(request.headers.get("Upload-Checksum", "")),
     )
     upload.refresh_from_db()
     return _with_offset(HttpResponse(status=204), upload)
+
+
+def _number(request: HttpRequest, header: str) -> int:
+    return parse_number(request.headers.get(header, ""), f"The header {header}")
 
 
 def _with_offset(response: HttpResponse, upload: VideoUpload) -> HttpResponse:

@@ -162,7 +162,7 @@ def test_the_captions_of_a_benchmark_are_updated_on_its_page(lead: Client, tmp_p
 @pytest.mark.parametrize(
     ("key", "captions", "error"),
     [
-        ("tiny", TABLE, "A benchmark has this key."),
+        ("tiny", TABLE, "A benchmark already has this key."),
         ("a b", TABLE, "Use only letters, digits, dots, hyphens and underscores"),
         ("new", "\x89PNG\r\n\x1a\n" + "x" * 40, "A text file such as CSV or JSON is expected."),
         ("new", "", "The submitted file is empty."),

@@ -102,7 +102,7 @@ def test_a_proxy_adds_pairs_that_no_run_found(benchmark: Benchmark, tmp_path: Pa
     assert planned_pairs(benchmark, proxy="p", budget=1) == ["02"]
     built = build_pool(benchmark=benchmark, depth=2, proxy="p", budget=1).pool
     assert (built.limits, built.n_new_pairs) == (
-        ["at most 1 new pairs", "pairs from 0.5 by the proxy p"],
+        ["at most 1 new pair", "pairs with a value of at least 0.5 by the proxy p"],
         1,
     )
     codes = codes_of_pool(built)
@@ -171,7 +171,7 @@ def test_effort_merges_equal_captions_and_uses_the_measured_speed(tmp_path: Path
     ("options", "error"),
     [
         ({"video_sample": 5}, "The number of sampled videos must be from 1 to 4, not 5."),
-        ({"budget": 0}, "The maximum of new pairs must be from 1 to 2,147,483,647, not 0."),
+        ({"budget": 0}, "The maximum number of new pairs must be from 1 to 2,147,483,647, not 0."),
         ({"similar": 101}, "The number of similar texts must be from 1 to 100, not 101."),
         ({"similar_from": 0.0}, "The lowest similarity must be above 0 and at most 1, not 0.0."),
         (

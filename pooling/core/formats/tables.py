@@ -21,7 +21,7 @@ from pooling.core.table import CsvTable
 
 CSV, TSV, JSONL = "csv", "tsv", "jsonl"
 KEY, TEXT, VIDEO = "caption_id", "caption", "video_id"
-# The usual names of each column, the best first. They are used if a column is not selected.
+# The usual names of each column, in order of preference. They are used if a column is not selected.
 KNOWN_NAMES = {
     KEY: (KEY, "query_id", "sen_id", "sentence_id", "qid", "key", "id"),
     TEXT: (TEXT, "sentence", "text", "query", "description"),
@@ -46,9 +46,10 @@ class TableHead:
     rows: tuple[tuple[str, ...], ...]
 
     def named(self, selected: Mapping[str, str]) -> dict[str, str]:
-        """Return the name of each caption column in this table: the selected or else a usual name.
+        """Return the name that each column of `KNOWN_NAMES` has in this table.
 
-        A column is left out if its selection is empty, or if it is not selected and not found.
+        This is the selected name, or else the first usual name in the table. A column is left
+        out if its selection is empty, or if it is not selected and not found.
         """
         names = {}
         for column, known in KNOWN_NAMES.items():

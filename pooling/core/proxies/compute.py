@@ -143,7 +143,7 @@ class SYN(_SetProxy[ParsedCaption]):
 
 @dataclass(frozen=True)
 class METEOR(Proxy[str]):
-    """METEOR. Groups with several captions are compared by the match kernel."""
+    """METEOR. `fill_meteor` describes how groups with several captions are compared."""
 
     wordnet: WordNet
     synonyms: Synonyms = Synonyms.OF_STEMS

@@ -78,8 +78,9 @@ def fill_cosine(
 ) -> None:
     """Write the cosine of all pairs into `out`, [n_rows, n_columns]; negative ones become 0.
 
-    rows, columns: vectors of length 1, as `unit_vectors` returns them. Raises InvalidInput if they
-    differ in length, and ValueError if `out` has another shape.
+    rows, columns: vectors of length 1, as `unit_vectors` returns them. Raises InvalidInput if
+    rows and columns have different numbers of dimensions, and ValueError if `out` has another
+    shape.
     """
     if rows.shape[1] != columns.shape[1]:
         reason = f"the embeddings have {rows.shape[1]} and {columns.shape[1]} numbers per row"

@@ -9,9 +9,10 @@ from pooling.core.proxies.word_sets import Matrix
 
 
 def highest_and_lowest(values: Matrix, count: int) -> tuple[Int64s, Int64s]:
-    """Return the places of the `count` highest values, best first, and of the lowest, worst first.
+    """Return the places of the `count` highest values, and of the `count` lowest values.
 
-    values: [n]. Equal values are in the order of their places. No place is in both.
+    values: [n]. The highest values are in descending order, and the lowest in ascending order.
+    Equal values are in the order of their places. No place is in both results.
     """
     order = np.argsort(-values.astype(np.float64), kind="stable")
     highest = order[:count]

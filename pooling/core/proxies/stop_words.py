@@ -17,7 +17,7 @@ _FILE: Final = Path(__file__).with_name("stop_words_spacy.txt")
 
 @dataclass(frozen=True, slots=True)
 class StopWords:
-    """A list of stop words. A word is compared as it is written, in upper or lower case."""
+    """A list of stop words. Words are compared as they are written, so case matters."""
 
     name: str
     words: frozenset[str]

@@ -147,7 +147,7 @@ class _Files:
         return self._data[:2000].decode()
 
     def forms(self, word: str) -> list[str]:
-        """Return the word and its base forms, as far as the index contains them."""
+        """Return the word and its base forms, if the index contains them."""
         found = self._exceptions.get(word)
         if found is None:
             endings = [(old, new) for old, new in _ENDINGS[self._part] if word.endswith(old)]

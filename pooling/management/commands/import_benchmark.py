@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
+from config.shared.words import counted
 from pooling.core.formats.detection import TABLE
 from pooling.core.formats.reading import AUTO, SOURCES, SourceFile
 from pooling.core.formats.tables import KNOWN_NAMES
@@ -74,7 +75,8 @@ class Command(HearthCommand):
             "--plan",
             default="",
             metavar="HASH",
-            help="hash of a plan of --dry-run; stop if the files or the benchmark have changed",
+            help="hash of the plan that --dry-run printed; stop if the files or the benchmark have "
+            "changed since then",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:
@@ -125,7 +127,7 @@ class Command(HearthCommand):
         for what in ("captions", "videos", "original_positives"):
             new, removed = plan["new"][what], plan["removed"][what]
             self.stdout.write(f"{what.replace('_', ' ')}: {new:,} new, {removed:,} removed")
-        self.stdout.write(f"{plan['changed']:,} changed captions")
+        self.stdout.write(counted(plan["changed"], "changed caption"))
         for row in plan["first_rows"]:
             videos = " ".join(row["video_ids"])
             self.stdout.write(f"  {row['caption_id']}  {row['caption']!r}  {videos}")

@@ -34,7 +34,7 @@ class Command(HearthCommand):
             "--caption-embeddings",
             type=Path,
             metavar="FILE",
-            help=".npy matrix with a row for each caption; values are cosines",
+            help=".npy matrix with a row for each caption; the proxy is the cosine of embeddings",
         )
         parser.add_argument(
             "--video-embeddings",

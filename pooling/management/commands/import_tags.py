@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_tags
 
@@ -30,6 +31,7 @@ class Command(HearthCommand):
         return {**done.report()}
 
     def report(self, result: dict[str, Any]) -> None:
-        self.stdout.write("{tags:,} tags of {captions:,} captions".format(**result))
+        tags, captions = counted(result["tags"], "tag"), counted(result["captions"], "caption")
+        self.stdout.write(f"{tags} of {captions}")
         for note in result["notes"]:
             self.stdout.write(f"note: {note}")

@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import change_public_page
 from pooling.services.public_pages import IS_PUBLIC, PAGE_FIELDS, page_values
@@ -51,4 +52,4 @@ class Command(HearthCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         state = "public" if result[IS_PUBLIC] else "private"
-        self.stdout.write(f"{state}, {result['runs_per_day']} runs per person and day")
+        self.stdout.write(f"{state}, {counted(result['runs_per_day'], 'run')} per person and day")

@@ -69,8 +69,8 @@ def test_warnings_count_captions(
         "q0 Q0 vA 5 0.9 one\nq0 Q0 vB 9 0.5 one\n"  # gaps between ranks are allowed
     )
     assert read(write(tmp_path, content)).warnings == (
-        "captions in which the rank column contradicts the scores: 1",
-        "captions in which a rank occurs more than once: 1",
+        "captions whose ranks contradict the scores: 1",
+        "captions with a repeated rank: 1",
         "the file has several run tags; the first is 'one'",
     )
 
