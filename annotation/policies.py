@@ -31,7 +31,10 @@ NOT_OPEN = {
 
 
 def scopes_known(user: Person) -> Scopes:
-    """Return the scopes in which the person judges or sees results. Other campaigns are hidden."""
+    """Return the scopes in which the person judges or sees results.
+
+    Campaigns in other scopes are hidden from the person.
+    """
     return scopes_of(user, Role.ANNOTATOR) | scopes_of(user, Role.RESEARCHER)
 
 

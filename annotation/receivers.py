@@ -1,4 +1,7 @@
-"""Receivers of signals of the apps below: a person's rights end, or a benchmark changes.
+"""Receivers of signals from `config` and `pooling`.
+
+These signals announce that a person's rights end or that a benchmark changes, or request facts that
+only this app has.
 
 Every process loads this module. The functions import services and tasks only when they need them,
 because these imports would take a quarter of the time in which a command starts.

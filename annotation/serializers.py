@@ -157,7 +157,7 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
     """One answer: a label, or in an ordering study the places of the captions.
 
     `client_key` is a UUID that the client chooses for the answer. If the same answer is sent again
-    with it, nothing further is stored.
+    with the same key, it is not stored a second time.
     """
 
     assignment = PublicIdField(ASSIGNMENT)

@@ -56,8 +56,8 @@ NOT_COUNTED = gettext_noop("You can no longer judge. This answer is stored, but 
 
 # Request header: the primary key of the person who opened the room.
 OWNER = "X-Hearth-Person"
-# Response header: the current version of the campaign's guidelines. If a room shows another
-# version, it shows the new one before it accepts further answers.
+# Response header: the current version of the campaign's guidelines. A room that shows another
+# version switches to this one before it accepts further answers.
 GUIDELINE = "X-Hearth-Guideline"
 GUIDELINE_HEADER = OpenApiParameter(
     GUIDELINE,
@@ -195,7 +195,7 @@ class Judgments(APIView):
     """Store one answer. The status is 201 the first time, and 200 if the same answer is sent again.
 
     An answer has a `label`, or `places` in an ordering study. The status is 400 if it has the wrong
-    one, both or none.
+    one, both or neither.
 
     In training, the response contains whether the answer was correct, and why (`feedback`).
 
@@ -226,7 +226,7 @@ class Judgments(APIView):
             403: OpenApiResponse(description="you can no longer judge; the answer may be kept"),
             404: NOT_ASSIGNED,
             409: OpenApiResponse(description="another answer is stored already"),
-            412: OpenApiResponse(description="the answer to correct has changed since"),
+            412: OpenApiResponse(description="the answer to correct was replaced in the meantime"),
         },
     )
     def post(self, request: Request) -> Response:

@@ -38,13 +38,13 @@ class InvitationListSerializer(serializers.Serializer[Any]):
     role = serializers.ChoiceField(
         choices=Role.choices,
         default=Role.ANNOTATOR,
-        help_text="The role of people for whom none is named.",
+        help_text="The role of people whose entry has no role.",
     )
     scope = serializers.CharField(
         max_length=100,
         default=EVERYWHERE,
         allow_blank=True,
-        help_text=f"The scope of people for whom none is named. {SCOPE_HELP}",
+        help_text=f"The scope of people whose entry has no scope. {SCOPE_HELP}",
     )
     days = serializers.IntegerField(min_value=1, max_value=DAYS_MAX, default=INVITATION_DAYS)
 

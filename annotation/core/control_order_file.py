@@ -35,9 +35,10 @@ def parse_control_orders(
 ) -> tuple[list[ControlOrder], str]:
     """Read control orders from a plain or gzipped file. Return them and the name of the file.
 
-    Each line has one caption of a video, with its step. Step 1 is the most similar one. The column
-    `explanation` is optional; the first line of a video contains the explanation of its order.
-    Raises `InvalidInput` for an invalid key or step, and for a video without exactly five captions.
+    Each line has one caption of a video, with its step. Captions of step 1 are the most similar.
+    The column `explanation` is optional; the first line of a video contains the explanation of its
+    order. Raises `InvalidInput` for an invalid key or step, and for a video without exactly five
+    captions.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),

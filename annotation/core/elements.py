@@ -12,9 +12,9 @@ Span: TypeAlias = tuple[int, int]
 KEYS: Final = 9
 """Each of the keys 1 to 9 marks one element."""
 
-# Punctuation, also of other scripts, and invisible direction marks. Zero-width joiners are not
-# included, because they join emoji and Persian words. % and $ are not included, because "50%" is
-# one element.
+# Punctuation, including that of other scripts, and invisible direction marks. Zero-width joiners
+# are not included, because they join emoji and Persian words. % and $ are not included, because
+# "50%" is one element.
 _BREAKS = (
     r'!"#()*,./:;<=>?@\[\\\]^`{|}~¡§«¶·»¿־،؛؟۔।॥'
     r"\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\u3014-\u301f・"
@@ -47,15 +47,15 @@ _FUNCTION_WORDS = frozenset(
     video videos clip clips footage
     """.split()
 )
-# At the start of a caption, such a word is an element, because it is the only mention of a person:
-# "she is dancing".
+# At the start of a caption, one of these words is an element, because it is the only mention of a
+# person: "she is dancing".
 _FIRST_PERSONS = frozenset("he she they he's she's they're".split())
 # These words negate the next word: "without a shirt" is one element.
 _NEGATIONS = frozenset("no not never without cannot".split())
 # These words belong to the previous word: "falls down". "on" is not included because of "puts on
 # make-up".
 _PARTICLES = frozenset("up down off out away back apart together".split())
-# A word that ends in -ing is not an action directly before one of these: "swimming pool".
+# Directly before one of these words, a word that ends in -ing names no action: "swimming pool".
 _NAMED_BY_USE = frozenset(
     "board cart glasses lot machine mall pan pin pool range ring rink room track".split()
 )
@@ -149,9 +149,9 @@ def _joined(caption: str, spans: Sequence[Span], limit: int) -> list[Span]:
 def _edges_of_pairs(caption: str, spans: Sequence[Span], count: int) -> list[int]:
     """Return the edges of the groups that result when `count` pairs of neighbours are joined.
 
-    The edges are indices into `spans`. The result is empty if so many pairs are impossible. Words
-    of one phrase ("small yellow") are joined first, then words of two phrases ("dog on his face"),
-    and last words that punctuation separates.
+    The edges are indices into `spans`. The result is empty if there are not `count` separate pairs.
+    Words of one phrase ("small yellow") are joined first, then words of two phrases ("dog on his
+    face"), and last words that punctuation separates.
     """
     if 2 * count > len(spans):
         return []

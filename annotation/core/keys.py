@@ -219,7 +219,7 @@ def ordering_keys(keys: Keys, *, characters: bool = True) -> Keys:
     """Return the keys of all actions in the judging room of an ordering study.
 
     The action that chooses the caption in a place is `choose-N`, from 1. `characters` is as for
-    `room_keys`. Enter confirms the order in any case.
+    `room_keys`. Enter always confirms the order.
     """
     found: Keys = {f"choose-{digit}": (digit,) for digit in DIGITS[:CAPTIONS]}
     found |= {action.name: keys[action.name] for action in ORDERING + OTHERS}

@@ -1,8 +1,8 @@
-"""The items of an ordering study, and the orders in which people put their captions.
+"""The items of an ordering study, and the orders in which people put the captions.
 
 Wray et al. (CVPR 2021, supplement A) show people a video with five captions, which the people put
-in order of similarity. A proxy chooses them: the most similar caption, the three quartiles, and the
-least similar caption. For this, the proxy ranks the n captions with different texts. The five
+in order of similarity. A proxy chooses the captions: the most similar one, the three quartiles, and
+the least similar one. For this, the proxy ranks the n captions with different texts. The five
 chosen captions have the ranks 0, (n - 1) / 4, (n - 1) / 2, 3 (n - 1) / 4 and n - 1, rounded half
 up. Many proxies have few different values, so the quartiles often have equal values. With
 `Levels.VALUES`, the different values are ranked instead of the captions, so all five differ.
@@ -95,12 +95,12 @@ def choose_captions(
         return Refusal.TOO_FEW_TEXTS
     keys = _sort_keys(values, mix(codes, seed))
     ranked = np.sort(np.minimum.reduceat(keys[captions], starts))
-    of_ranked = ranked >> _VALUE_AT
-    if of_ranked[0] == of_ranked[-1]:
+    ranked_values = ranked >> _VALUE_AT
+    if ranked_values[0] == ranked_values[-1]:
         return Refusal.ALL_EQUAL
     if levels == Levels.VALUES:
         # The first caption of each value, in the random order of equal values.
-        ranked = ranked[np.append(True, of_ranked[1:] != of_ranked[:-1])]
+        ranked = ranked[np.append(True, ranked_values[1:] != ranked_values[:-1])]
         if len(ranked) < CAPTIONS:
             return Refusal.TOO_FEW_VALUES
     steps = np.arange(CAPTIONS) * (len(ranked) - 1)
@@ -111,9 +111,9 @@ def choose_captions(
 def _sort_keys(values: npt.NDArray[Any], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Return a number for each caption, uint64 [n]. The most similar caption has the smallest one.
 
-    It consists of the value, the hash and the number of the caption. Sorting these numbers is much
-    faster than sorting by three columns. For values that are not negative, the bits of float16 are
-    in the order of the values.
+    Each number consists of the value, the hash and the number of the caption. Sorting these numbers
+    is much faster than sorting by three columns. For values that are not negative, the bits of
+    float16 are in the order of the values.
     """
     bits = np.abs(values.astype(np.float16)).view(np.uint16)
     keys = (np.uint16(0xFFFF) - bits).astype(np.uint64) << _VALUE_AT

@@ -16,7 +16,7 @@ from pooling.core.pair_space import Integers, PairSpace
 # The maximum number of pairs of one caption in a row. Annotators read the caption once for all of
 # them. With more pairs in a row, earlier answers would influence later ones.
 RUN_OF_ONE_CAPTION = 20
-# More than the blocks of any caption, so that each block has its own number.
+# This is larger than the number of blocks of any caption, so no two blocks have the same number.
 BLOCKS_PER_QUERY = 1 << 20
 # The default share of pairs with an extra label.
 DOUBLE_SHARE = 0.10
@@ -35,8 +35,9 @@ def plan_positions(
     """Return the position of each pair in the queue, a permutation of 0..n-1, int64 [n].
 
     If grouped, up to `RUN_OF_ONE_CAPTION` pairs of one caption form a block in shuffled order. The
-    blocks are shuffled. Two blocks of one caption follow each other only if no other caption is
-    left. If not grouped, all pairs are shuffled. The result depends only on the seed and the pairs.
+    blocks are shuffled. Two blocks of one caption follow each other only if the other captions do
+    not have enough blocks to separate them. If not grouped, all pairs are shuffled. The result
+    depends only on the seed and the pairs.
 
     codes: int64 [n], ascending codes of pairs in `space`.
     tiers: int64 [n]. All pairs of a lower tier come before those of a higher tier.
@@ -173,7 +174,7 @@ def _spread(captions: Int64Array) -> Int64Array:
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """The planned number of labels of each pair: `each`, or one more with an extra label.
+    """The planned number of labels of each pair: `each`, plus 1 if the pair gets an extra label.
 
     Exactly `round(n * double_share)` pairs get an extra label: those with the smallest seeded hash.
     This choice depends only on the seed and the pairs.

@@ -53,7 +53,7 @@ class JudgmentsUploadForm(forms.Form):
         label="Data set",
         required=False,
         max_length=100,
-        help_text="Only for a FIRE file with several data sets, such as MSVD.",
+        help_text="Only for a FIRE file with several data sets: the name of one, such as MSVD.",
     )
     licence = forms.CharField(
         label="Licence stated elsewhere",

@@ -43,7 +43,7 @@ class MembersForm(forms.Form):
 
     def __init__(self, *args: Any, people: list[tuple[int, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["people"].choices = people  # type: ignore[attr-defined] # of this kind of field
+        self.fields["people"].choices = people  # type: ignore[attr-defined]
 
     def clean_names(self) -> list[str]:
         return read_names(self.cleaned_data["names"])

@@ -1,4 +1,6 @@
-"""Decoding of uploaded pictures. Import it only in a sandbox, because the files are not trusted.
+"""Decoding of uploaded pictures.
+
+Import this module only in a sandbox, because the files are not trusted.
 
 Only three formats are opened. Only the pixels are stored, and no metadata such as place, camera or
 name.
@@ -36,7 +38,10 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def as_jpeg_base64(content: str) -> str:
-    """Return `as_jpeg` of a picture. Both files are in Base64, because a sandbox passes JSON."""
+    """Call `as_jpeg` with a picture in Base64. Return the result in Base64.
+
+    A sandbox passes JSON, which cannot contain bytes.
+    """
     return b64encode(as_jpeg(b64decode(content))).decode()
 
 

@@ -228,12 +228,12 @@ class Campaign(models.Model):
 
     @property
     def entry_requirement(self) -> Requirement:
-        """The training answers that admit an annotator."""
+        """The number of correct training answers that admits an annotator."""
         return Requirement(self.gate_share, self.gate_last)
 
     @property
     def accuracy_requirement(self) -> Requirement:
-        """The control answers below which an annotator is paused."""
+        """The number of correct control answers below which an annotator is paused."""
         return Requirement(self.gold_bar, self.gold_last)
 
     @property

@@ -14,7 +14,7 @@ from annotation.models.tasks import SLOTS_MAX, JudgmentTask
 
 
 class Judgment(models.Model):
-    """One annotator's recorded answer. Append-only: a correction is a further row.
+    """One annotator's recorded answer. Append-only: a correction is another row.
 
     Constraints allow at most one counted judgment per annotator and task, and at most one per slot.
     An answer to gold is never counted. It is correct or wrong.
@@ -74,7 +74,7 @@ class Judgment(models.Model):
             models.Index(
                 fields=["task"], condition=Q(state=JudgmentState.SURPLUS), name="judgment_surplus"
             ),
-            # Each answer to gold reads the annotator's earlier ones.
+            # After each answer to gold, the annotator's earlier answers to gold are read.
             models.Index(
                 fields=["annotator", "-created_at"],
                 condition=Q(state=JudgmentState.GOLD),

@@ -16,7 +16,7 @@ from annotation.models.campaigns import Campaign
 from annotation.models.people import Annotator
 from pooling.models import Benchmark, Pair, Query, Video
 
-# The maximum for imported pairs. The maximum of a policy is lower.
+# The maximum number of labels of an imported pair. A policy allows fewer.
 SLOTS_MAX = 1000
 SETTLED = [TaskState.RESOLVED, TaskState.ADJUDICATED]
 # Only a lead can settle tasks in these states.
@@ -28,7 +28,8 @@ STATES_OF_ORDERING = [
     TaskState.ESCALATED,
     TaskState.UNPLAYABLE,
 ]
-# The states are written out, because SQLite uses a partial index only for the same condition.
+# This is not `state__in=AT_DESK`, because SQLite uses a partial index only for a condition that is
+# written exactly like that of the index.
 IS_AT_DESK = (
     Q(state=TaskState.CONFLICTED) | Q(state=TaskState.ESCALATED) | Q(state=TaskState.UNPLAYABLE)
 )
@@ -101,7 +102,7 @@ class GoldCaption(models.Model):
 
     place: its place on the screen. step: its step in the correct order, from 0. An order is correct
     if captions of a lower step come before those of a higher step. Captions of the same step can be
-    in either order.
+    in any order.
     """
 
     item = models.ForeignKey(GoldItem, models.CASCADE, related_name="captions", db_index=False)
@@ -254,7 +255,7 @@ class JudgmentTask(models.Model):
 
     @property
     def query(self) -> Query:
-        """The caption of a pair or of its gold item."""
+        """The caption of the pair or of the gold item."""
         return cast(Query, self._shown.query)
 
     @property

@@ -72,10 +72,10 @@ def tasks_at_desk(campaign: Campaign) -> QuerySet[JudgmentTask]:
 
 
 def desk_entries(campaign: Campaign) -> list[DeskEntry]:
-    """Return the tasks at the desk, the oldest first. The time is linear in their number.
+    """Return the tasks at the desk, the oldest first. The running time is linear in their number.
 
     A pair in conflict arrived with its last counted label. An escalated or reported pair arrived
-    with its last escalation. Without such a row, the time is that of the campaign's creation.
+    with its last escalation. Without such a row, the pair arrived when the campaign was created.
     """
     labelled = Judgment.objects.filter(task=OuterRef("pk"), state=JudgmentState.LIVE)
     escalated = Escalation.objects.filter(task=OuterRef("pk"))

@@ -30,7 +30,7 @@ class Speed:
     """The median time of an answer in seconds, without breaks.
 
     seconds: None if no time is known. answers: the number of answers that it is computed from.
-    is_of_benchmark: False if the answers are of all benchmarks.
+    is_of_benchmark: False if the answers come from all benchmarks.
     """
 
     seconds: float | None

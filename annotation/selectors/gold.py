@@ -72,7 +72,7 @@ def unsure_escalations() -> QuerySet[Escalation]:
     return Escalation.objects.filter(kind=EscalationKind.UNSURE).exclude(reason="")
 
 
-# An answer to gold counts if it is not superseded and its item is not retired.
+# An answer to gold counts if it is neither superseded nor surplus, and its item is not retired.
 IS_ANSWER = Q(state=JudgmentState.GOLD, task__gold__retired_at=None)
 
 

@@ -20,7 +20,7 @@ def latest_guideline(benchmark: Benchmark) -> Guideline | None:
 
 
 def find_past_guideline(campaign: Campaign, version: int) -> tuple[bool, Guideline | None]:
-    """Return whether this is an earlier version of the campaign's guidelines, and its row.
+    """Return whether `version` is an earlier version of the campaign's guidelines, and its row.
 
     Version 0, the default text, has no row. A campaign starts with the version that is the newest
     when it opens. Until it is closed, it changes to each newer version.

@@ -30,17 +30,17 @@ Int64Array = npt.NDArray[np.int64]
 class JudgmentArrays:
     """The counted judgments of a benchmark, ordered by pair, then by annotator and arrival.
 
-    Labels are grades: 0 is not relevant, and 1 the campaign's lowest relevant step.
+    Labels are grades: 0 is not relevant, and 1 is the campaign's lowest relevant step.
 
     codes: int64 [n_pairs] ascending, query number * n_videos + video number.
     pair_of, annotators, labels, ids: [n_judgments]; `pair_of` indexes `codes`.
     annotators, ids, campaigns: primary keys of annotators, judgments and campaigns.
-    is_first: bool [n_judgments], whether it is one of the planned labels of its task, not one that
-    was requested because others differed. In imported files, the first two labels of a pair count
-    as planned.
-    waits: bool [n_judgments], whether the task needs a further label or a lead.
-    units: the text pair of its task, as `pooling.core.equal_texts.text_pair_codes` returns it, or
-    `OWN_CAPTION` if the label applies only to its own caption.
+    is_first: bool [n_judgments], whether the label is one of the planned labels of its task, rather
+    than one that was requested because other labels differed. In imported files, the first two
+    labels of a pair count as planned.
+    waits: bool [n_judgments], whether the task is one of `unsettled_tasks`.
+    units: the text pair of the task, as `pooling.core.equal_texts.text_pair_codes` returns it, or
+    `OWN_CAPTION` if the label applies only to the task's own caption.
     n_grades: the number of grades on the longest scale of the campaigns that have judgments.
     """
 
@@ -88,8 +88,8 @@ def judgments_of_log(
 ) -> JudgmentArrays:
     """Return the judgments with these primary keys, whether or not they still count.
 
-    ids, waiting: int64, primary keys, ascending; `waiting` are those whose task needed a further
-    label or a lead. Keys that are not in the log are left out. thresholds: see `thresholds_of`.
+    ids, waiting: int64, primary keys, ascending; `waiting` are those for which `waits` becomes
+    True. Keys that are not in the log are left out. thresholds: see `thresholds_of`.
     `is_first` is not computed: it is True for all judgments.
     """
     campaigns = list(campaigns_of(benchmark))

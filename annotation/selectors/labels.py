@@ -30,9 +30,10 @@ Int64Array = npt.NDArray[np.int64]
 
 
 def unsettled_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
-    """Return the primary keys of labelled tasks that need another label or a lead.
+    """Return the primary keys of labelled tasks that are open, escalated or unplayable.
 
-    Excluded tasks are not among them.
+    Excluded tasks and tasks in conflict are not among them, because their labels determine their
+    outcome.
     """
     undecided = [TaskState.OPEN, TaskState.ESCALATED, TaskState.UNPLAYABLE]
     # 0 is never a primary key. It is there because an empty list cannot be read as columns.

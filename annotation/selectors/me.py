@@ -35,7 +35,7 @@ from annotation.selectors.training import DEFAULT_LAST
 from config.accounts.roles import Scopes
 from config.shared.caches import process_cache as cache
 
-# A longer time probably contains a break.
+# An answer that took longer probably contains a break.
 SECONDS_EACH = 120.0
 DAYS_MAX = 14
 COMMENTS_MAX = 50
@@ -68,7 +68,7 @@ class OwnWork:
 
 @dataclass(frozen=True, slots=True)
 class OwnCampaign:
-    """An annotator's access to a campaign, its number of open pairs, and the queue to train in."""
+    """An annotator's access to a campaign, its number of open pairs, and its training queue."""
 
     access: CampaignAccess
     open_pairs: int
@@ -234,7 +234,7 @@ def item_counts(
 ) -> dict[int, tuple[int, int]]:
     """Return the number of items in each training queue, and how many the person has answered.
 
-    Queues without items are missing.
+    Queues without items are left out.
     """
     mine = Judgment.objects.filter(
         task=OuterRef("pk"), annotator=annotator, state=JudgmentState.GOLD

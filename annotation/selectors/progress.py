@@ -50,7 +50,7 @@ class CampaignProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskGroup:
-    """The number of tasks with equal state, label and numbers of labels, and of their pairs."""
+    """Tasks with the same state, label and numbers of labels, counted as tasks and as pairs."""
 
     state: str
     label: int | None = None
@@ -87,7 +87,7 @@ class TaskGroup:
 
 
 def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
-    """Return the tasks of campaigns, without gold, in groups, by the campaign's primary key.
+    """Group the tasks of each campaign, without gold. The keys are primary keys of campaigns.
 
     Only tasks that have begun are read. The plan of a campaign contains the number of all tasks, so
     the difference is the number of tasks that have not begun.
@@ -192,7 +192,7 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
 
 
 def progress_of(campaign: Campaign, groups: Sequence[TaskGroup], surplus: int) -> CampaignProgress:
-    """Return the progress of a campaign from all its tasks in groups."""
+    """Compute the progress of a campaign from the groups of all its tasks."""
     is_relevant = [
         group.label is not None and campaign.is_relevant(group.label) for group in groups
     ]

@@ -25,7 +25,7 @@ from pooling.selectors.pools import pairs_of_captions
 
 Int64Array = npt.NDArray[np.int64]
 
-# In place of a text pair, for a label that applies only to its own caption.
+# This value replaces the text pair of a label that applies only to its own caption.
 OWN_CAPTION = -1
 NEW_COUNTS_SECONDS = 24 * 3600
 # A part needs about 150 bytes for each pair.
@@ -35,7 +35,7 @@ PAIRS_PER_PAGE = 100_000
 
 
 def taken_pairs(benchmark: Benchmark) -> QuerySet[JudgmentTask]:
-    """Return the tasks whose pairs a new campaign does not contain.
+    """Return the tasks whose pairs a new campaign would not contain.
 
     Unlabelled tasks of closed campaigns are not among them, because they will never be judged
     there.
@@ -101,7 +101,7 @@ def _new_tasks(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> 
 def pairs_per_unit(
     benchmark: Benchmark, units: Int64Array, captions: Captions | None = None
 ) -> Int64Array:
-    """Return the number of pairs that share a label of each text pair, int64 [n].
+    """Return the number of pairs that share the label of each text pair, int64 [n].
 
     There is one pair for each caption with the text, except for captions that have their own task.
 

@@ -86,10 +86,10 @@ def training_items(campaign: Campaign) -> int:
 
 
 def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
-    """Return the benchmark's annotators in training (or one, by primary key), last active first.
+    """Return the benchmark's annotators in training, the most recently active first.
 
-    The time grows linearly with the number of their answers. The number of database queries is
-    constant.
+    only: a primary key, to return only this annotator. The running time grows linearly with the
+    number of answers. The number of database queries is constant.
     """
     people = Annotator.objects.filter(
         memberships__campaign__benchmark=benchmark,

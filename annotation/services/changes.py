@@ -108,7 +108,7 @@ def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
     campaign.save(update_fields=list(changes))
     if "gold_share" in changes and campaign.gold_share and not add_gold_tasks(campaign):
         missing = (
-            "control orders for other videos than those of the study. Add a control order first."
+            "control orders for videos outside the study. Add a control order first."
             if campaign.is_ordering
             else "control pairs. Import control pairs first."
         )

@@ -215,7 +215,7 @@ def _store_order(
     steps = set(order.steps)
     if len(order.steps) != CAPTIONS or not steps <= set(range(CAPTIONS)) or len(steps) < 2:
         raise InvalidInput(
-            f"Steps must be 1 to {CAPTIONS}, and not all captions can have the same step."
+            f"Steps must be 1 to {CAPTIONS}, and at least two captions must have different steps."
         )
     if GoldItem.objects.filter(video=video, query=None).exists():
         raise Conflict("This video has a control order already. Use another video.")

@@ -63,11 +63,11 @@ def import_judgments(
 ) -> ImportedJudgments:
     """Store a file of judgments as a closed campaign, with any number of labels for a pair.
 
-    The file shows its format (see `annotation.core.label_formats`). The campaign stores the format,
-    each licence that the file states, and `licence`, which is stated elsewhere. The licences may
-    contradict each other, and none replaces another. data_set: the data set whose entries are
-    imported from a FIRE file. A judgment gets the time that the file contains, or else the time of
-    the import.
+    The format is recognised by the file's start (see `annotation.core.label_formats`). The campaign
+    stores the format, each licence that the file states, and `licence`, which is stated elsewhere.
+    The licences may contradict each other, and none replaces another. data_set: the data set whose
+    entries are imported from a FIRE file. A judgment gets the time that the file contains, or else
+    the time of the import.
 
     Pairs that are not in any pool are added in a new pool. The labels of the file decide each pair,
     and no further label is requested. A label applies only to its own caption. But if `pool_equal`

@@ -68,9 +68,9 @@ class Answer:
 
     `viewing` contains the measurements of the browser, and `missing` the elements of the caption
     that are marked as missing in the video. A second answer to a task is accepted only if
-    `corrects` is True. `corrected_key` is the client key of the answer that it replaces; None for
-    any answer. `guideline` is the version of the guidelines on the screen, 0 for the default text;
-    None for the campaign's current version.
+    `corrects` is True. `corrected_key` is the client key of the answer that this one may replace;
+    None allows any answer. `guideline` is the version of the guidelines on the screen, 0 for the
+    default text; None for the campaign's current version.
     """
 
     client_key: uuid.UUID
@@ -186,13 +186,13 @@ def escalate_task(
 def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
     task, slots, assignment = _locked_task_of(assignment_id, annotator)
     campaign = task.campaign
-    _check_form(campaign, answer)
+    _check_fits_campaign(campaign, answer)
     if task.gold_id is not None:
         return _submit_gold(task, assignment, answer)
     _check_replaces(slots.live.get(annotator.pk), answer, is_final=False)
     slot = _slot_for(assignment, task, slots)
     state = JudgmentState.SURPLUS if slot is None else JudgmentState.LIVE
-    judgment = _stored(task, annotator, answer, state=state, slot=slot)
+    judgment = _create_judgment(task, annotator, answer, state=state, slot=slot)
     if slot is not None:
         slots.live[annotator.pk] = judgment
     first = assignment.state != AssignmentState.DONE
@@ -219,7 +219,7 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     late = _is_late(task, assignment)
     if earlier is not None and not late:
         Judgment.objects.filter(pk=earlier.pk).update(state=JudgmentState.SUPERSEDED)
-    judgment = _stored(
+    judgment = _create_judgment(
         task,
         annotator,
         answer,
@@ -243,7 +243,7 @@ def _is_right(task: JudgmentTask, answer: Answer) -> bool:
     return task.campaign.is_relevant(answer.value) == gold.is_relevant
 
 
-def _check_form(campaign: Campaign, answer: Answer) -> None:
+def _check_fits_campaign(campaign: Campaign, answer: Answer) -> None:
     """Raise `InvalidInput` if the answer does not fit the campaign."""
     if campaign.is_ordering != (answer.places is not None):
         needed = (
@@ -290,7 +290,9 @@ def _was_escalated(task: JudgmentTask, assignment: Assignment) -> bool:
     )
 
 
-def _stored(task: JudgmentTask, annotator: Annotator, answer: Answer, **outcome: Any) -> Judgment:
+def _create_judgment(
+    task: JudgmentTask, annotator: Annotator, answer: Answer, **outcome: Any
+) -> Judgment:
     return Judgment.objects.create(
         task=task,
         annotator=annotator,

@@ -59,7 +59,7 @@ def annotator_for(user: User) -> Annotator:
 
 
 def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
-    """Return the annotator's membership. It is created if all annotators may judge.
+    """Return the annotator's membership. If all annotators may join, a missing one is created.
 
     Raises `NotPermitted` if only a lead can add members and has not added this annotator.
     """

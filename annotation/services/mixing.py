@@ -72,9 +72,10 @@ def mixed_with_gold(
     """Return at most `count` tasks: the first of the locked `tasks`, mixed with gold.
 
     A seeded draw selects the places of gold among the pairs that the annotator sees for the first
-    time. Released gold returns together with released pairs, because its absence would reveal it.
-    Without pairs there is no gold, because annotators would recognise it. Gold without a place is
-    postponed to the next claim; `gold_owed` of the membership counts it.
+    time. Released gold is assigned again together with released pairs. If only the pairs came back,
+    the annotator could conclude which items are gold. Without pairs there is no gold, because
+    annotators would recognise it. Gold without a place is postponed to the next claim; `gold_owed`
+    of the membership counts it.
     """
     if not tasks or not _lock(membership):
         return []
@@ -133,7 +134,7 @@ def _candidates(
     """Return the gold that the annotator has not answered in this campaign, in a seeded order.
 
     The items of `without` are left out. Gold with a caption of the tasks comes first, because it is
-    the hardest to notice. There are a few hundred items at most.
+    the hardest to notice. There are at most a few hundred items.
     """
     rows = _open_gold(campaign, membership.annotator).values_list("pk", CAPTION)
     found = [item for row in rows if (item := Candidate(*row)) not in without]

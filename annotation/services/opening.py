@@ -1,4 +1,4 @@
-"""Opening a campaign. Tasks are planned and stored part by part, so that memory stays small."""
+"""Opening a campaign. Tasks are planned and stored part by part, to limit the use of memory."""
 
 from __future__ import annotations
 

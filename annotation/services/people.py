@@ -35,8 +35,8 @@ def free_leases_beyond_rights(*, person: User) -> int:
 def delete_personal_texts(*, person: User) -> None:
     """Delete all free text that the person wrote or that was written about them.
 
-    The numbers of the person's pauses and their preferences are deleted, too. Labels, rulings and
-    the pseudonym stay. The pseudonym no longer identifies anyone.
+    The numbers of control answers that are stored with a pause and the person's preferences are
+    deleted, too. Labels, rulings and the pseudonym stay. The pseudonym no longer identifies anyone.
     """
     Escalation.objects.filter(annotator__user=person).update(reason="")
     Adjudication.objects.filter(lead=person).update(reason="")

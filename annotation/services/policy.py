@@ -75,8 +75,8 @@ class Policy:
         if not 1 <= self.labels_each <= self.labels_max <= LABELS_MOST:
             raise PolicyFault(
                 "labels_max",
-                f"The labels per pair must be 1 to {LABELS_MOST} and must not exceed the maximum, "
-                f"not {self.labels_each} with a maximum of {self.labels_max}.",
+                f"The labels per pair must be 1 to {LABELS_MOST} and must not exceed the maximum. "
+                f"They are {self.labels_each}, and the maximum is {self.labels_max}.",
             )
         if self.double_share and self.labels_each == self.labels_max:
             raise PolicyFault(

@@ -77,7 +77,7 @@ class KeysContext(TypedDict):
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def desk(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the tasks at the desk, one at a time, or take a lead's decision about one of them.
+    """Show the tasks at the desk, one at a time, or carry out a lead's decision about one of them.
 
     Parameters: `kind` filters by state, `task` is the task to show.
     """
@@ -208,7 +208,7 @@ def _filtered_rulings(
     """Return the `lead` parameter, a primary key, and the rulings of that lead or of all leads."""
     form = RulingsFilter(request.GET)
     if not form.is_valid():
-        raise InvalidInput("The parameter lead must be a whole number.")
+        raise InvalidInput("The parameter “lead” must be a whole number.")
     lead, found = form.cleaned_data["lead"], rulings_of(campaign)
     return lead, found if lead is None else found.filter(lead=lead)
 

@@ -76,7 +76,7 @@ def _figures(plan: services.StudyPlan) -> list[tuple[str, Figure]]:
         ),
         (
             "Videos with equal values",
-            count_figure(plan.with_ties, "the proxy has one value for two of the captions"),
+            count_figure(plan.with_ties, "the proxy has the same value for two of the captions"),
         ),
     ]
     rows += [

@@ -16,6 +16,7 @@ from config.jobs.views import start_job
 from config.shared.errors import InvalidInput
 from config.shared.numbers import Figure, count_figure, duration, undefined
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from config.shared.words import counted
 from pooling.forms.pools import PoolForm
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, check_can_build_pool
@@ -118,10 +119,10 @@ def _figures(plan: PoolPlanReport) -> list[tuple[str, Figure]]:
     left_out = f"the budget leaves out {plan['left_out']:,}" if plan["left_out"] else ""
     shared = plan["new_pairs"] - plan["new_tasks"]
     unranked = plan.get("unranked", 0)
-    no_time = undefined("no answer has a time yet")
+    no_time = undefined("no answer has a recorded time yet")
     seconds, hours, cost = plan["seconds"], plan["hours"], plan["cost"]
     where = "this benchmark" if plan["is_of_benchmark"] else "this site"
-    note = f"median of the last {plan['answers']:,} timed answers of {where}"
+    note = f"median of the last {counted(plan['answers'], 'timed answer')} of {where}"
     figures = [
         ("New pairs", count_figure(plan["new_pairs"], left_out)),
         # Plans that older versions stored do not have this count.

@@ -48,7 +48,7 @@ def test_a_preview_stores_nothing(lead: Client) -> None:
     assert figures == {
         "Videos": ("2", "8 fewer than requested"),
         "Orders to collect": ("6", "3 for each video"),
-        "Videos with equal values": ("1", "the proxy has one value for two of the captions"),
+        "Videos with equal values": ("1", "the proxy has the same value for two of the captions"),
         "Videos left out": ("1", "the proxy has the same value for all captions"),
     }
     assert not Campaign.objects.exists()

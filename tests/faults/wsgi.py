@@ -42,7 +42,9 @@ def deadly(
     return call
 
 
-judging._stored = deadly(judging._stored, before=BEFORE_INSERT, after=AFTER_INSERT)
+judging._create_judgment = deadly(
+    judging._create_judgment, before=BEFORE_INSERT, after=AFTER_INSERT
+)
 services.submit_judgment = deadly(services.submit_judgment, after=AFTER_COMMIT)
 
 

@@ -30,7 +30,7 @@ class Command(HearthCommand):
         if options["file"]:
             names += read_names(decode_text(options["file"].read_bytes()))
         if not names:
-            raise InvalidInput("Name an annotator, or choose a file with --file.")
+            raise InvalidInput("Enter at least one name, or choose a file with --file.")
         campaign = get_campaign(options["campaign"], scopes_of(OPERATOR, Role.LEAD))
         results = add_named_members(campaign=campaign, names=names, by=OPERATOR)
         return {

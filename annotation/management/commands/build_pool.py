@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 from annotation.selectors.effort import preview_pool
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.words import counted
 from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
 from pooling.enums import Originals
 from pooling.selectors.benchmarks import get_benchmark
@@ -117,27 +118,26 @@ class Command(HearthCommand):
         if "pool" not in result:
             self._report_plan(result)
             return
+        pairs, tasks = counted(result["pairs"], "pair"), counted(result["tasks"], "task")
         self.stdout.write(
-            "pool {pool}: {pairs:,} pairs, {new_pairs:,} of them new, {tasks:,} tasks".format(
-                **result
-            )
+            f"pool {result['pool']}: {pairs}, {result['new_pairs']:,} of them new, {tasks}"
         )
         saved = result["pairs"] - result["tasks"]
         if saved:
             self.stdout.write(
-                f"captions with equal texts share a task, which saves {saved:,} "
-                f"judgment{'' if saved == 1 else 's'} ({saved / result['pairs']:.0%})"
+                f"captions with equal texts share a task, which saves {counted(saved, 'judgment')} "
+                f"({saved / result['pairs']:.0%})"
             )
 
     def _report_plan(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            "{pairs:,} pairs, {new_pairs:,} of them new, which add {new_tasks:,} tasks and "
-            "{labels:,} labels".format(**result)
+            f"{counted(result['pairs'], 'pair')}, {result['new_pairs']:,} of them new; "
+            f"new tasks: {result['new_tasks']:,}; labels to collect: {result['labels']:,}"
         )
         if result["unranked"]:
-            self.stdout.write(f"{result['unranked']:,} of the new pairs are not ranked by any run")
+            self.stdout.write(f"new pairs that no run ranks: {result['unranked']:,}")
         if result["left_out"]:
-            self.stdout.write(f"the budget leaves out {result['left_out']:,} new pairs")
+            self.stdout.write(f"the budget leaves out {counted(result['left_out'], 'new pair')}")
         if result["hours"] is None:
             self.stdout.write("no answer has a recorded time, so the hours are unknown")
         else:

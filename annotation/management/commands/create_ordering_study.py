@@ -80,7 +80,7 @@ class Command(HearthCommand):
         if "campaign" in result:
             self.stdout.write("campaign {campaign} ({name}):".format(**result))
         self.stdout.write(
-            "{videos:,} of {requested:,} requested videos, {labels:,} orders to collect".format(
+            "{videos:,} of {requested:,} requested videos; orders to collect: {labels:,}".format(
                 **result
             )
         )
@@ -89,9 +89,12 @@ class Command(HearthCommand):
 
     def _report_plan(self, result: dict[str, Any]) -> None:
         if result["with_ties"]:
-            self.stdout.write(f"videos with equal values of two captions: {result['with_ties']:,}")
+            self.stdout.write(
+                "videos for which the proxy has the same value for two of the captions: "
+                f"{result['with_ties']:,}"
+            )
         if result["unplayable"]:
-            self.stdout.write(f"left out, cannot play: {result['unplayable']:,}")
+            self.stdout.write(f"videos left out because they cannot play: {result['unplayable']:,}")
         for reason, number in result["refused"].items():
-            self.stdout.write(f"left out, {reason}: {number:,}")
+            self.stdout.write(f"videos left out because {reason}: {number:,}")
         self.stdout.write("nothing was stored")

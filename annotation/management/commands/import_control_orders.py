@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from annotation.services import import_control_orders
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
 
@@ -30,4 +31,4 @@ class Command(HearthCommand):
         return {"control_orders": count}
 
     def report(self, result: dict[str, Any]) -> None:
-        self.stdout.write("{control_orders:,} control orders".format(**result))
+        self.stdout.write(counted(result["control_orders"], "control order"))

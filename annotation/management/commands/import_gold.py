@@ -11,6 +11,7 @@ from annotation.enums import GoldUse
 from annotation.services import import_gold
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
 
@@ -38,4 +39,4 @@ class Command(HearthCommand):
         return {"gold": count, "use": options["use"]}
 
     def report(self, result: dict[str, Any]) -> None:
-        self.stdout.write("{gold:,} gold items for {use}".format(**result))
+        self.stdout.write(f"{counted(result['gold'], 'gold item')} for {result['use']}")

@@ -70,11 +70,10 @@ class Command(HearthCommand):
             for line in plan_lines(result["plan"]):
                 self.stdout.write(line)
             return
-        self.stdout.write(
-            "campaign {campaign}: {judgments:,} judgments of {pairs:,} pairs{already}".format(
-                already="" if result["created"] else " (already imported)", **result
-            )
-        )
+        judgments = counted(result["judgments"], "judgment")
+        pairs = counted(result["pairs"], "pair")
+        already = "" if result["created"] else " (already imported)"
+        self.stdout.write(f"campaign {result['campaign']}: {judgments} of {pairs}{already}")
 
 
 def plan_lines(plan: dict[str, Any]) -> list[str]:

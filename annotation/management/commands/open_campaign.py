@@ -12,6 +12,7 @@ from annotation.enums import Joining, Order, Priority, Scale
 from annotation.services import Policy, open_campaign
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.words import counted
 from pooling.enums import MediaState
 from pooling.selectors.benchmarks import get_benchmark
 
@@ -47,14 +48,15 @@ class Command(HearthCommand):
         }
 
     def report(self, result: dict[str, Any]) -> None:
+        tasks = counted(result["tasks"], "task")
         self.stdout.write(
-            "campaign {campaign} ({name}): {tasks:,} tasks, {doubled:,} of them with an extra "
-            "label".format(**result)
+            f"campaign {result['campaign']} ({result['name']}): {tasks}, {result['doubled']:,} of "
+            "them with an extra label"
         )
         if result["without_video"]:
             self.stdout.write(
-                "warning: the videos of {without_video:,} tasks have neither file nor address; "
-                "import them with import_benchmark --videos".format(**result)
+                "warning: tasks whose video has neither a file nor an address: "
+                f"{result['without_video']:,}; import the videos with import_benchmark --videos"
             )
 
 

@@ -197,7 +197,7 @@ def test_an_inaccurate_annotator_is_paused(study: Campaign) -> None:
         ({"captions": ["c0", "c1", "c2", "c3", "x"]}, "The benchmark has no caption 'x'."),
         ({"captions": ["c0", "c1", "c2", "c3", "c3"]}, "5 captions with different texts"),
         ({"captions": KEYS[:4]}, "5 captions with different texts"),
-        ({"steps": [1] * 5}, "not all captions can have the same"),
+        ({"steps": [1] * 5}, "at least two captions must have different steps"),
         ({"steps": [0, 1, 2, 3, 5]}, "Steps must be 1 to 5"),
     ],
 )
@@ -229,7 +229,7 @@ def test_a_study_needs_control_orders_of_other_videos(study: Campaign) -> None:
     study.tasks.filter(gold=item).delete()
     inside = study.tasks.first().ordering_video
     GoldItem.objects.filter(pk=item.pk).update(video=inside)
-    with pytest.raises(PolicyFault, match="has no control orders for other videos than those of"):
+    with pytest.raises(PolicyFault, match="has no control orders for videos outside the study"):
         change_policy(campaign=study, changes={"gold_share": 0.1}, by=lead)
 
 
