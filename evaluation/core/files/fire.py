@@ -16,7 +16,7 @@ Hearth adds these keys:
 pooled_by    the systems whose pooled lists contain the pair, the best rank first
 note         the reason if the label is not the majority of the responses
 undecided    a list at the top level, if it is not empty: the pairs without a label whose responses
-             do not contradict each other. Usually they need further labels.
+             do not contradict each other. Usually they need more labels.
 """
 
 from __future__ import annotations

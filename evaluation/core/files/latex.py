@@ -20,7 +20,7 @@ SPECIAL = {
     **{character: f"{{{character}}}" for character in "[]*"},
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
-# pdfLaTeX prints these without further packages. XeLaTeX and LuaLaTeX print all characters.
+# pdfLaTeX prints these without additional packages. XeLaTeX and LuaLaTeX print all characters.
 LATIN = {chr(code) for code in range(0xA1, 0x180)} - set("\u00ad«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ") | set(
     "–—‘’“”†‡•…‰€™→"
 )
@@ -44,7 +44,7 @@ class Table:
 def escape(text: str) -> str:
     """Return LaTeX that prints the text as it is, on one line.
 
-    For a character that its fonts lack, pdfLaTeX prints the number instead, such as U+72AC.
+    If the fonts of pdfLaTeX lack a character, its number is printed instead, such as U+72AC.
     """
     printed = "".join(map(_printed, " ".join(text.split())))
     return re.sub("-(?=-)", "-{}", printed)  # two hyphens would be a dash

@@ -39,9 +39,9 @@ class Rows:
     blocks: Iterable[Block]
 
     def with_cell_of_first(self, column: Column, cells: Mapping[str, str]) -> Rows:
-        """Return the table with a further column.
+        """Return the table with one more column at the end.
 
-        cells: the cell of the new column, by the first cell of its row.
+        cells: for each first cell of a row, the cell of this row in the new column.
         """
         blocks = ([[*row, cells[row[0]]] for row in block] for block in self.blocks)
         return Rows([*self.columns, column], blocks)

@@ -1,4 +1,4 @@
-"""Scores under graded relevance, as a proxy computes it, in both directions of retrieval.
+"""Scores by the relevance that a proxy computes, and comparisons of proxies with people.
 
 A relevance matrix has a row for each query and a column for each item, with values from 0 to 1. In
 one direction the queries are videos and the items are captions. The transposed matrix is the other

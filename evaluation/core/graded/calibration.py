@@ -18,8 +18,8 @@ AP         mean of the precisions of all relevant pairs. The precision of a pair
            together, as in scikit-learn, so their order does not matter.
 =========  ====================================================================================
 
-All are computed from the numbers of relevant and irrelevant pairs with each distinct value, so that
-a resample needs one sparse product instead of a sort.
+F1, alpha, AUC and AP are computed from the numbers of relevant and irrelevant pairs with each
+distinct value, so that a resample needs one sparse product instead of a sort.
 
 The best threshold is the one with the highest alpha. F1 is not suitable: if proxy and people agree
 only by chance, calling every pair relevant has the highest F1. On the pairs on which a threshold

@@ -57,7 +57,7 @@ class Orders:
     def of(
         cls, ranks: npt.ArrayLike, videos: npt.ArrayLike, n_videos: int, needed: int = 3
     ) -> tuple[Orders, IntArray]:
-        """Return the orders, and the number of the video of each, ascending.
+        """Return the orders, and the number of the video in each row of them, ascending.
 
         ranks: [n, 5], the rank of each caption in each order, 0 to 4, the most similar caption
         first. videos: [n], the video of each order, from 0 to n_videos - 1. needed: number of
@@ -132,9 +132,9 @@ class Agreement:
     consistent: number of consistent pairs. alike: number of these that proxy and people order
     alike. ties: number of consistent pairs with equal values of the proxy. share: alike /
     consistent. videos: number of videos with a consistent pair. by_video: the mean of the share
-    over these videos. majority: the share of all pairs with a majority that the proxy orders like
-    the majority. by_pair: for each of the ten pairs of captions, the number of videos in which it
-    is consistent, and the number of these in which proxy and people order it alike.
+    over these videos. majority: among all pairs with a majority, the share that the proxy orders
+    like the majority. by_pair: for each of the ten pairs of captions, the number of videos in which
+    it is consistent, and the number of these in which proxy and people order it alike.
     """
 
     consistent: int

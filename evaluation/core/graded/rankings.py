@@ -90,7 +90,7 @@ class ByLists:
 def check_shapes(relevance: Matrix, other: Ranking | Matrix) -> None:
     """Raise ValueError unless both have the same queries and items, and there is an item."""
     if relevance.shape != other.shape:
-        raise ValueError("the two arguments are of different queries or items")
+        raise ValueError("the two arguments have different queries or items")
     if relevance.ndim != 2 or relevance.shape[1] == 0:
         raise ValueError("there is no item")
 

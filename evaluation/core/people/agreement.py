@@ -2,7 +2,7 @@
 
 Agreement depends only on how often each combination of labels occurs, and not on which pairs have
 it. Half a million pairs therefore reduce to a few combinations, called patterns (`ValueCounts`).
-All figures except those of single annotators are computed from patterns, including alpha.
+All figures, including alpha, are computed from patterns, except the figures of single annotators.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _count_patterns(
 
 
 def _add_equal_patterns(patterns: IntArray, weights: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the different patterns in their order, and the sum of the weights of each."""
+    """Return the different patterns, sorted, and the sum of the weights of each."""
     if len(patterns) == 0:
         return patterns, weights
     # numpy sorts 16-bit keys by radix, in linear time.

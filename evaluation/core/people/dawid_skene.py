@@ -84,10 +84,10 @@ def dawid_skene(
 
     items, annotators, labels: whole numbers [L], in any order. Items and annotators are numbered
     from 0 without gaps, and labels lie from 0 to n_steps - 1. EM starts from the vote shares. If an
-    annotator labelled an item several times, all these labels count, as in the paper. smoothing:
-    above 0, is added to each expected count of the priors and of the confusion matrices (a
-    Dirichlet prior of 1 + smoothing). No probability is then 0, and a row without evidence is
-    uniform. tolerance: EM ends when no posterior changes by this much.
+    annotator labelled an item several times, all these labels count, as in the paper. smoothing: a
+    number above 0, which is added to each expected count of the priors and of the confusion
+    matrices (a Dirichlet prior of 1 + smoothing). No probability is then 0, and a row without
+    evidence is uniform. tolerance: EM ends when no posterior changes by this much.
 
     The model is undefined if there are no labels or only one annotator, if all labels are equal, or
     if no item is shared by two annotators. Raises ValueError if a number is out of bounds.

@@ -1,9 +1,9 @@
 """Estimates of how often labels are wrong.
 
-A label can be wrong in two ways. A false alarm is labelled relevant but is not relevant. A miss is
-labelled not relevant but is relevant. The model assumes that wrong labels of one pair are
-independent. It does not distinguish annotators, so both rates are those of an average label. The
-rates can be estimated in two ways.
+A label can be wrong in two ways. A false alarm is the label "relevant" for a pair that is not
+relevant. A miss is the label "not relevant" for a relevant pair. The model assumes that wrong
+labels of one pair are independent. It does not distinguish annotators, so both rates are those of
+an average label. The rates can be estimated in two ways.
 
 From pairs with several labels (`rates_from_labels`). Let n labels of a pair include r relevant
 ones. The probability of this is
@@ -14,7 +14,7 @@ with prevalence pi (the share of relevant pairs), miss rate m and false alarm ra
 (expectation maximisation) fits these three numbers (Dawid and Skene 1979, equations 2.3 to 2.5,
 with all annotators pooled). Two labels per pair and one prevalence give two equations for three
 unknowns. Third labels after disagreement give a third equation: the share of disagreements that end
-as relevant. Strata with different prevalences also give further equations (Hui and Walter 1980,
+as relevant. Strata with different prevalences give additional equations (Hui and Walter 1980,
 Biometrics 36:167). With neither, the rates are not identified, and `rates_from_labels` returns
 `NOT_IDENTIFIED`. Requesting third labels only after disagreement does not bias the fit, because the
 request depends only on labels that are in the likelihood.
@@ -47,7 +47,7 @@ NOT_IDENTIFIED: Final = (
 )
 NO_BETTER_THAN_CHANCE: Final = "the labels are no better than chance"
 FEW_GOLD: Final = (
-    "fewer than 10 answers to control pairs that are relevant, or to those that are not"
+    "fewer than 10 answers to relevant control pairs, or fewer than 10 to other control pairs"
 )
 
 # Minimum number of pairs with different labels, of pairs with three labels or more, and of answers

@@ -16,7 +16,8 @@ from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 _TOLERANCE: Final = 1e-7
 # Rates stay between this number and 1 minus it, so that every pattern of labels remains possible.
 _SMALLEST: Final = 1e-6
-# The number of wrong labels at the mean rate that is added to each of the two false alarm rates.
+# This number of false alarms is added to each of the two kinds of pairs, isolated and not isolated,
+# with as many labels as the mean rate implies.
 _PRIOR_ALARMS: Final = 2.0
 
 

@@ -71,9 +71,9 @@ class Answers:
     people: int64, numbers of annotators from 0 without gaps. tasks: int64, any identifier of the
     task. labels: int64, steps of the campaign's scale. is_relevant: bool. is_counted: bool, whether
     the answer is a label of a pair; False for surplus answers and answers to gold items.
-    is_planned: bool, counted and one of the planned first labels of its task. is_gold: bool. gold:
-    int64, 1 for a correct answer to a gold item, 0 for a wrong one, -1 for other answers and for
-    retired gold items. ms: int64, time of the answer in milliseconds, negative if unknown. at:
+    is_planned: bool, whether it is counted and one of the planned first labels. is_gold: bool.
+    gold: int64, 1 for a correct answer to a gold item, 0 for a wrong one, -1 for other answers and
+    for retired gold items. ms: int64, time of the answer in milliseconds, negative if unknown. at:
     int64, when the answer was submitted, in seconds since 1970.
     """
 
@@ -193,8 +193,9 @@ def medians(groups: IntArray, values: IntArray, n_groups: int) -> FloatArray:
 def timeline_of(at: IntArray) -> Timeline | None:
     """Divide the time of the answers into hours, days, weeks or periods of four weeks.
 
-    at: int64 [n], points in time. The periods are the shortest for which `PERIODS_MAX` are enough,
-    or else four weeks. Returns None if there are no answers.
+    at: int64 [n], points in time. The result has the shortest of these periods that gives at most
+    `PERIODS_MAX` periods. If there is none, the periods are four weeks long. Returns None if there
+    are no answers.
     """
     if len(at) == 0:
         return None
@@ -214,7 +215,7 @@ def _covering(first: int, last: int, width: int) -> Timeline:
 
 
 def over_time(answers: Answers, timeline: Timeline) -> list[Period]:
-    """Return one row for each period of the timeline, also for periods without answers."""
+    """Return one row for each period of the timeline, including periods without answers."""
     start, width, n_periods = timeline["start"], timeline["width"], timeline["count"]
     place = (answers.at - start) // width
 
@@ -278,7 +279,7 @@ def forecast(at: IntArray, *, now: int, labels_needed: int) -> Forecast:
     hours, and their share of all hours, stay the same. Let m be the mean and s the standard
     deviation of the labels in n such hours. If hours are independent, the mean of the next k hours
     lies within m ± 1.28 s √(1/n + 1/k) with probability 0.8. The forecast is undefined if no labels
-    are missing, if fewer than three hours have answers, and if the last answer is older than two
+    are missing, if fewer than three hours have answers, or if the last answer is older than two
     days.
     """
     if labels_needed == 0:

@@ -104,7 +104,9 @@ def expect_scores(
     for measure in requested:
         if measure.name not in _EXPECTATIONS:
             supported = ", ".join(_EXPECTATIONS)
-            raise ValueError(f"{str(measure)!r} cannot be estimated; {supported} can")
+            raise ValueError(
+                f"{str(measure)!r} cannot be estimated; supported measures: {supported}"
+            )
     if chances.ndim != 2 or len(chances) != 2 or np.any((chances < 0) | (chances > 1)):
         raise ValueError("chances must be two rows of shares")
     check_ranked(ranked, labels)

@@ -54,9 +54,9 @@ class Extremes:
 
     For fixed x_t, N is highest if higher grades are at higher ranks. Then N is the sum of
     w_t (known_t + T(x_t)), and D is the sum of w_t S(K_t + x_t). Dinkelbach's method (On nonlinear
-    fractional programming, 1967) starts with the known c = N / D. It repeatedly maximises N - c D
-    and replaces c by N / D of the maximum, until c stays the same. Each term of N - c D can be
-    maximised separately: the discounts fall with the rank, so the smallest best x_t is higher or
+    fractional programming, 1967) starts with c = N / D, the known score. It repeatedly maximises
+    N - c D and replaces c by N / D of the maximum, until c stays the same. Each term of N - c D can
+    be maximised separately: the discounts fall with the rank, so the smallest best x_t is higher or
     equal for a higher K_t. K_t never grows with t, so x_1 >= x_2 >= ... as required.
 
     A column j of an array [B, depth + 1] is the outcome in which the unjudged pairs of the first j

@@ -81,7 +81,7 @@ def order_as_judged(pair_of: IntArray, group_of: IntArray, incomplete: BoolArray
 
     pair_of: int64 [L], the pair of each label, in the order of arrival. group_of: int64 [n_pairs],
     the group of each pair; each pair has at least one label. incomplete: bool [n_groups], whether a
-    group needs further labels.
+    group needs more labels.
 
     Only one pair represents each group. The first label of any of its pairs would be biased: the
     more pairs a group has, the earlier the first of them arrives, even in random order.

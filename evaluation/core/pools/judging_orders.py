@@ -193,7 +193,7 @@ def _judge(
     """
     relevant = pool.labels.gains >= rel
     steps = np.zeros(len(relevant), dtype=np.int64)
-    # Two further rows: "no label" always counts as revealed, and "end of the list" never does.
+    # Two additional rows: "no label" always counts as revealed, and "end of the list" never does.
     revealed = np.append(np.zeros(len(relevant), dtype=np.bool_), [True, False])
     for cells in blocks:
         for step, rows in enumerate(_judge_block(cells, relevant, revealed, prefer)):

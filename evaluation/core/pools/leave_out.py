@@ -181,7 +181,7 @@ def grow_pool(
     max_pools: int = 20,
     rel: int = 1,
 ) -> tuple[Growth, ...]:
-    """Return the bias of each system if only other systems are pooled, for each number of them.
+    """Return the bias of each system in pools of other systems, for each number of these systems.
 
     For each system and each m from 1 to S - 1, the bias is the score with the labels of m other
     systems minus the score with all labels. It is a mean over all choices of the m systems. If

@@ -109,7 +109,7 @@ def replay_seeds(
 
     pool: the result of `gather_pool`. Runs are scored down to the depth of the pool, and only with
     the labels of pooled pairs and the original positives. Pooled pairs without a label are ignored.
-    strategies: the names of the strategies; None for all. shares: budgets as shares of the pool, 0
+    strategies: the strategies by name; None for all. shares: budgets as shares of the pool, 0
     to 1, rounded up to whole pairs. The sizes of all pools of smaller depth are budgets, too, so
     that strategies can be compared with these pools at the same cost. rel: the lowest gain that
     counts as relevant.

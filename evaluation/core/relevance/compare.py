@@ -110,8 +110,8 @@ def select_by_correctness(
     `pair` is correct, and DIFFER those on which exactly one of the two is. EVERY selects the
     queries on which all runs are correct, and NEITHER those on which no run is.
 
-    Raises ValueError if `show` has another value or needs a pair that is None, or if there is no
-    run.
+    Raises ValueError if `show` has another value, if it needs a pair and `pair` is None, or if
+    there is no run.
     """
     right = {name: run.right(cutoff, by_labels=by_labels) for name, run in runs.items()}
     every: BoolArray = np.all(list(right.values()), axis=0)
@@ -178,7 +178,7 @@ def in_order(
     labels, differs most between the two runs of `pair`. SHORT puts queries with short captions
     first, LONG those with long ones. lengths: int64 [n_queries], the length of each caption.
 
-    Raises ValueError if `order` has another value or needs a pair that is None.
+    Raises ValueError if `order` has another value, or if it needs a pair and `pair` is None.
     """
     if order == BENCHMARK:
         return queries
@@ -196,7 +196,8 @@ def in_order(
 def _rank_distance(first: Places, second: Places) -> IntArray:
     """Return the difference between the first positive ranks of two runs, int64 [n_queries].
 
-    A list without a positive counts as if it had one below all others.
+    A list without a positive counts as if its first positive were one rank below the lowest first
+    positive of all lists.
     """
     ranks = np.stack([first.labelled, second.labelled]).astype(np.int64)
     ranks[ranks == 0] = ranks.max(initial=0) + 1

@@ -3,11 +3,11 @@
 A measure is a function of zeros and ones, the relevance of the pairs. It therefore equals a
 polynomial in which each pair occurs at most once in each term. If the zeros and ones are replaced
 by independent numbers t with the correct mean (`noise_relevance.unbiased_relevance`), the
-polynomial has the correct mean, too. With zeros and ones it is the measure itself.
+polynomial has the correct mean, too. For zeros and ones it equals the measure.
 
 For C, P and RR the polynomial is simple. AP, R and nDCG divide by a function of the number N of all
 relevant pairs of the caption. That is, they multiply by a number h(N). Choose numbers z and weights
-w such that h(N) is the sum of w z^(N - 1) for all N from 1. Let T_r be the relevance at rank r,
+w such that h(N) is the sum of w z^(N - 1) for all N >= 1. Let T_r be the relevance at rank r,
 with mean t_r, and let all pairs be independent. Then
 
     E[T_r z^(N - 1)] = s_r F,   E[T_r T_q z^(N - 1)] = z s_r s_q F,
@@ -86,7 +86,8 @@ def score_relevance(
     """
     for measure in measures:
         if measure.name not in CORRECTABLE:
-            raise ValueError(f"{measure} cannot be corrected; {', '.join(CORRECTABLE)} can")
+            supported = ", ".join(CORRECTABLE)
+            raise ValueError(f"{measure} cannot be corrected; supported measures: {supported}")
     t = np.where(lists.places >= 0, np.append(relevance, 0.0)[lists.places], 0.0)
     values = {
         measure: _PLAIN[measure.name](t, measure.cutoff)

@@ -89,7 +89,7 @@ def expect_confirmation(
     false = rates.false_alarms(labels.is_isolated) * (1 - labels.relevance(rates))
     n_single = int((single & positive).sum())
     share = min(1.0, max(0.0, float(false[lists.places[single]].sum()) / max(1, n_single)))
-    # A positive is rejected if both further labels are “not relevant”.
+    # A positive is rejected if the second and the third label are both “not relevant”.
     rejected = to_confirm * (share * (1 - rates.false_alarm) ** 2 + (1 - share) * rates.miss**2)
     n = max(1, len(ranked))
     score = float((look_up_gains(ranked[:, :k], judged) >= 1).any(axis=1).sum()) / n

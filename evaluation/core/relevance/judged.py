@@ -131,7 +131,8 @@ class Judged:
     def positives(self, start: int = 0, stop: int | None = None) -> tuple[IntArray, GainArray]:
         """Return codes and gains of the pairs with a gain of 1 or more, ascending by code.
 
-        By default for all queries, else for the queries `start` to `stop - 1`.
+        Only pairs of the queries from `start` to `stop - 1` are returned. By default, these are all
+        queries.
         """
         rows = self.rows_of(start, self.n_queries if stop is None else stop)
         gains = self.gains[rows]

@@ -7,8 +7,8 @@ the same measure (`corrected_scores`), computed from unbiased estimates of relev
 
 The interval resamples clusters of captions with all their labels. It therefore covers the choice of
 the captions and the errors of their labels. The error rates are fitted again in each resample. To
-save time, scores are computed only at the estimated rates, and one standard deviation above and
-below each rate. A parabola for each rate interpolates between these scores.
+save time, scores are computed only at the estimated rates, and at most one standard deviation above
+and below each rate. A parabola for each rate interpolates between these scores.
 """
 
 from __future__ import annotations

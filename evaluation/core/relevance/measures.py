@@ -83,7 +83,7 @@ class Measure:
         """Return the number of ranks that the measure reads in lists of this depth.
 
         A page shows each score with Judged@k for this number as k. For lists of depth 20, AP and
-        C@30 are both shown with Judged@20. For truncated lists, `depth` is that after truncation.
+        C@30 are both shown with Judged@20. For truncated lists, pass the depth after truncation.
         """
         return depth if self.cutoff is None else min(self.cutoff, depth)
 
@@ -92,7 +92,7 @@ class Measure:
 
 
 def parse_measure(text: str) -> Measure:
-    """Return the measure with this text, the inverse of `str(measure)`. The case must match.
+    """Return the measure with this text. This is the inverse of `str`. The case must match.
 
     Raises InvalidInput if there is no such measure.
     """

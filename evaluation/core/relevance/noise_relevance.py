@@ -121,8 +121,8 @@ def unbiased_relevance(evidence: Evidence, groups: IntArray | None = None) -> Fl
     does not depend on the first one.
 
     groups: int64 [n_pairs], from 0, groups of pairs with different error rates. Each group has its
-    own line. A group in which fewer than 30 pairs have several labels has no line. Such a pair gets
-    the mean of (L - f) / (1 - f - m) over its labels.
+    own line. A group in which fewer than 30 pairs have several labels has no line. For its pairs,
+    the result is the mean of (L - f) / (1 - f - m) over the labels of the pair.
     """
     numbers = np.where(evidence.n_labels > 0, evidence.mean, 0.0)
     several = evidence.n_labels >= 2

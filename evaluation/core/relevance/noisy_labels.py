@@ -29,8 +29,8 @@ from evaluation.core.relevance.noise_relevance import (
 )
 from pooling.core.pair_space import PairSpace
 
-# Each rate of an annotator is shrunk as if it included this number of further labels at the average
-# rate.
+# Each rate of an annotator is shrunk as if the annotator had this number of additional labels at
+# the average rate.
 _SHRINKAGE: Final = 50
 # The absolute log ratio of a ruling, which counts as certain.
 _CERTAIN: Final = 700.0

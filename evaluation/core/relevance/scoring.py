@@ -89,7 +89,7 @@ def score_run(
 
     Raises ValueError if `ranked` is malformed or does not match `judged`, or if `rel` < 1.
 
-    Cost: `look_up_gains` reads each ranked cell and each judged pair once. The time of all further
+    Cost: `look_up_gains` reads each ranked cell and each judged pair once. The time of all later
     steps depends on the number of positives and queries, not on the depth.
     """
     if rel < 1:

@@ -59,7 +59,8 @@ def measure_clustering(
     None for independent captions. The variance over clusters is the linearised variance of a ratio:
     G / (G - 1) * sum((S_g - m_g * mean)^2) / n^2, with the sum S_g and the size m_g of each cluster
     (Cochran 1977, Sampling Techniques, section 9A.1). Samples that do not vary have the effect 1.
-    Returns None if there is only one cluster. Raises ValueError if `clusters` has another length.
+    Returns None if there is only one cluster. Raises ValueError if `clusters` does not have one
+    number for each query.
     """
     n_queries = len(samples[0])
     if clusters is None:

@@ -20,8 +20,8 @@ from evaluation.core.arrays import BoolArray, IntArray
 class Halves:
     """A split of units into two halves. A unit is a video, or a caption without a video.
 
-    choosing: bool [n_units], whether a unit is in the half on which a setting is chosen. Figures
-    are reported on the other half.
+    choosing: bool [n_units], whether a unit is in the half on which the threshold is chosen.
+    Figures are reported on the other half.
     """
 
     choosing: BoolArray

@@ -173,7 +173,8 @@ def measure_pilot(
 
     A plan is undefined, and the function returns None, if there are fewer than two captions or
     clusters, if all differences are 0 (paired), or if neither system's values vary (independent).
-    Raises ValueError if a value is not finite, or if lengths differ in any other case.
+    Raises ValueError if a value is not finite, or if the lengths differ in a paired design or in a
+    design with clusters.
     """
     first, second = check_values(values, 1), check_values(others, 1)
     if design == "paired":

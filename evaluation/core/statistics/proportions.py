@@ -9,9 +9,9 @@ difference  Bonett and Price (2012), "Adjusted Wald confidence interval for a di
 
 Queries of one cluster (captions of one video) are dependent. Both forms then use an effective
 number of queries: n divided by the design effect. The design effect is the variance of the mean
-divided by its variance for independent queries (Korn and Graubard 1998; for Wilson's form Saha,
-Miller and Wang 2016). The variance of the mean is estimated by the delete-one-cluster jackknife
-(CV3 in MacKinnon, Nielsen and Webb 2023).
+divided by its variance for independent queries (Korn and Graubard 1998). Saha, Miller and Wang
+(2016) use it for Wilson's form. The variance of the mean is estimated by the delete-one-cluster
+jackknife (CV3 in MacKinnon, Nielsen and Webb 2023).
 
 A design effect is uncertain if few clusters determine it. Korn and Graubard therefore replace the
 normal quantile by the quantile of t with G - 1 degrees of freedom, for G clusters. Near 0 and 1
@@ -19,8 +19,8 @@ most clusters have no information about the variance. The degrees of freedom her
 number of clusters that contain a query with the rarer outcome.
 
 The effective number has a minimum: the value that it has if all queries of each cluster have the
-same outcome. This is n^2 / sum of squared cluster sizes, with t of G - 1 degrees of freedom. The
-minimum is also used if nothing varies.
+same outcome. This is n^2 / sum of squared cluster sizes, with the quantile of t for G - 1 degrees
+of freedom. The minimum is also used if nothing varies.
 
 In simulations for p from .5 to .99, 8 to 1,970 clusters and design effects up to 13, the coverage
 at 95 % is .92 to .99. It is .93 to .96 if at least about five clusters contain the rarer outcome.
@@ -113,8 +113,8 @@ def jackknife_deviation(sums: FloatArray, sizes: FloatArray) -> float:
     """Return the jackknife standard error of sum(sums) / sum(sizes).
 
     sums, sizes: float64 [G], the sum of the values and the number of queries of each cluster. Each
-    cluster is left out once. The formula is sqrt((G - 1) / G * sum of squared differences between
-    these means and the mean of all).
+    cluster is left out once, and the mean of the other clusters is computed. The formula is
+    sqrt((G - 1) / G * sum of squared differences between these G means and the mean of all values).
     """
     total, count, number = float(sums.sum()), float(sizes.sum()), len(sums)
     without = (total - sums) / (count - sizes) - total / count

@@ -28,7 +28,7 @@ _ENUMERATED: Final = 20
 # distribution of their sum is computed, which takes a tenth of a second. There is no limit if all
 # absolute values are 1.
 _CONVOLVED: Final = 1 << 14
-# With more differences than this, neighbouring ones are drawn in groups.
+# With more differences than this, the signs of similar differences are drawn together.
 _SIGNED: Final = 1 << 13
 # An exact p can underflow to 0, but a p of 0 is impossible.
 _SMALLEST_P: Final = float(np.finfo(np.float64).tiny)
@@ -59,8 +59,8 @@ def randomisation_test(
     differences: float64 [n_queries]. draws: number of random sign assignments if p is not exact.
     clusters: whole numbers [n_queries]; all queries of a cluster change their sign together. p is
     exact in two cases: if all differences (or sums of clusters) are small whole numbers, as with
-    C@k, or if at most 20 of them are not 0. Raises ValueError if a value is not finite, the
-    clusters have another length, or there is no draw.
+    C@k, or if at most 20 of them are not 0. Raises ValueError if a value is not finite, if
+    `differences` and `clusters` differ in length, or if `draws` is below 1.
     """
     check_resampling(draws, 0.5)
     units = check_values(differences, 1)

@@ -7,7 +7,7 @@ values, so that differences stay paired.
 The module contains the experiment of section 4.3 of the FIRE study (`relevance.measures`; figures
 4, 9 and 10): how much would a system's score vary if only N captions had been annotated?
 `draw_sub_samples` draws N captions 10,000 times. The smallest difference between two systems that
-is significant at 95 % follows from the standard deviation of the means. It depends on the
+is significant at 95 % follows from the standard deviation of the means. The formula depends on the
 comparison:
 
 independent  Each system has its own sub-sample, as in a comparison of two papers. The difference is
@@ -27,7 +27,7 @@ percentile      Percentiles of resampled means (Efron and Tibshirani 1993, chapt
                 Phi(-t sqrt(G / (G - 1))), and so is the share above it. Phi is the distribution
                 function of a standard normal number, and t the quantile of Student's t with G - 1
                 degrees of freedom (Hesterberg 2015, "What teachers should know about the
-                bootstrap", section 5). Otherwise the coverage with 8 clusters is .87 instead of
+                bootstrap", section 5). Without this, the coverage with 8 clusters is .87 instead of
                 .95. G is the effective number of clusters, n^2 / sum of squared sizes (after
                 Carter, Schnepel and Steigerwald 2017), which is lower for clusters of unequal size.
 t               Mean ± t times the jackknife standard error over clusters. It is used if the

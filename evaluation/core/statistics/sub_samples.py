@@ -1,8 +1,8 @@
 """Sub-samples of whole videos, and the smallest significant difference of paired systems.
 
 `resampling.draw_sub_samples` draws single captions. The functions here draw whole clusters, such as
-videos with all their captions. Their number is such that a sub-sample has the requested number of
-captions on average.
+videos with all their captions. They choose the number of clusters so that a sub-sample has the
+requested number of captions on average.
 """
 
 from __future__ import annotations

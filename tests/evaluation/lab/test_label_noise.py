@@ -89,7 +89,7 @@ def test_without_second_labels_and_gold_nothing_is_corrected(benchmark: Benchmar
     assert (result["used"], result["scores"], result["deciding"]) == (None, [], [])
     assert [row["undefined"] for row in result["rates"]] == [
         "no pair has two labels",
-        "fewer than 10 answers to control pairs that are relevant, or to those that are not",
+        "fewer than 10 answers to relevant control pairs, or fewer than 10 to other control pairs",
         "no pair has two labels",
     ]
     (warning,) = ANALYSIS.warnings(result)

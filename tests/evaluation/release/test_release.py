@@ -88,7 +88,7 @@ def test_the_card_describes_the_data(label_set: LabelSet) -> None:
     # The first positive of q0 is at rank 1, and that of q1 at rank 2. q2 has no ranked list.
     assert "| A\\|B | 33.3 | 66.7 | 66.7 |" in text
     assert label_set.sha256 in text
-    assert "2 pairs have 4 judgments, and 1 of them are relevant." in text
+    assert "2 pairs with 4 judgments in total. Number of relevant pairs: 1." in text
     other = yaml.safe_load(
         release(label_set, licence="My own")["README.md"].decode().split("---\n")[1]
     )

@@ -106,7 +106,7 @@ column `caption`.
 ## Maintenance
 
 Published on {facts.labels.published} by {plain(contact) or "the publisher of this site"}. A
-published version never changes. Corrections are published as a further version.
+published version never changes. Corrections are published as a new version.
 
 ## For the publisher to add
 
@@ -128,7 +128,7 @@ def changes(facts: ReleaseFacts) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A number of a version, and the same number of the version before, or None."""
+    """A figure of a version, and the same figure of the previous version, or None."""
 
     name: str
     now: int
@@ -153,22 +153,26 @@ def _summary(facts: ReleaseFacts) -> str:
     labels = facts.labels
     described = f"{plain(facts.description)}\n\n" if facts.description else ""
     return (
-        f"{described}The benchmark has {facts.captions:,} captions, {facts.videos:,} videos and "
-        f"{facts.original_positives:,} original positives. {labels.pairs:,} pairs have "
-        f"{labels.judgments:,} judgments, and {labels.relevant:,} of them are relevant."
+        f"{described}The benchmark has {_count(facts.captions, 'caption')}, "
+        f"{_count(facts.videos, 'video')} and "
+        f"{_count(facts.original_positives, 'original positive')}. The label set contains "
+        f"{_count(labels.pairs, 'pair')} with {_count(labels.judgments, 'judgment')} in total. "
+        f"Number of relevant pairs: {labels.relevant:,}."
     )
 
 
 def _agreement(facts: ReleaseFacts) -> str:
     found = facts.agreement
     if found is None or found.agreement is None:
-        return "No pair has several first labels, so their agreement is unknown."
+        return "The agreement is unknown. It needs pairs with two or more planned labels."
     alpha = "undefined" if found.alpha is None else f"{found.alpha:.3f}"
     ends = found.alpha_interval
     interval = f" (95 % interval {ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
     return (
-        f"Of {found.pairs:,} pairs with several first labels, {100 * found.agreement:.1f} % have "
-        f"equal labels. Krippendorff's alpha is {alpha}{interval}."
+        "Agreement is computed from the labels that were planned for each pair, without labels "
+        f"that were added later. Number of pairs with two or more planned labels: {found.pairs:,}. "
+        f"Share of these pairs whose planned labels are all equal: {100 * found.agreement:.1f} %. "
+        f"Krippendorff's alpha is {alpha}{interval}."
     )
 
 

@@ -112,7 +112,7 @@ def _record_set(facts: ReleaseFacts) -> dict[str, Any]:
                 "@type": "cr:Field",
                 "@id": f"labels/{name}",
                 "name": name,
-                # A label is a float, because that of a pair without a decision is empty, and a
+                # A label is a float, because a pair without a decision has an empty label, and a
                 # field of integers cannot be empty.
                 "dataType": "sc:Float"
                 if name == "label"

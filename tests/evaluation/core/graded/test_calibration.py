@@ -23,7 +23,7 @@ GRID = (0.25, 0.5, 0.75, 1.0)
 
 
 def by_hand() -> tuple[npt.NDArray[np.float16], Labelled]:
-    """Six pairs of three videos, with equal values across the labels."""
+    """Return six pairs of three videos. Some relevant and irrelevant pairs have equal values."""
     values = np.array([1, 0.8, 0.8, 0.5, 0.5, 0], np.float16)
     return values, Labelled.of([True, True, False, True, False, False], [0, 0, 1, 1, 2, 2])
 
@@ -82,7 +82,8 @@ def test_a_threshold_is_chosen_on_other_clusters() -> None:
     values = np.array([0.3, 0.1] + [0.9, 0.6] * 4)
     labelled = Labelled.of([True, False] * 5, np.repeat(np.arange(5), 2))
     fitted = cross_fit(values, labelled, [0.2, 0.7], np.arange(5))
-    # Without video 0, only 0.7 is without error. With it and three others, 0.7 stays better.
+    # Without video 0, only 0.7 makes no error. With video 0 and three other videos, 0.7 is still
+    # better than 0.2.
     assert fitted.thresholds.tolist() == [1] * 5
     assert fitted.called.tolist() == [False, False] + [True, False] * 4
     with pytest.raises(ValueError, match="fewer than two clusters"):

@@ -98,12 +98,12 @@ def judged_with_thirds(rng: np.random.Generator, n: int) -> Opinions:
 def test_first_labels_cover_the_true_alpha_and_all_labels_do_not() -> None:
     share = 0.12 * 0.8 + 0.88 * 0.04
     truth = 1 - (0.12 * 0.8 * 0.2 + 0.88 * 0.04 * 0.96) / (share * (1 - share))
-    rng, how, times = np.random.default_rng(2), Resampling(300), 250
+    rng, times = np.random.default_rng(2), 250
     inside = np.zeros(2)
     for number in range(times):
         found = judged_with_thirds(rng, 3000)
         for place, opinions in enumerate((found.first, found)):
-            figures = figures_of(opinions.counts, 2, Resampling(how.resamples, seed=number))
+            figures = figures_of(opinions.counts, 2, Resampling(300, seed=number))
             low, high = figures["alpha_interval"]
             inside[place] += low <= truth <= high
     first, every = inside / times

@@ -227,7 +227,7 @@ def test_items_with_the_same_labels_are_one_pattern() -> None:
 
 
 def test_many_annotators_of_few_items() -> None:
-    # The codes are sparse, so that patterns are numbered by sorting. With so many labels, products
+    # The codes are sparse, so patterns are numbered by sorting. With so many labels, products
     # of probabilities would underflow to 0.
     rows = [(item, 5 * who + item, who % 2) for item in range(5) for who in range(3000)]
     rows += [(0, 1, 1)]
@@ -315,7 +315,7 @@ def test_probabilities_are_probabilities(given_rows: tuple[Rows, int], smoothing
 
 
 def test_a_row_without_evidence_is_uniform() -> None:
-    # No label is 2, so that class 2 has only the smoothing.
+    # No label is 2, so class 2 has only the smoothing.
     model = fit([(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1)], 3, smoothing=0.5, max_iterations=1)
 
     assert model.priors.tolist() == [float(Fraction(3, 7)), float(Fraction(3, 7)), 1 / 7]

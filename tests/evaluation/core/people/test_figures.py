@@ -43,7 +43,7 @@ TYPICAL = PersonFigures(
 
 def test_figures_by_hand() -> None:
     answers = make_answers(
-        # Anna and Ben agree on task 0 and differ on task 1, so that Cara adds a third label. Only
+        # Anna and Ben agree on task 0 and differ on task 1, so Cara adds a third label. Only
         # Anna has judged task 2.
         {"person": 0, "task": 0, "label": 1, "ms": 2000},
         {"person": 1, "task": 0, "label": 1, "ms": 600, "at": NOON + 60},

@@ -155,7 +155,7 @@ def test_answers_over_time() -> None:
 
 
 def test_rounds_count_existing_and_missing_labels() -> None:
-    """Three tasks need two labels, two need a third, one has three, and ten have their only one."""
+    """Three tasks need two labels each, two need a third one, and the other eleven need none."""
     live, required = np.array([0, 2, 3, 1]), np.array([2, 3, 3, 1])
     is_open, tasks = np.array([True, True, False, False]), np.array([3, 2, 1, 10])
     assert label_rounds(live, required, is_open, tasks) == [

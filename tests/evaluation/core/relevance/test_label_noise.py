@@ -140,7 +140,7 @@ def test_a_score_of_one_is_not_certain() -> None:
 
 
 def test_the_interval_covers_the_uncertainty_of_the_rates() -> None:
-    """In every video, two of four captions are labelled relevant, so that resamples are equal."""
+    """In every video, two of four captions are labelled relevant, so all resamples are equal."""
     labels = np.tile([1, 1, 0, 0], 30)
     judged = Judged(np.arange(120), labels.astype(np.int8), 120, 1)
     rng = np.random.default_rng(0)

@@ -141,7 +141,7 @@ def test_pilots_without_variation_are_undefined() -> None:
         assert measure_pilot([0.1, 0.1, 0.1], [0.1, 0.1, 0.1], design) is None
         # There is only one video.
         assert measure_pilot([1.0, 0.0, 1.0], [0.0, 1.0, 1.0], design, clusters=[4, 4, 4]) is None
-    # One system is always correct and the other never, so that all differences are 1.
+    # One system is always correct and the other never, so all differences are 1.
     opposite = known(measure_pilot([1.0, 1.0], [0.0, 0.0], "paired"))
     assert (opposite.deviation, opposite.mean_square_at(0.5)) == (0, 1)  # type: ignore[union-attr]
 
@@ -155,7 +155,7 @@ def test_plans_by_video_and_with_one_caption_of_each() -> None:
     assert videos_needed(pilot, 58_861) == 14_716
     single = one_per_cluster(pilot)
     assert captions_needed(single, 0.01) == videos_needed(single, 23_545) == 23_545
-    # A design effect below 1 is due to chance, so that the plan uses 1.
+    # A design effect below 1 is due to chance, so the plan uses 1.
     lucky = discordant(0.3, Clustering(50, 4.0, 4.0, 0.7))
     assert captions_needed(lucky, 0.01) == 23_545
 

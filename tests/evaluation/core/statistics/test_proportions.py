@@ -106,7 +106,7 @@ def draw_videos(
         (300, 14, 0.99, 0.3, 0.97),
         (670, 41, 0.97, 0.2, 0.97),
         (670, 41, 0.99, 0.1, 0.97),
-        # There are few videos and hardly any failures, so that the interval is wide.
+        # There are few videos and hardly any failures, so the interval is wide.
         (12, 14, 0.97, 0.3, 1.0),
         (19, 14, 0.99, 0.3, 1.0),
     ],

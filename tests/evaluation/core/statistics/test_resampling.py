@@ -68,7 +68,7 @@ def test_both_ways_of_drawing_are_used() -> None:
     frequent, weights, rare = resampling._split_by_frequency(MIXED[None], 30 / 600)
     assert (frequent.tolist(), weights.tolist()) == ([[0.0, 1.0]], [150, 150])
     assert sorted(rare[0].tolist()) == sorted(MIXED[300:].tolist())
-    # In a sample of 20, no value can occur 30 times, so that all values are rare.
+    # In a sample of 20, no value can occur 30 times, so all values are rare.
     assert resampling._split_by_frequency(MIXED[None], 30 / 20)[2].shape == (1, 600)
     assert resampling._split_by_frequency(ZERO_ONE[None], 30 / 600)[2].shape == (1, 0)
 
@@ -357,7 +357,7 @@ def test_fewer_than_six_clusters_use_t() -> None:
     clusters = np.repeat(np.arange(5), 2)
     values = np.repeat([0.1, 0.2, 0.3, 0.4, 0.9], 2)
     found = mean_interval(values, rng=rng_of(1), clusters=clusters)
-    # The clusters are of equal size, so that this is the mean of five numbers.
+    # The clusters have equal sizes, so this is the mean of five numbers.
     peer = stats.t.interval(0.95, 4, 0.38, stats.sem([0.1, 0.2, 0.3, 0.4, 0.9]))
     assert (found.low, found.high) == pytest.approx((0.0, peer[1]), abs=1e-12)
     assert peer[0] < 0  # scipy's interval ignores that scores are never negative

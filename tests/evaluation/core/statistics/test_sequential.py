@@ -114,7 +114,7 @@ def repeated_z_tests(differences: Floats, first: int = 30) -> npt.NDArray[np.boo
 
 
 def test_false_stops_stay_below_alpha_while_repeated_tests_exceed_it() -> None:
-    """The two systems have equal final scores, so that any stop for a difference is false."""
+    """The two systems have equal final scores, so any stop for a difference is false."""
     rng = np.random.default_rng(4)
     population = np.repeat([-1.0, 0.0, 1.0], [150, 700, 150])
     differences = shuffled(population, rng)

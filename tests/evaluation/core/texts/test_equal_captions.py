@@ -106,14 +106,14 @@ def test_frequent_texts() -> None:
     groups = first_equal(TEXTS, FOLDED)
     original = judged(PAIRS)
     shared = share_positives(original, groups)
-    # The captions of the dogs gain two, two and one videos.
+    # The three captions about a dog gain two, two and one videos.
     assert frequent_texts(original, shared, groups, 5) == [EqualCaptions(0, 3, 3, 5)]
     assert frequent_texts(original, shared, groups, 0) == []
 
 
 def test_texts_with_the_most_captions_come_first() -> None:
-    # Groups of 2, 3 and 2 captions. The captions of the last group have the same video, so none
-    # gains.
+    # The groups have 2, 3 and 2 captions. The captions of the last group have the same video, so
+    # they gain nothing.
     groups = [8, 8, 3, 3, 3, 5, 5]
     pairs = {(0, 0): 1, (1, 1): 1, (2, 0): 1, (3, 0): 1, (4, 2): 1, (5, 3): 1, (6, 3): 1}
     original = judged(pairs, n_queries=7)
