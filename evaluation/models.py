@@ -1,4 +1,4 @@
-"""Label sets, drafts, agreement, scores and analyses."""
+"""Label sets, drafts, agreement, figures of campaigns, scores and analyses."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class LabelSummary(models.Model):
 class LabelSet(LabelSummary):
     """A numbered release of the benchmark's labels. Frozen: rows and files never change.
 
-    A new PATCH has different labels of the same pairs. A new MINOR has further pairs. A new MAJOR
-    lacks earlier pairs, or follows other guidelines or rules. The part that increases is computed
-    by `evaluation.release.selectors.proposals`.
+    A new PATCH has different labels of the same pairs. A new MINOR has additional pairs. A new
+    MAJOR lacks pairs of the previous label set, or follows different guidelines or rules. The
+    module `evaluation.release.selectors.proposals` computes which part increases.
 
     `file` contains one line per judged pair with its label and counts. Its hash depends only on the
     labels. `judgments_file` contains the single judgments with pseudonyms. Each label set has its
@@ -121,9 +121,10 @@ class LabelSetBasis(models.Model):
     that `evaluation.core.files.packed` packs.
 
     judgments: primary keys of the counted judgments. waiting: primary keys of those counted
-    judgments whose task needed a further label or a lead. rulings: primary keys of the rulings in
+    judgments whose task needed another label or a lead. rulings: primary keys of the rulings in
     force. positives: pair codes of the original positives. first_equal: see
-    `pooling.selectors.first_equal_captions`. rules: see `evaluation.release.selectors.basis.Rules`.
+    `pooling.selectors.captions.first_equal_captions`. rules: see
+    `evaluation.release.selectors.basis.Rules`.
     """
 
     label_set = models.OneToOneField(LabelSet, models.CASCADE, related_name="basis")

@@ -1,7 +1,7 @@
 """Reactions to signals of the apps below.
 
 Every process loads this module. The functions import services when they need them, because loading
-all services takes a quarter of the time in which a command starts.
+all services takes a quarter of the time that a command needs to start.
 """
 
 from __future__ import annotations

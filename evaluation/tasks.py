@@ -1,7 +1,7 @@
 """The jobs and scheduled tasks of the evaluation app.
 
 Every process that starts or shows a job loads this module. The functions that need the analyses
-import them, because loading all analyses takes a fifth of the time in which a command starts.
+import them, because loading all analyses takes a fifth of the time that a command needs to start.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pooling.models import Run
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import run_names
 
-# Longer than any job that still uses a draft after a newer one has replaced it.
+# Replaced drafts are kept for this time, because a job that began earlier may still read them.
 DRAFT_AGE = timedelta(days=1)
 
 
@@ -192,7 +192,7 @@ def remove_drafts(dry_run: bool) -> Done:
     return remove_rows(Draft.objects.filter(Exists(newer), created_at__lt=old), dry_run)
 
 
-@housekeeping_step("label_arrays", "Label sets that are now read faster")
+@housekeeping_step("label_arrays", "Missing arrays of label sets")
 def store_label_arrays(dry_run: bool) -> Done:
     """Store the arrays of label sets that were published before arrays existed."""
     return Done(*release.store_missing_arrays(dry_run=dry_run))

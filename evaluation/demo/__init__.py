@@ -1,5 +1,6 @@
 """The demo benchmark: moving shapes, captions about them, systems and simulated annotators.
 
-All modules except `people` and `guideline` are pure. The `demo` command combines them.
-Bottom up: shapes < wording < captions < benchmark < render, systems, annotators < files.
+All modules except `people` and `guideline` work without Django. The `demo` command combines them.
+Each module imports only modules to its left: shapes < wording, render < captions < benchmark,
+explaining, reading < gold, systems, annotators, noise, proxies < files, people, guideline.
 """

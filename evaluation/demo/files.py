@@ -1,4 +1,4 @@
-"""The demo benchmark as files for import: captions, videos, tags and runs."""
+"""The demo benchmark as files for import: captions, train captions, videos, tags, runs and gold."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ def true_scores(
 ) -> dict[str, dict[str, float]]:
     """Return scores by run and measure as if the label of every judged pair were correct.
 
-    runs: ranked lists by name. codes: int64 [n_pairs], ascending, the judged pairs and the original
-    positives, `caption number * number of videos + video number`. Unjudged pairs count as not
-    relevant, as they do in raw and corrected scores.
+    runs: ranked lists by name. codes: pair codes of the judged pairs and the original positives,
+    int64 [n_pairs], ascending. A pair code is `caption number * number of videos + video number`.
+    Unjudged pairs count as not relevant, as they do in raw and corrected scores.
     """
     n_captions, n_videos = demo.truth.shape
     truth = demo.truth.reshape(-1)[codes].astype(np.int8)

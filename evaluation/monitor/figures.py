@@ -175,7 +175,7 @@ def agreement_rows(agreement: Agreement | AgreementFigures) -> list[AgreementRow
         ("ac2", "Gwet’s AC2, ordinal", ""),
         ("ac2_interval", INTERVAL, PAIRS_RESAMPLED),
         ("relevance_agreement", "All relevant, or all not relevant", ""),
-        ("relevance_alpha", "Alpha of relevant or not", ""),
+        ("relevance_alpha", "Alpha, relevant or not relevant", ""),
     ]
     return [
         AgreementRow(name, _agreement_figure(key, first), _agreement_figure(key, every), note)
@@ -214,10 +214,10 @@ def agreement_note(agreement: Agreement | AgreementFigures) -> str:
     later = agreement["all_labels"]["labels"] - first["labels"]
     if not later:
         return f"{compared} All labels are first labels."
-    further = counted(later, "further label was", "further labels were")
+    added = counted(later, "label was", "labels were")
     return (
-        f"{compared} After the first labels, {further} added. In a campaign, only pairs whose "
-        "first labels differ get further labels. In an imported file, any pair may have them."
+        f"{compared} After the first labels, {added} added. In a campaign, only pairs whose "
+        "first labels differ get more labels. In an imported file, any pair may have them."
     )
 
 

@@ -1,4 +1,7 @@
-"""All addresses below a campaign. The views of judging are in annotation."""
+"""All addresses below a campaign, and that of the button that computes agreement.
+
+The views of judging are in the app annotation.
+"""
 
 from __future__ import annotations
 

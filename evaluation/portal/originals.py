@@ -90,7 +90,7 @@ def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Original
 
 
 def _stored(benchmark: Benchmark, newest: LabelSource) -> AnalysisResult | None:
-    """Return the newest result with the default options, for any runs and any code.
+    """Return the newest result with the default options, for any runs and any code version.
 
     A result for the newest labels is preferred, and then a result that resamples videos. Videos are
     the default unit unless each video has only one caption.

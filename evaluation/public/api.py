@@ -87,7 +87,7 @@ def _unjudged(row: ResultRow | None) -> int | None:
 
 class ScoredUploadSerializer(UploadSerializer):
     labels = serializers.SerializerMethodField(
-        help_text="The version of the labels of the scores, or `original`."
+        help_text="Version of the label set that the scores use, or `original`."
     )
     scores = serializers.SerializerMethodField(
         help_text="Scores by measure; null if there are none."

@@ -65,7 +65,7 @@ class PublishSerializer(serializers.Serializer[dict[str, Any]]):
         choices=[("", "By rule"), *Change.choices],
         default="",
         help_text="Part of the version number to increase. If it is empty, the part is `major` for "
-        "other guidelines, other rules or missing pairs, `minor` for new pairs, and `patch` if "
+        "changed guidelines, changed rules or removed pairs, `minor` for new pairs, and `patch` if "
         "only labels have changed.",
     )
     notes = serializers.CharField(
@@ -172,8 +172,8 @@ class LabelSetFile(OfBenchmark):
     pseudonyms. `comments`: the texts that annotators wrote when they escalated pairs, and leads
     when they ruled on them; only leads may download them. `qrels`: TREC qrels. `fire`: FIRE JSON.
     `spreadsheet`: CSV in which no cell is read as a formula. `jsonl`: JSON lines. `parquet`:
-    Parquet. `release`: a zip archive with data, data set card, datasheet and metadata. The file is
-    sent while it is written.
+    Parquet. `release`: a zip archive with data, data set card, datasheet and metadata. All
+    files except `release` are sent while they are written.
     """
 
     @extend_schema(

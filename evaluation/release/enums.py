@@ -12,7 +12,7 @@ class Change(models.TextChoices):
 
     PATCH = "patch", "Patch: changed labels of the same pairs"
     MINOR = "minor", "Minor: new pairs"
-    MAJOR = "major", "Major: other guidelines or rules, or missing pairs"
+    MAJOR = "major", "Major: changed guidelines or rules, or removed pairs"
 
 
 @register_acts

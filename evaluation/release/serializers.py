@@ -33,7 +33,7 @@ class ExportSerializer(serializers.Serializer[dict[str, Any]]):
         default="",
         allow_blank=True,
         max_length=200,
-        help_text="Further columns of the format judgments, separated by commas: "
+        help_text="Additional columns of the format judgments, separated by commas: "
         f"{', '.join(JUDGMENT_COLUMNS)}.",
     )
 

@@ -21,7 +21,7 @@ COUNTS = (
     "relevant",
     "multiply_labelled",
 )
-# Publish the figures of the first labels, because those of all labels are biased.
+# A paper should report the figures of the first labels, because those of all labels are biased.
 PARTS = {
     "first_labels": "First labels of each pair, as planned",
     "all_labels": "All labels, including those requested because two differed",
@@ -41,7 +41,7 @@ NAMES = {
     "ac2": "Gwet's AC2, ordinal",
     "ac2_interval": "  95 % interval, pairs resampled",
     "relevance_agreement": "all relevant, or all not relevant",
-    "relevance_alpha": "alpha, relevant or not",
+    "relevance_alpha": "alpha, relevant or not relevant",
 }
 
 

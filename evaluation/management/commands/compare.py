@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
 from config.shared.numbers import UNDEFINED
+from config.shared.words import counted
 from evaluation.lab.analyses.question import COMMON_FIELDS, source_line
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
 from evaluation.lab.comparison.form import RUNS_SHOWN, CompareForm
@@ -52,7 +53,8 @@ class Command(HearthCommand):
 def list_lines(result: dict[str, Any]) -> list[str]:
     """Return a line for each caption, with the rank of the first positive in each run."""
     shown = result["captions"][:ROWS_MAX]
-    lines = [f"{result['count']:,} captions; rank of the first positive by run, before → after"]
+    selected = counted(result["count"], "caption")
+    lines = [f"{selected}; rank of the first positive in each run, by original positives → labels"]
     for row in shown:
         ranks = "  ".join(f"{name} {change(run)}" for name, run in row["runs"].items())
         lines.append(f"{row['caption_id']}  {ranks}  {row['caption'][:TEXT_MAX]}")

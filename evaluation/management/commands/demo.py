@@ -200,7 +200,7 @@ def build(progress: Progress) -> None:
     build_pool(
         benchmark=benchmark, options=PoolOptions(depth=DEPTH), by=OPERATOR, progress=progress
     )
-    # Imported after the pool is built, so that the pool contains only pairs of the other runs.
+    # This run is imported after the pool is built, so the pool contains only pairs of other runs.
     import_run(
         benchmark=benchmark,
         path=files.runs["still-frame"],

@@ -36,12 +36,14 @@ class Command(HearthCommand):
         parser.add_argument(
             "--licence",
             default="",
-            help="licence of the labels, in fire and release; default: that of the benchmark",
+            help="licence of the labels, for the formats fire and release; default: that of the "
+            "benchmark",
         )
         parser.add_argument(
             "--texts",
             action="store_true",
-            help="add the texts of the captions, in jsonl, parquet, spreadsheet and release",
+            help="add the texts of the captions, for the formats spreadsheet, jsonl, parquet and "
+            "release",
         )
         parser.add_argument(
             "--column",
@@ -49,13 +51,15 @@ class Command(HearthCommand):
             action="append",
             default=[],
             metavar="NAME",
-            help=f"a further column of judgments, repeatable: {', '.join(JUDGMENT_COLUMNS)}",
+            help="an additional column of the format judgments, repeatable: "
+            f"{', '.join(JUDGMENT_COLUMNS)}",
         )
         parser.add_argument(
             "--hub-id",
             default="",
             metavar="NAME",
-            help="name of the data set on the Hugging Face Hub, in release; default: KEY",
+            help="name of the data set on the Hugging Face Hub, for the format release; default: "
+            "KEY",
         )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:

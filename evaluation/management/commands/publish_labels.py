@@ -27,7 +27,8 @@ class Command(HearthCommand):
             "--change",
             choices=Change.values,
             help="part of the version number to increase: patch (changed labels), minor (new "
-            "pairs) or major (other guidelines or rules, or missing pairs); default: by this rule",
+            "pairs) or major (changed guidelines or rules, or removed pairs); default: by this "
+            "rule",
         )
         parser.add_argument("--notes", default="", help="what is new, for readers of the label set")
 

@@ -23,7 +23,8 @@ def compute_figures(
     """
     check_can_evaluate(by, campaign.benchmark)
     progress(0, 1, "reading answers")
-    # Counted first, so that answers that arrive during the computation make the figures outdated.
+    # The answers are counted first. Answers that arrive during the computation then make the
+    # figures outdated.
     answers = count_answers(campaign)
     # In a snapshot, queries have no time limit. The limit of requests is too short for a large
     # campaign.

@@ -131,4 +131,4 @@ def _about_open(study: Campaign, progress: StudyProgress) -> str:
         return f"The study is closed. {left} without all orders will not count."
     if study.state == CampaignState.PAUSED:
         return f"The study is paused. To get the missing orders of {left}, open it again."
-    return f"The analysis leaves out {left} until all their orders are made."
+    return f"The analysis leaves out {left} until all orders are made."

@@ -1,4 +1,4 @@
-"""The pages of a benchmark's tabs, except for the analyses."""
+"""The pages of a benchmark's tabs, except captions and videos, proxies, and analyses."""
 
 from __future__ import annotations
 

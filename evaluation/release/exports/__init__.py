@@ -70,7 +70,7 @@ def open_export(
         raise InvalidInput(f"The format must be one of {', '.join(FORMATS)}, not {format!r}.")
     if unknown := [name for name in options.columns if name not in JUDGMENT_COLUMNS]:
         raise InvalidInput(
-            f"The columns of judgments must be among {', '.join(JUDGMENT_COLUMNS)}, "
+            f"The columns of the format judgments must be among {', '.join(JUDGMENT_COLUMNS)}, "
             f"not {unknown[0]!r}."
         )
     for option in chosen_options(options):
@@ -78,7 +78,7 @@ def open_export(
             accepting = [name for name, kind in FORMATS.items() if option in kind.options]
             raise InvalidInput(
                 f"The format {format} cannot contain {CONTENTS[option]}. "
-                f"Only {', '.join(accepting)} can."
+                f"Use one of these formats: {', '.join(accepting)}."
             )
     return FORMATS[format].pieces(label_set, options)
 

@@ -14,8 +14,8 @@ class ExportOptions:
     """The options of an export. Each format accepts some of them.
 
     licence: the licence of the labels. texts: whether rows contain the text of the caption.
-    hub_id: the name of the data set on the Hugging Face Hub. columns: further columns of the format
-    `judgments`, a selection from `JUDGMENT_COLUMNS`.
+    hub_id: the name of the data set on the Hugging Face Hub. columns: additional columns of the
+    format `judgments`, from `JUDGMENT_COLUMNS`.
     """
 
     licence: str = ""
@@ -27,10 +27,10 @@ class ExportOptions:
 DEFAULT = ExportOptions()
 # The content that an option adds to a file, for error messages.
 CONTENTS = {
-    "columns": "columns of judgments",
+    "columns": "columns of single judgments",
     "licence": "a licence",
     "texts": "the texts of captions",
-    "hub_id": "the name of a repository",
+    "hub_id": "the name of a data set on the Hugging Face Hub",
 }
 
 

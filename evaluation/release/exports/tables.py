@@ -1,4 +1,4 @@
-"""The two frozen files of a label set: unchanged, and in formats for tables."""
+"""The frozen files of a label set, unchanged or as tables in other formats."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def csv(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
 def judgments(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
     """Yield the single judgments with the pseudonyms of this label set.
 
-    The command `import_judgments` reads this format.
-    Without further columns, the bytes are those of the frozen file.
+    The command `import_judgments` reads this format. Without additional columns, the bytes are
+    those of the frozen file.
     """
     if not options.columns:
         yield from frozen_pieces(label_set.judgments_file)
@@ -86,7 +86,7 @@ def parquet(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
 
 @contextmanager
 def open_frozen(file: Any) -> Iterator[BinaryIO]:
-    """Open a frozen file of a label set, which is uncompressed as it is read."""
+    """Open a frozen file of a label set. Reading from it uncompresses it."""
     with file.storage.open(file.name, "rb") as packed, gzip.open(packed) as stream:
         yield cast(BinaryIO, stream)
 

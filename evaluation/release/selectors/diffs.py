@@ -20,7 +20,7 @@ from pooling.selectors.arrays import query_keys, video_keys
 KINDS = {
     Kind.NEW: "New pair",
     Kind.REMOVED: "Removed pair",
-    Kind.CHANGED: "Other label",
+    Kind.CHANGED: "Label changed",
     Kind.GAINED: "Label added",
     Kind.LOST: "Label lost",
     Kind.SUPPORT: "Same label, other judgments",

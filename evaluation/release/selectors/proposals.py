@@ -1,6 +1,6 @@
 """The version number that a rule proposes for the next label set.
 
-MAJOR  other guidelines, another scale or another rule for equal captions than in the previous label
+MAJOR  guidelines, a scale or a rule for equal captions that differ from those of the previous label
        set, or pairs that are no longer in it
 MINOR  new pairs
 PATCH  changed labels only
@@ -94,11 +94,15 @@ def _rule_changes(previous: LabelSet, rules: Rules) -> Iterator[str]:
         return
     then: Mapping[str, Any] = basis.rules
     if then["equal_texts"] != rules["equal_texts"]:
-        yield f"Equal captions: rule {rules['equal_texts']}, before {then['equal_texts']}."
+        old, new = then["equal_texts"], rules["equal_texts"]
+        yield f"The rule for equal captions was {old} and is now {new}."
     for version in sorted(set(rules["guidelines"]) - set(then["guidelines"])):
-        yield f"Judged by other guidelines, version {version}."
+        yield (
+            f"Some labels follow version {version} of the guidelines. No label of label set "
+            f"{previous.version} does."
+        )
     for labels, threshold in sorted(_scales(rules) - _scales(then)):
-        yield f"Another scale: {', '.join(labels)}; relevant from “{labels[threshold]}”."
+        yield f"New scale: {', '.join(labels)}; relevant from “{labels[threshold]}”."
 
 
 def _scales(rules: Mapping[str, Any]) -> set[tuple[tuple[str, ...], int]]:

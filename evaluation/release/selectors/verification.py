@@ -148,5 +148,5 @@ def _positives_problems(basis: LabelSetBasis) -> Iterator[str]:
     if added or removed:
         yield (
             f"The original positives have changed since publication: {added:,} added, "
-            f"{removed:,} removed. Scores and qrels contain the current ones."
+            f"{removed:,} removed. Scores and qrels use the current ones."
         )

@@ -21,14 +21,16 @@ from pooling.policies import benchmarks_seen_by
 @only_for(can_see_scores)
 @require_POST
 def run_confirm(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    """Queue a campaign that requests second labels for the sole positives of a C@k."""
+    """Queue a campaign that requests second labels for the sole positives on which C@k depends."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
     found = get_object_or_404(Run, benchmark=benchmark, pk=pk)
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()
     form = ConfirmForm(request.POST)
     if label_set is None:
-        raise InvalidInput("Publish a label set first: its positives are confirmed.")
+        raise InvalidInput(
+            "Publish a label set first. Second labels are requested for positives of a label set."
+        )
     if not form.is_valid():
         raise InvalidInput("Choose one of the measures C@1, C@5 and C@10.")
     cutoff = form.cleaned_data["cutoff"]

@@ -1,4 +1,4 @@
-"""The buttons that publish and draft labels, and the downloads of label sets."""
+"""The buttons that publish, draft and verify labels, and the downloads of label sets."""
 
 from __future__ import annotations
 

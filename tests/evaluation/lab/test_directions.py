@@ -1,4 +1,4 @@
-"""The direction of the runs of an analysis: how it is chosen, and results of both."""
+"""The direction of the runs of an analysis: how it is chosen, and results of both directions."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ CAPTIONS = [
     ("c2", "a dog", "v2"),
     ("c3", "a cat", "v3"),
 ]
-# If equal captions share no positives, only c3 is correct at rank 1. There, c0 has the video of an
-# exactly equal caption, and c1 that of a caption that differs only in case and punctuation.
+# If equal captions share no positives, only c3 is correct at rank 1. The first video of c0 belongs
+# to an exactly equal caption, and that of c1 to one that differs only in case and punctuation.
 LISTS = {"c0": ["v2", "v3"], "c1": ["v0", "v3"], "c2": ["v3", "v1"], "c3": ["v3", "v0"]}
 
 

@@ -22,8 +22,8 @@ from tests.evaluation.lab.golden.world import INPUT, RUNS
 EXACT = 1e-9
 
 GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
-# Analyses that other tests check by hand. No other implementation has orders of judging
-# (test_worked) or corrects scores for wrong labels (test_label_noise, and
+# Analyses that other tests check by hand. No other implementation replays
+# orders of judging (test_worked) or corrects scores for wrong labels (test_label_noise, and
 # core/relevance/test_label_noise with simulated labels). The leaderboard (test_leaderboard)
 # combines values that are checked here. train-overlap is like wording, with other captions
 # (test_analyses). The input has no equal captions (test_equal_captions) and no ordering study

@@ -44,7 +44,7 @@ def test_proxies_are_compared_with_people_by_hand(study: Campaign) -> None:
     order_all(study, ORDERS)
     result = result_of(study.benchmark)
     (people,) = result["studies"]
-    # For each video, people agree on 9 of 10 pairs: one swaps the two most similar captions.
+    # For each video, people agree on 9 of 10 pairs. One person swaps the two most similar captions.
     keys = ("name", "chosen_by", "people", "orders", "complete", "incomplete", "pairs")
     assert [people[key] for key in keys] == ["Study 1", "overlap", 3, 9, 3, 0, 30]
     assert (people["consistent"], people["share"], people["expected"]) == (27, 0.9, 0.25)

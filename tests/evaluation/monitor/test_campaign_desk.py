@@ -281,7 +281,7 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "Figure First labels All labels Two labels of a pair equal 50.0 % 66.7 % "
         "All labels of a pair equal 50.0 % 50.0 % Krippendorff’s alpha 0.000 0.333",
         "The figures are computed from 2 pairs with two or more labels. After the first labels, 1 "
-        "further label was added.",
+        "label was added.",
         "Meaning of the figures",
         "Pairs with an extra label 100 %, 4 tasks",
         "Scale not relevant, relevant",

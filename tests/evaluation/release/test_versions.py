@@ -114,15 +114,15 @@ def test_the_page_proposes_a_number_and_stores_notes(tmp_path: Path, client: Cli
     text = client.get(address).content.decode()
     assert "By rule: 1.1.0" in text
     assert "Patch: changed labels of the same pairs (1.0.1)" in text
-    assert "1.1.0 after 1.0.0: 1 new pair." in " ".join(text.split())
+    assert "label set 1.1.0 follows label set 1.0.0: 1 new pair." in " ".join(text.split())
 
     withdraw_judgments(campaign=campaign, annotator=anna, by=lena)
     judge(campaign, make_annotator("ben"), {"v1": 0})
     make_draft(benchmark=campaign.benchmark, by=OPERATOR)
     text = " ".join(client.get(address).content.decode().split())
-    warning = "2.0.0 after 1.0.0: 1 pair of label set 1.0.0 would be missing."
+    warning = "2.0.0 follows label set 1.0.0: 1 pair of label set 1.0.0 would be missing."
     assert 0 < text.index(warning) < text.index("Publish now</button>")
-    assert "Major: other guidelines or rules, or missing pairs (2.0.0)" in text
+    assert "Major: changed guidelines or rules, or removed pairs (2.0.0)" in text
 
     client.post(address, {"change": "major", "notes": "Second round."})
     assert Job.objects.get().params | {"job": ""} == {

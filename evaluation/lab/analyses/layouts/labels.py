@@ -149,7 +149,7 @@ def _agreement_table(result: LabelsResult, percent: str) -> Table:
     further = [
         Column("alpha_nominal", "Alpha, nominal", "number"),
         Column("ac2", "Gwet’s AC2, ordinal", "number"),
-        Column("relevance_alpha", "Alpha of relevant or not", "number"),
+        Column("relevance_alpha", "Alpha, relevant or not relevant", "number"),
     ]
     return Table(
         "agreement",

@@ -61,7 +61,7 @@ def _captions(demo: DemoBenchmark, rng: random.Random) -> list[list[str]]:
 
 
 def _lists(demo: DemoBenchmark, scores: Any, rng: random.Random) -> Lists:
-    """Return lists with scores of one decimal, so many are equal. A tenth is absent or short."""
+    """Return lists with scores of one decimal, many of them equal. A tenth is absent or short."""
     lists = {}
     for caption, row in zip(demo.captions, scores.tolist(), strict=True):
         rounded = [(key, round(score, 1)) for key, score in zip(demo.video_keys, row, strict=True)]

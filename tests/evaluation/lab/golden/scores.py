@@ -258,7 +258,7 @@ def _outcomes(
 ) -> list[dict[str, float]]:
     """Return the caption's scores for every outcome of the unjudged videos of its list.
 
-    outside: the numbers of further positives outside the list. Each is combined with each outcome.
+    outside: the numbers of positives to add outside the list. Each is combined with each outcome.
     """
     videos, gains = lists.get(caption, []), qrels.get(caption, {})
     free = [video for video in videos if video not in gains]
@@ -337,8 +337,8 @@ def _chances(
 ) -> list[list[float]]:
     """Return the share of relevant pairs among those that only one run contains, by rank.
 
-    Row 0 is for captions whose list has no other positive, and row 1 for captions whose list has
-    one. A rank without such pairs has the share of its row.
+    Row 0 is for captions whose list has no other positive, and row 1 for captions whose list has at
+    least one. A rank without such pairs has the share of its row.
     """
     counts = [[[0, 0] for _ in range(depth)] for _ in range(2)]
     for name, lists in runs.items():

@@ -140,8 +140,8 @@ def sub_samples(
     """Return the means and deviations of sub-samples.
 
     By caption, the mean and the deviation sigma / sqrt(size) are exact. By video, the deviation is
-    that of samples that are drawn here, too. For a difference of two systems, it is multiplied by
-    the root of (mean square / variance), so that it is measured around 0.
+    estimated from samples that this function draws. For a difference of two systems, the deviation
+    is multiplied by the root of (mean square / variance), so that it is measured around 0.
     """
     rows, pairs = [], []
     z = float(stats.norm.ppf(0.975))
@@ -209,7 +209,7 @@ def _about_deviation(deviation: float, drawn: bool = False) -> dict[str, float]:
 
 
 RATES = {"pairs": 20, "double": 0.1, "disagreement": 0.05, "seconds": 7, "money": 15}
-# A plan has these multiples of the requested difference.
+# A plan is computed for these multiples of the requested difference.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
 
 
@@ -385,7 +385,7 @@ def _mean_of_ten_nearest(similarities: Any) -> float:
 
 
 def matching(world: World, measures: str, threshold: float) -> dict[str, Any]:
-    """Return the results of calling a video relevant if one of its own captions is similar."""
+    """Return the results if a video counts as relevant to captions that are like its own."""
     vectors = weighted(world)
     original = set(world.original)
     captions_of = {
