@@ -72,7 +72,7 @@ class AnalysisDetail(OfBenchmark):
 
 
 class PaperSerializer(serializers.Serializer[dict[str, Any]]):
-    tables = serializers.CharField(help_text="tables 1 to 4 of the FIRE study, LaTeX")
+    tables = serializers.CharField(help_text="tables like tables 1 to 4 of the FIRE study, LaTeX")
     methods = serializers.CharField(help_text="paragraph about the methods, LaTeX")
     references = serializers.CharField(help_text="entries that tables and methods cite, BibTeX")
     figures = serializers.JSONField(help_text="the unrounded results with their inputs")
@@ -160,7 +160,7 @@ class ComparedCaptionSerializer(ComparedSerializer):
     )
 
 
-PAGING = ("limit", "offset")
+PAGING = {"limit": "maximum number of captions", "offset": "number of captions to skip"}
 COMPARE_PARAMETERS = [
     OpenApiParameter(
         name,
@@ -179,7 +179,7 @@ class Compare(OfBenchmark):
     @extend_schema(
         parameters=[
             *COMPARE_PARAMETERS,
-            *(OpenApiParameter(name, int, description="size or start of page") for name in PAGING),
+            *(OpenApiParameter(name, int, description=text) for name, text in PAGING.items()),
         ],
         responses=ComparedPageSerializer,
     )

@@ -135,8 +135,8 @@ def begin_paper(*, label_set: LabelSet, by: Actor) -> Job:
 def renew_analyses() -> int:
     """Begin the jobs that update outdated results, and return the number of jobs.
 
-    For each benchmark, these are the results of the analysis on its page and of each analysis that
-    already has a stored result, with the default options. A new run, label set or code version
+    For each benchmark, the analysis on its page is updated, and so is each analysis that already
+    has a stored result. All use the default options. A new run, label set or code version
     makes a result outdated. A benchmark waits until no run or label set has arrived for a while,
     because several runs are often uploaded one after another. Failed jobs are not repeated.
     """

@@ -44,7 +44,7 @@ class PairRow(TypedDict):
 
 
 def labelled_of_caption(source: LabelSource | None, benchmark: Benchmark, query: int) -> IntArray:
-    """Return the codes of a caption's pairs in a label set or draft, even outside the pools."""
+    """Return the codes of a caption's pairs in a label set or draft, including unpooled ones."""
     if source is None:
         return np.empty(0, np.int64)
     codes, space = label_set_labels(source).codes, benchmark.pair_space
@@ -53,7 +53,7 @@ def labelled_of_caption(source: LabelSource | None, benchmark: Benchmark, query:
 
 
 def labelled_of_video(source: LabelSource | None, benchmark: Benchmark, video: int) -> IntArray:
-    """Return the codes of a video's pairs in a label set or draft, even outside the pools."""
+    """Return the codes of a video's pairs in a label set or draft, including unpooled ones."""
     if source is None:
         return np.empty(0, np.int64)
     codes = label_set_labels(source).codes
@@ -69,7 +69,7 @@ def pooled_codes(benchmark: Benchmark, queries: IntArray) -> IntArray:
 def pooled_codes_of_video(benchmark: Benchmark, queries: IntArray, video: int) -> IntArray:
     """Return the codes of the pooled pairs of captions with one video, ascending.
 
-    Each caption is one lookup in the unique key of the pair.
+    Each caption needs one lookup in the unique index of the pairs.
     """
     of_video = {"video_id": int(catalogue_of(benchmark).video_ids[video])}
     starts = range(0, len(queries), LOOKUPS_PER_QUERY)
@@ -135,7 +135,7 @@ def pair_parts(
 
 
 def _have_outcome(benchmark: Benchmark, source: LabelSource | None, outcome: str) -> BoolArray:
-    """Return which captions have a pair with an outcome, so that no other caption is read."""
+    """Return which captions have a pair with this outcome, so that no other caption is read."""
     found = np.zeros(benchmark.n_queries, np.bool_)
     if source is not None:
         columns = with_outcomes(benchmark, source, label_set_labels(source).codes)

@@ -18,9 +18,9 @@ from pooling.models import Benchmark
 
 # Note of the analyses that cut ranked lists at a depth.
 CUT = (
-    "Lists are cut at the depth. AP divides by the number of all known positives of a caption, "
-    "so it is lower here than in the results and in the analysis “Scores, before and after”, "
-    "which use whole lists."
+    "Lists are cut at the depth. AP divides by the number of all known positives of a caption. "
+    "It is therefore lower here than in the results and in the analysis “Scores, before and "
+    "after”, which use whole lists."
 )
 
 
@@ -103,7 +103,7 @@ class Analysis(Generic[Options, Result]):
             raise InvalidInput(f"This analysis needs labels. {_way_to_labels(inputs.benchmark)}")
         if self.needs_originals and inputs.labels_only:
             raise InvalidInput(
-                "This analysis needs the original positives. Do not select labels only."
+                "This analysis needs the original positives. Clear the option “Labels only”."
             )
 
     def _lack_of_proxies(self, inputs: Inputs) -> str:

@@ -167,7 +167,7 @@ def _pair(differences: FloatArray, drawn: SubSamples, options: BootstrapOptions)
 BOOTSTRAP = Analysis(
     name="bootstrap",
     title="Sub-samples of captions",
-    question="How small a difference between systems can a number of captions show?",
+    question="How small a difference between systems can a given number of captions show?",
     source="FIRE study, section 4.3, figures 4, 9 and 10",
     form=BootstrapForm,
     compute=_compute,

@@ -150,8 +150,8 @@ def direction_field() -> forms.ChoiceField:
             (AUTO, "automatic"),
             *((direction.value, direction.value) for direction in Direction),
         ],
-        help_text="Automatic: the direction of the selected runs. If none is selected, "
-        "text-to-video if there are such runs.",
+        help_text="Automatic: the direction of the selected runs. If no run is selected, "
+        "text-to-video if there are such runs, otherwise video-to-text.",
     )
 
 

@@ -57,8 +57,8 @@ class HistoryForm(AnalysisForm):
         label="Order for the stopping rule",
         required=False,
         choices=[
-            ("", "As judged if random, else drawn"),
-            (JUDGED, "As judged"),
+            ("", "Order of judging if it is random, otherwise drawn"),
+            (JUDGED, "Order of judging"),
             (DRAWN, "Drawn at random with the seed"),
         ],
     )

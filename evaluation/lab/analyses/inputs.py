@@ -38,8 +38,9 @@ class Provenance(TypedDict):
 
     chosen: the options. direction: the direction of all runs; without runs, or if the analysis
     mixes directions, the key is missing. runs, proxies: SHA-256 by name; without proxies, the key
-    is missing. moment: the fingerprint of the judgments, if the result reads them. studies: SHA-256
-    of the orders by the primary key of the study; without studies, the key is missing.
+    is missing. moment: the fingerprint of the labels, if the analysis reads single judgments.
+    studies: SHA-256 of the orders by the primary key of the study; without studies, the key is
+    missing.
     """
 
     benchmark: str
@@ -232,10 +233,10 @@ class Inputs:
         return VIDEOS if share_videos else CAPTIONS
 
     def clusters(self, unit: str) -> IntArray | None:
-        """Return the cluster of each query, int64 [n_queries], or None for single captions.
+        """Return the cluster of each query, int64 [n_queries], or None if each query is a unit.
 
         Queries of one cluster are resampled together, and a randomisation test changes their signs
-        together. For video-to-text runs, each query is a unit.
+        together. For video-to-text runs, each query is a unit, because it is a video.
         """
         by_video = self.resampling_unit(unit) == VIDEOS
         is_query = self.direction is Direction.VIDEO_TO_TEXT

@@ -24,8 +24,9 @@ NAMES = {"captions": "caption", "videos": "video"}
 
 INTERVALS_NOTE = (
     "Intervals of C@k are Wilson’s. Those of differences of C@k are Bonett and Price’s (“paired "
-    "shares”). They do not shrink to a point if all captions are correct. By video, C@k uses an "
-    "effective number of captions: the number of independent captions with the same variance. "
+    "shares”). They do not shrink to a point if all captions are correct. If videos are resampled, "
+    "these intervals use an effective number of captions: the number of independent captions that "
+    "would have the same variance. "
     "All other intervals are percentiles of resampled means (“bootstrap”). For few videos they "
     "are widened by the quantile of t, and with fewer than six videos they are t intervals. "
     "Intervals show how a score varies with the captions or videos, not with the annotators."

@@ -271,11 +271,11 @@ LABEL_NOISE = Analysis(
         "rate of misses. It makes no assumption about how often pairs are relevant, or how "
         "relevant pairs are distributed in a list. There is one rate of misses. If the rates "
         "come from pairs with several labels, there are two rates of false alarms, because "
-        "annotators seldom make this error for a caption that no video matches. Within these "
-        "groups the correction assumes that errors are independent and equally frequent. If the "
-        "wrong videos of a run are harder to recognise than others, its corrected C@1 is too "
-        "high. If false alarms concentrate on few captions, AP and nDCG may be corrected too "
-        "much.",
+        "annotators seldom make this error for a caption that no video matches. Among the labels "
+        "with the same rate, the correction assumes that errors are independent and equally "
+        "frequent. If the wrong videos of a run are harder to recognise than others, its corrected "
+        "C@1 is too high. If false alarms concentrate on few captions, AP and nDCG may be "
+        "corrected too much.",
         "The interval resamples videos (or captions) with all their labels, and estimates the "
         "error rates again in each sample. It therefore covers the choice of captions, the "
         "errors of the labels and the uncertainty of the error rates.",

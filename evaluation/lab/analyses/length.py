@@ -121,7 +121,7 @@ def _tables(result: LengthResult) -> list[Table]:
 
 
 def _captions(key: str, show: str, result: LengthResult) -> Callable[[Row], Mapping[str, Any]]:
-    """Return a function from a row to the options of the comparison with the captions of a cell.
+    """Return a function that maps a row to the options of the comparison to which its cell links.
 
     The options are empty if the cell has no captions.
     """

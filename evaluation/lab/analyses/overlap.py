@@ -1,4 +1,4 @@
-"""Overlap of systems: the same videos, and the same videos at the same ranks."""
+"""Overlap of two systems: the share of common videos at the top, and rank-biased overlap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluation.lab.analyses.tables import Column, Table
 
 
 class OverlapRow(TypedDict):
-    """The overlap of two runs. `rbo` is the sum over the known ranks, which the study quotes."""
+    """The overlap of two runs. `rbo` is the sum over the known ranks, as in the FIRE study."""
 
     runs: list[str]
     overlap: float | None

@@ -85,7 +85,7 @@ def _matrix(
 def _list_of_pairs(pairs: Sequence[Row], key: str, title: str, format: str) -> dict[str, Any]:
     """Return a bar for each of the `PAIRS_DRAWN` highest values, below the two names."""
     ordered = sorted(pairs, key=lambda pair: -pair[key])[:PAIRS_DRAWN]
-    # A number is written to the right of its bar, and a negative bar ends at 0 there.
+    # A number is written to the right of its bar. The right end of a negative bar is at 0.
     rows = [
         {"pair": " – ".join(pair["names"]), key: pair[key], "end": max(0, pair[key])}
         for pair in ordered

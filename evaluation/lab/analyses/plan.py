@@ -85,7 +85,7 @@ class PlanForm(AnalysisForm):
         help_text=f"If empty, the mean of the pools, or {USUAL['pairs']:g} without pools.",
     )
     double = forms.FloatField(
-        label="Share with a second label", initial=0.1, min_value=0, max_value=1
+        label="Share of pairs with a second label", initial=0.1, min_value=0, max_value=1
     )
     disagreement = forms.FloatField(
         label="Share of second labels that differ",
@@ -265,11 +265,11 @@ PLAN = Analysis(
         "differences in place of ψ. Systems on different captions use the formulas of two "
         "proportions (Fleiss 1981) and of two means. Similar systems need far fewer captions if "
         "both are scored on the same captions.",
-        "Captions of one video are similar. By video, the number of captions is therefore "
-        "multiplied by the design effect measured here, 1 + (m − 1) × ICC. m is the mean number "
-        "of captions per video, weighted by that number. A design effect below 1 counts as 1. "
-        "With one caption of each video, the design effect is 1. Such a plan needs fewer captions "
-        "but more videos.",
+        "Captions of one video are similar. If the resampling unit is the video, the number of "
+        "captions is therefore multiplied by the design effect measured here, 1 + (m − 1) × ICC. "
+        "m is the mean number of captions per video, weighted by that number. A design effect "
+        "below 1 counts as 1. With one caption of each video, the design effect is 1. Such a plan "
+        "needs fewer captions but more videos.",
         "If the two systems are scored on different captions, all numbers include both sets of "
         "captions.",
         "If a field is empty, the plan uses the rate measured here, or a usual rate if nothing was "

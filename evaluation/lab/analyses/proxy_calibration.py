@@ -132,7 +132,7 @@ def _compute(inputs: Inputs, options: CalibrationOptions, progress: Progress) ->
         raise InvalidInput(f"There is nothing to compare: {reason}, except original positives.")
     if labelled.n_clusters < 2:
         raise InvalidInput(
-            "There is nothing to compare: all judged pairs are of one video or caption."
+            "There is nothing to compare: all judged pairs belong to one video or caption."
         )
     own = options["threshold"]
     found = calibrate(
@@ -195,7 +195,10 @@ def _proxy_row(proxy: LoadedProxy, found: Calibration) -> ProxyRow:
 
 
 def _among_people(inputs: Inputs) -> AmongPeople:
-    """Return the agreement of the first labels of each pair as relevant or not, if it is known."""
+    """Return how well people agree on whether a pair is relevant, by the first labels of each pair.
+
+    The figures are null if they are not known.
+    """
     stored = None if inputs.label_set is None else inputs.label_set.agreement
     if stored is None:
         return {"people_agreement": None, "people_alpha": None}
@@ -419,14 +422,15 @@ PROXY_CALIBRATION = Analysis(
         "are more frequent among them than among all pairs. Precision is therefore likely lower "
         "for unjudged pairs, and recall counts only the relevant pairs that a pool found. The "
         "table by threshold shows the unjudged share of the pairs.",
-        "Original positives are left out, because a proxy is computed from the own captions of "
-        "each video. If only labels are selected, they are compared like all other pairs. "
+        "Original positives are left out, because a proxy is computed from each video’s own "
+        "captions. If “Labels only” is selected, they are compared like all other pairs. "
         "Captions with equal texts share their labels and count once. Any grade above 0 is "
         "relevant. Pairs in conflict and pending pairs have no label and are left out.",
         "Intervals resample videos with all their captions. They show how figures vary with the "
         "captions, not with the annotators or with the videos that were ranked.",
         "Scores by a proxy count each pair that it calls relevant, judged or not, and the original "
-        "positives. Two systems that were trained on captions can differ more by a proxy of "
-        "captions than by people, so compare the order of the systems, too.",
+        "positives. The scores of two systems that were trained on captions can differ more by a "
+        "proxy that compares captions than by people’s labels. Compare the order of the systems, "
+        "too.",
     ),
 )

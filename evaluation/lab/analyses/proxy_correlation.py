@@ -50,7 +50,7 @@ class CorrelationRow(TypedDict):
     """The mean correlation of two proxies in one direction, a key of `OVER`.
 
     queries: number of videos, or of captions, that have a correlation. left_out: number of the
-    others, for which a proxy has only one value.
+    others, for which all values of a proxy are equal.
     """
 
     proxies: list[str]
@@ -155,8 +155,8 @@ PROXY_CORRELATION = Analysis(
         "mean over the videos is shown, as in figure 8 of Wray et al. (2021). For the other "
         "direction, the correlation over all videos is computed for each caption, and the mean "
         "over the captions is shown. Original positives are included.",
-        "A video or caption for which a proxy has only one value has no correlation and is left "
-        "out. Two proxies that correlate can both be wrong: “Proxies against people” compares "
+        "A video or caption for which all values of a proxy are equal has no correlation and is "
+        "left out. Two proxies that correlate can both be wrong: “Proxies against people” compares "
         "them with labels.",
         "Intervals resample videos; each video keeps its captions.",
     ),

@@ -79,7 +79,7 @@ def _compute(inputs: Inputs, options: ProxiesOptions, progress: Progress) -> Pro
 
 @dataclass(frozen=True)
 class _Examples:
-    """The chosen pairs. Pairs are two rows of int64: queries and videos."""
+    """The pairs to show. An array of pairs has two rows of int64: queries and videos."""
 
     inputs: Inputs
     proxies: list[LoadedProxy]
@@ -130,7 +130,7 @@ class _Examples:
     def captions_like(self, video: int) -> IntArray:
         """Return the pairs of a video with the captions that have the highest values for it.
 
-        Own captions of the video are left out.
+        The video's own captions are left out.
         """
         texts = self.texts
         own = texts.space.queries(texts.known[texts.space.videos(texts.known) == video])
@@ -196,7 +196,7 @@ PROXIES = Analysis(
     runs_needed=0,
     proxies_needed=1,
     notes=(
-        "A proxy compares a caption with the own captions of a video. Its value is from 0 to 1. "
+        "A proxy compares a caption with a video’s own captions. Its value is from 0 to 1. "
         "Compare figure 3 of Wray et al. (2021). The table shows one own caption of each video.",
         "Original positives are left out, because every proxy gives them a high value. Captions "
         "with equal texts are one example. Examples are extreme: they show how proxies are wrong, "

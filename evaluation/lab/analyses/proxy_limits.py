@@ -9,6 +9,7 @@ from django import forms
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
+from config.shared.words import counted
 from evaluation.core.graded.limits import CUTOFFS, Recall, recall_limits
 from evaluation.core.graded.rankings import Ranking
 from evaluation.lab.analyses.analysis import Analysis
@@ -70,7 +71,7 @@ def _compute(inputs: Inputs, options: ProxyLimitsOptions, progress: Progress) ->
 def _reached_cutoffs(
     runs: Sequence[Run], rankings: Mapping[int, Ranking], cutoffs: list[int]
 ) -> tuple[list[int], list[str]]:
-    """Return the cutoffs that the lists of all runs reach, and the runs that do not reach all.
+    """Return the cutoffs that all lists reach, and the runs whose lists do not reach all cutoffs.
 
     All runs have the same cutoffs, because means over different cutoffs cannot be compared. Raises
     `InvalidInput` if there is no cutoff that all lists reach.
@@ -84,8 +85,8 @@ def _reached_cutoffs(
     if not kept:
         name = min(depths, key=depths.__getitem__)
         raise InvalidInput(
-            f"The lists of {name} have {depths[name]} ranks, fewer than each cutoff. Choose lower "
-            "cutoffs or other runs."
+            f"The lists of {name} have {counted(depths[name], 'rank')}, fewer than each cutoff. "
+            "Choose lower cutoffs or other runs."
         )
     return kept, [name for name, depth in depths.items() if depth < cutoffs[-1]]
 
@@ -148,10 +149,11 @@ PROXY_LIMITS: Analysis[Any, Any] = Analysis(
         "Recall counts only the original positives. An item that is equally relevant by a proxy "
         "could also have been the original one. The upper limit takes the best rank among the "
         "original and the equivalent items, and the lower limit the worst rank. If a video has "
-        "several own captions, its rank is the best of these, and the limits add only captions of "
+        "several own captions, the best of their ranks counts, and the limits add only captions of "
         "other videos.",
         "The value of a run is the geometric mean of its recalls at all cutoffs, which is 0 if one "
-        "of them is 0. A caption or video without an original positive is left out and counted.",
+        "of them is 0. Captions and videos without an original positive are left out. The table "
+        "shows their number.",
         DEPTH_NOTE,
     ),
 )

@@ -1,4 +1,4 @@
-"""nDCG of runs with proxies as relevance, in both directions, next to a random order."""
+"""nDCG of runs with proxies as relevance, in both directions, compared with random orders."""
 
 from __future__ import annotations
 
@@ -147,9 +147,9 @@ PROXY_NDCG: Analysis[Any, Any] = Analysis(
     notes=(
         "A machine computed the proxy to estimate relevance. No person has judged these values.",
         "nDCG counts the first k ranks, where k is the number of items with a relevance above 0. "
-        "A caption or video without any such item is left out and counted. “Random” is the exact "
-        "mean of nDCG over all orders. It depends on the proxy and the gain, so compare runs by "
-        "the part above random, (nDCG − random) / (1 − random).",
+        "Captions and videos without such an item are left out, and the table shows their number. "
+        "“Random” is the exact mean of nDCG over all orders. It depends on the proxy and the gain, "
+        "so compare runs by the part above random, (nDCG − random) / (1 − random).",
         "The mean of both directions is the plain mean of the two means. It is shown for runs from "
         "the same matrix, and for a system with one run of each direction.",
         "“mAP (EPIC code)” is the measure of the published code. Its hits are items with the "

@@ -184,9 +184,9 @@ PROXY_ORDERINGS = Analysis(
         "All proxies are compared on the captions that one proxy chose. This favours that proxy: "
         "its five values are spread as widely as possible, and those of other proxies can be equal "
         "or close together. For a fair comparison, open a study for each proxy.",
-        "The tau of people is Kendall’s tau of two people on one video, 1 for equal orders and 0 "
-        "for guessing: the mean over the pairs of people, and then over the videos. In a cycle, "
-        "the majorities contradict each other, so they are no order.",
+        "“Tau of two people” is Kendall’s tau of two people’s orders of one video: 1 for equal "
+        "orders and 0 for guessing. It is the mean over the pairs of people, and then over the "
+        "videos. In a cycle, the majorities contradict each other, so they do not form an order.",
         "Only videos with all their orders count. Pairs of a video depend on each other, so "
         "intervals treat each video as a unit. They apply to other videos and the same people. "
         "The intervals of the differences are valid together, for all pairs of proxies.",

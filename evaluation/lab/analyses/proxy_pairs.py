@@ -69,7 +69,7 @@ def labels_or_none(inputs: Inputs) -> Labels | None:
 def _judged(
     labels: Labels, first_equal: IntArray, known: IntArray, space: PairSpace
 ) -> JudgedTexts:
-    # The lowest code of a text pair is that of its first judged caption.
+    # The first place of a text pair in `labels` is that of its first judged caption.
     codes, places = np.unique(text_pair_codes(labels.codes, first_equal, space), return_index=True)
     is_new = ~np.isin(codes, known, assume_unique=True)
     codes, places = codes[is_new], places[is_new]

@@ -13,7 +13,8 @@ from pooling.selectors.runs import order_of, ranked_matrix
 
 DEPTH_NOTE = (
     "A run that was imported as a matrix is scored by all its ranks. The ranks come from the "
-    "imported values, before they were rounded for storage. A run of lists is scored to its depth."
+    "imported values, before they were rounded for storage. A run that was imported as lists is "
+    "scored to the depth of the lists."
 )
 
 

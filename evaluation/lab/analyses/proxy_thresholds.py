@@ -140,9 +140,9 @@ PROXY_THRESHOLDS = Analysis(
         "A proxy calls a caption and a video relevant if its value is at least the threshold. The "
         "counts contain the original positives, as in figure 4 of Wray et al. (2021). Their value "
         "is 1 if the proxy was computed with “own captions: 1”.",
-        "If nearly all captions have only their own video, retrieval is scored as before. If the "
-        "number per video is large, hardly any ranked video is wrong. This analysis shows only "
-        "how many pairs a threshold selects. “Proxies against people” shows which of them people "
-        "confirm.",
+        "If nearly all captions have only their own video, the proxy hardly changes how retrieval "
+        "is scored. If the number of captions per video is large, hardly any ranked video is "
+        "wrong. This analysis shows only how many pairs a threshold selects. “Proxies against "
+        "people” shows which of them people confirm.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Cheaper pools, simulated on a judged pool: the order in which to judge pairs."""
+"""Simulation of cheaper pools on a judged pool: which order of judging needs the fewest pairs?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from evaluation.lab.analyses.layouts.replay import (
 from evaluation.lab.analyses.results import Ends
 
 SEEDS_MAX = 200
-# Share of the seeds that a band contains.
+# The quantiles over the replays at which a band begins and ends.
 BAND_SHARES = (0.05, 0.95)
 
 
@@ -41,7 +41,8 @@ class ReplayForm(AnalysisForm):
         initial=0.5,
         min_value=0,
         max_value=100,
-        help_text="Largest difference between a system’s score and its score by all labels.",
+        help_text="The largest tolerated difference between a system’s score by some of the labels "
+        "and its score by all labels.",
     )
     seeds = forms.IntegerField(
         label="Replays per order",
@@ -92,7 +93,10 @@ def _compute(inputs: Inputs, options: ReplayOptions, progress: Progress) -> Repl
 
 
 def _enough(found: Replay, options: ReplayOptions) -> Budget:
-    """Return the smallest sufficient budget. With all labels, every score is exact."""
+    """Return the smallest sufficient budget.
+
+    This is the whole pool if no smaller budget is sufficient, because all labels give exact scores.
+    """
     return found.enough(options["error"] / 100) or found.budgets[-1]
 
 

@@ -54,9 +54,9 @@ WORDING = Analysis(
     notes=(
         "Overlap is the mean cosine similarity of a caption with the ten most similar captions "
         "of other videos of this benchmark. It compares sequences of five characters, weighted "
-        "by their rarity. The study compares with the captions that systems were trained on, as "
-        "the analysis “Overlap with the train captions” does. This analysis needs no other "
-        "captions.",
+        "by their rarity. The FIRE study compares captions with the captions that systems were "
+        "trained on, as the analysis “Overlap with the train captions” does. This analysis needs "
+        "only the captions of the benchmark.",
         INTERVALS_NOTE,
     ),
 )

@@ -1,7 +1,7 @@
 """Selection of captions for a comparison of ranked lists.
 
-The page, the files, the command and the API use it. Nothing is stored. The ranks of positives are
-cached for each run and label set, so that a comparison is fast.
+The page, its downloads, the command and the API use it. Nothing is stored. The ranks of positives
+are cached for each run and label set, so that a comparison is fast.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Captions:
     def captions_containing(self, text: str) -> IntArray:
         """Return the numbers of the captions that contain all words of the text.
 
-        Case is ignored. A word of the text can also be a part of a longer word.
+        Case is ignored. A word of the text also matches a part of a longer word.
         """
         words = text.casefold().split()
         found = (

@@ -51,7 +51,7 @@ class CompareForm(AnalysisForm):
             (compare.ALL, "any"),
             (compare.FIRST, "A correct, B wrong"),
             (compare.SECOND, "B correct, A wrong"),
-            (compare.DIFFER, "one of A and B correct"),
+            (compare.DIFFER, "exactly one of A and B correct"),
             (compare.EVERY, "all runs correct"),
             (compare.NEITHER, "no run correct"),
         ],
@@ -63,10 +63,10 @@ class CompareForm(AnalysisForm):
         choices=[(BY_LABELS, "the labels"), (BY_ORIGINAL, "the original positives")],
     )
     effect = forms.ChoiceField(
-        label="Changed by the labels",
+        label="Effect of the labels",
         initial=compare.ANY,
         choices=[
-            (compare.ANY, "yes or no"),
+            (compare.ANY, "any or none"),
             (compare.NEW, "new positives in the top"),
             (compare.TURNED, "a run became correct or wrong"),
         ],
@@ -140,7 +140,7 @@ class CompareForm(AnalysisForm):
 def _select_two(shown: Sequence[str], first: Any, second: Any) -> dict[str, Any]:
     """Return runs A and B.
 
-    If one of them is missing, it is the first shown run that is not the other one.
+    If one of them is missing, the first shown run that is not the other one takes its place.
     """
     first = first or next((name for name in shown if name != second), "")
     second = second or next((name for name in shown if name != first), "")

@@ -19,7 +19,7 @@ from pooling.selectors.runs import top_items
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is known of a pair. mark: the sign in front of its description on the page."""
+    """What is known about a pair. mark: the sign in front of its description on the page."""
 
     key: str
     mark: str
@@ -102,8 +102,8 @@ class RankedVideo:
     def description(self) -> str:
         """The kind of the video.
 
-        For an original positive, the text also states if it is judged not relevant, if it has no
-        label although it is judged, and if it does not count.
+        For an original positive, the text also states if it is judged not relevant, in conflict or
+        pending, and if it does not count.
         """
         parts = [self.kind.description]
         if self.is_original and self.judged in (IRRELEVANT, CONFLICT, PENDING):
@@ -115,7 +115,7 @@ class RankedVideo:
     @property
     def other_ranks_text(self) -> str:
         """The first other lists that contain the video, with its ranks."""
-        ranks = [f"{name} {rank}" for name, rank in self.also.items()]
+        ranks = [f"{name} (rank {rank})" for name, rank in self.also.items()]
         more = [f"{len(ranks) - OTHER_RANKS_MAX} more"] if len(ranks) > OTHER_RANKS_MAX else []
         return ", ".join(ranks[:OTHER_RANKS_MAX] + more)
 

@@ -1,4 +1,4 @@
-"""Tables 1 to 4 of the FIRE study in LaTeX, from the results of analyses."""
+"""Tables like tables 1 to 4 of the FIRE study in LaTeX, from the results of analyses."""
 
 from __future__ import annotations
 
@@ -92,8 +92,9 @@ def leave_one_out(result: LeaveOneOutResult) -> Table:
     measures = sorted(found, key=lambda name: ("@" not in name, len(name), name))
     return Table(
         "tab:leave-one-out",
-        "Scores in \\% if the pairs that only this run contributed are unjudged, and the "
-        f"difference from the scores by all labels. Lists are cut at {result['depth']}.",
+        "Scores in \\% of each run if the pairs that only this run contributed are unjudged, and "
+        "the difference from its scores by all labels. Lists are cut at rank "
+        f"{result['depth']}.",
         ["Run", *map(escape, measures), "Pairs"],
         [
             [
@@ -129,7 +130,7 @@ def tables_tex(results: Mapping[str, Any], missing: Mapping[str, str]) -> str:
     """
     parts = ["% Needs \\usepackage{booktabs}, and \\usepackage{url} for the references.\n"]
     for number, (name, build) in enumerate(TABLES.items(), start=1):
-        title = f"% Table {number} of the FIRE study: the analysis {name}."
+        title = f"% Like table {number} of the FIRE study: the analysis {name}."
         if name in missing:
             part = f"% {' '.join(missing[name].split())}\n"
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from config.shared.words import counted
 from evaluation.core.files.latex import coefficient, count, entry, escape, interval, percent
 from evaluation.core.files.release.facts import ReleaseFacts
 
@@ -46,13 +47,14 @@ def methods_tex(
     runs = list(dict.fromkeys(row["run"] for row in results["scores"]["rows"]))
     labels = facts.labels
     sentences = [
-        f"We score {len(runs)} runs on {escape(facts.name)} ({count(facts.captions)} captions, "
-        f"{count(facts.videos)} videos, {count(facts.original_positives)} original positives) by "
-        f"version {escape(labels.version)} of its relevance labels~\\cite{{{cite_key(facts)}}}.",
+        f"We score {counted(len(runs), 'run')} on {escape(facts.name)} "
+        f"({count(facts.captions)} captions, {count(facts.videos)} videos, "
+        f"{count(facts.original_positives)} original positives) by version "
+        f"{escape(labels.version)} of its relevance labels~\\cite{{{cite_key(facts)}}}.",
         _pooled(depths),
         f"The labels contain {count(labels.pairs)} pairs with {count(labels.judgments)} judgments "
-        f"by {count(facts.annotators)} annotators; {count(labels.relevant)} pairs are relevant and "
-        f"{count(facts.undecided)} have no decision.",
+        f"by {counted(facts.annotators, 'annotator')}; {count(labels.relevant)} pairs are relevant "
+        f"and {count(facts.undecided)} have no decision.",
         _agreement(results["labels"]),
         "C@$k$ is the share of captions with a positive among the first $k$ videos, and original "
         "positives count as positive~\\cite{fire}.",
@@ -83,7 +85,7 @@ def _agreement(result: Mapping[str, Any]) -> str:
 
 def _intervals(result: Mapping[str, Any]) -> str:
     return (
-        f"Intervals have a confidence of {100 * result['confidence']:g}\\,\\% and are from "
+        f"Intervals have a confidence of {100 * result['confidence']:g}\\,\\% and are computed by "
         f"resampling {count(result['units'])} {result['unit']}."
     )
 

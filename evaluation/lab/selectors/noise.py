@@ -31,7 +31,7 @@ def noisy_labels(
 ) -> NoisyLabels:
     """Return the pairs of a label set as evidence on how often labels are wrong.
 
-    known: the original positives that count.
+    known: the original positives that count as relevant; none if only the labels count.
 
     confirming: primary keys of the campaigns that selected pairs because of their earlier labels,
     for example to confirm positives. The labels from these campaigns are left out, because the
@@ -40,8 +40,9 @@ def noisy_labels(
     everywhere: the judgments, with each one repeated for every caption with an equal text. None if
     judgments are not repeated.
 
-    A judgment is used only if the label set has the same number of labels for its pair. The counts
-    of each pair include repeated judgments. The field `each` contains each judgment once.
+    The judgments of a pair are used only if there are as many of them as the label set has labels
+    for the pair. The counts of each pair include repeated judgments. The field `each` contains each
+    judgment once.
     """
     positives, _ = known.positives()
     codes = union_codes([labels.codes, positives])

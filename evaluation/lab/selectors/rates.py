@@ -34,7 +34,7 @@ def measured_rates(benchmark: Benchmark) -> dict[str, float]:
         found["pairs"] = pairs / Query.objects.filter(has_pairs, benchmark=benchmark).count()
     report = latest_agreement(benchmark)
     if report is not None:
-        # Reports of older code versions have only the figure of all labels.
+        # Reports of older code versions have only the agreement of all labels.
         agreed = report.result.get("first_two_agreement", report.result["agreement"])
         found |= {} if agreed is None else {"disagreement": 1 - agreed}
     seconds = cache.get_or_set(
@@ -45,7 +45,7 @@ def measured_rates(benchmark: Benchmark) -> dict[str, float]:
 
 
 def _median_seconds(benchmark: Benchmark) -> float:
-    """Return the median of the newest answers whose time is known; 0 if there are none."""
+    """Return the median seconds of the newest answers whose time is known; 0 if there are none."""
     timed = Judgment.objects.filter(
         task__campaign__in=campaigns_of(benchmark),
         state=JudgmentState.LIVE,

@@ -262,7 +262,7 @@ def test_a_caption_by_its_id(benchmark: Benchmark, rita: Client) -> None:
     # This also finds a caption that the filters exclude.
     page = rita.get(PAGE, {"caption": "c1", "text": "black"})
     assert (page.context["row"]["caption_id"], page.context["place"]) == ("c1", None)
-    assert "This caption is not one of the 1 selected captions." in page.content.decode()
+    assert "This caption is not among the selected captions (1)." in page.content.decode()
     unknown = rita.get(PAGE, {"caption": "c9"})
     assert unknown.status_code == 422
     assert unknown.context["form"].errors == {"caption": ["The benchmark has no caption 'c9'."]}

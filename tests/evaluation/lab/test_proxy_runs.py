@@ -152,7 +152,7 @@ def test_cutoffs_beyond_the_lists_are_left_out(benchmark: Benchmark, tmp_path: P
     assert get_analysis("proxy-limits").warnings(result)[0] == (
         "R@2 is left out for all runs, because the lists of L are too short."
     )
-    with pytest.raises(InvalidInput, match=r"^The lists of L have 1 ranks, fewer than each cutoff"):
+    with pytest.raises(InvalidInput, match=r"^The lists of L have 1 rank, fewer than each cutoff"):
         result_of(benchmark, "proxy-limits", cutoffs="2 3")
 
 

@@ -137,7 +137,7 @@ def warnings(result: EqualCaptionsResult) -> list[str]:
 def _summary_columns() -> list[Column]:
     return [
         Column("captions", "Captions", "count"),
-        Column("with_twins", "Captions with an equal text", "count"),
+        Column("with_twins", "Captions that gain positives", "count"),
         Column("positives", "Original positives", "count"),
         Column("added", "Added positives", "count"),
         Column("judged_pairs", "Added positives judged", "count"),

@@ -77,7 +77,8 @@ class StopRow(TypedDict):
     """The first time that a stopping rule is met: units, labels, and share of all labels.
 
     other: the second run of a difference; null for the score of `run`. The three numbers are null
-    if the rule is never met. interval: at that time, or the last one. final: the last value.
+    if the rule is never met. interval: the one at that time, or else the last one. final: the last
+    value.
     """
 
     run: str
@@ -165,8 +166,9 @@ def tables(result: HistoryResult) -> list[Table]:
                 Column("interval", percent, "number"),
             ],
             result["agreement"],
-            note="Agreement of the first labels of each pair on relevant or not. A third label "
-            "is requested only if two labels differ, which makes alpha of all labels too high.",
+            note="Agreement of the first labels of each pair on whether it is relevant. A third "
+            "label is requested only if two labels differ, which makes alpha of all labels too "
+            "high.",
         ),
     ]
 

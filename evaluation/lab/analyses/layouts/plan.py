@@ -94,10 +94,10 @@ class SingleRow(RunPair, EffortFigures):
 
 
 class PlanFigures(EffortFigures):
-    """Figures of a plan, with its number of captions.
+    """The effort of a plan.
 
-    single_captions: number of captions of a plan with one caption of each video; null if captions
-    are independent.
+    discordant: the discordant share that the plan uses; null if it uses none. single_captions:
+    number of captions of a plan with one caption of each video; null if captions are independent.
     """
 
     discordant: float | None

@@ -84,7 +84,7 @@ def tables(result: ProxiesResult) -> list[Table]:
                 "The most similar captions of some videos",
                 [*video, caption, *values, Column("people", "People")],
                 [_cells(row) for row in result["videos"]],
-                note="The captions with the highest values by each proxy, without the own "
+                note="The captions with the highest values by each proxy, without the video’s own "
                 "captions.",
             )
         )

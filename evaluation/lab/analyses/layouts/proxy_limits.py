@@ -149,7 +149,8 @@ def _short(result: ProxyLimitsResult) -> list[str]:
     if not result["left_out"]:
         return []
     recalls = ", ".join(f"R@{cutoff}" for cutoff in result["left_out"])
+    be = "is" if len(result["left_out"]) == 1 else "are"
     return [
-        f"{recalls} is left out for all runs, because the lists of {', '.join(result['short'])} "
+        f"{recalls} {be} left out for all runs, because the lists of {', '.join(result['short'])} "
         "are too short."
     ]

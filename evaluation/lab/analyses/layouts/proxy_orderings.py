@@ -41,10 +41,11 @@ class OfStudy(TypedDict):
 class StudyRow(OfStudy):
     """How people agree with each other.
 
-    orders, people: their numbers. needed: number of orders that a video needs. chosen_by: name of
-    the proxy that chose the captions. complete, incomplete: number of videos with all orders, and
-    of the others, which are left out. pairs: ten for each complete video. expected: the share of
-    consistent pairs among random orders. cycles: number of videos whose majorities are no order.
+    orders, people: number of orders, and of people who ordered captions. needed: number of orders
+    that a video needs. chosen_by: name of the proxy that chose the captions. complete, incomplete:
+    number of videos with all orders, and of the others, which are left out. pairs: ten for each
+    complete video. expected: the share of consistent pairs among random orders. cycles: number of
+    videos whose majorities do not form an order.
     """
 
     orders: int

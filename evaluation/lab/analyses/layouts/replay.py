@@ -105,7 +105,8 @@ def tables(result: ReplayResult) -> list[Table]:
             ],
             _named(result["enough"]),
             note=f"{_replays(result)} From this budget on, no system has a larger error. Only the "
-            "budgets below were tried, so a smaller one between two of them may be enough.",
+            "budgets in the table “All budgets” were tried, so a smaller one between two of them "
+            "may be enough.",
         ),
         Table(
             "budgets",

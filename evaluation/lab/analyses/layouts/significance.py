@@ -164,7 +164,7 @@ def tables(result: SignificanceResult) -> list[Table]:
 def _captions(
     key: str, show: str, comparisons: Sequence[Row]
 ) -> Callable[[Row], Mapping[str, Any]] | None:
-    """Return a function from a row to the options of the comparison with the captions of a cell.
+    """Return a function that maps a row to the options of the comparison to which its cell links.
 
     Only C@k has links: a win in C@k means that one system is correct and the other is not.
     """
@@ -230,7 +230,7 @@ def charts(result: SignificanceResult) -> list[Chart]:
         Chart(
             "differences",
             f"Differences in {result['measure']} with their intervals",
-            "A dot for every two runs on a line that is its interval. If the line crosses zero, "
+            "A dot for every two runs on a line that shows its interval. If the line crosses zero, "
             "the difference can be chance.",
             {
                 "data": {"values": rows},

@@ -80,7 +80,7 @@ def _curve_chart(result: CalibrationResult) -> Chart:
 def _band(row: Row, key: str) -> dict[str, float | None]:
     """Return the ends of the interval, or the value twice if there is no interval, as for alpha.
 
-    Vega cannot scale an axis without any end.
+    Vega cannot scale an axis if all its ends are undefined.
     """
     return low_high(row.get(f"{key}_interval") or [row[key], row[key]])
 

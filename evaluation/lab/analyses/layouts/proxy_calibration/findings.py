@@ -62,8 +62,9 @@ def _labels(result: CalibrationResult, row: ProxyRow) -> str:
         f"People confirm {_share(row['precision'], row['precision_interval'])} of the judged pairs "
         f"that {row['proxy']} calls relevant, and this proxy finds "
         f"{_share(row['recall'], row['recall_interval'])} of those that people judged relevant. "
-        f"This is from {counted(result['pairs'], 'judged pair')} of "
-        f"{counted(result['units'], NAMES[result['unit']])}, {result['relevant']:,} relevant."
+        f"These shares are based on {counted(result['pairs'], 'judged pair')} of "
+        f"{counted(result['units'], NAMES[result['unit']])}. {result['relevant']:,} of these pairs "
+        f"{'is' if result['relevant'] == 1 else 'are'} relevant."
     )
 
 
@@ -131,10 +132,8 @@ def warnings(result: CalibrationResult) -> list[str]:
     found = few_units_warnings(result)
     if result["relevant"] < FEW_RELEVANT:
         found.append(
-            f"Only {counted(result['relevant'], 'judged pair')} that "
-            f"{'is' if result['relevant'] == 1 else 'are'} no original "
-            f"{'positive is' if result['relevant'] == 1 else 'positives are'} relevant. "
-            "Recall is uncertain."
+            f"Only {result['relevant']:,} of {counted(result['pairs'], 'compared pair')} "
+            f"{'is' if result['relevant'] == 1 else 'are'} relevant. Recall is uncertain."
         )
     useless = [
         row["proxy"]

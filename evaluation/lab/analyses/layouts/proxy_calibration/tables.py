@@ -33,8 +33,9 @@ def tables(result: CalibrationResult) -> list[Table]:
 def _proxies_table(result: CalibrationResult, percent: str) -> Table:
     people = result["people_agreement"]
     left_out = (
-        f"{result['known']:,} original positives, {result['conflicted']:,} pairs in conflict and "
-        f"{result['pending']:,} pending ones are left out."
+        f"Left out: {counted(result['known'], 'original positive')}, "
+        f"{counted(result['conflicted'], 'pair')} in conflict and "
+        f"{counted(result['pending'], 'pending pair')}."
     )
     of_people = (
         ""
