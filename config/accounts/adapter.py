@@ -95,8 +95,8 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         """Return the one account with an e-mail address that the provider has verified.
 
         An account with a second factor is never found by its e-mail address, because the factor
-        would no longer protect it. Its owner can connect it to the
-        provider on the page Sign-in and security.
+        would no longer protect it. Its owner can connect it to the provider on the page Sign-in and
+        security.
         """
         is_connecting = sociallogin.state.get("process") == AuthProcess.CONNECT
         if not settings.OIDC_MATCH_EMAIL or is_connecting:

@@ -35,8 +35,8 @@ from config.shared.bulk import long_transaction
 from config.webhooks.services import old_deliveries
 
 ROWS_PER_TRANSACTION = 1000
-# Younger files are kept. A file may be written some time before the row that
-# names it, and after a restore, the rows may be older than the files.
+# Files that are younger than these ages are kept. A file may be written some time before the row
+# that names it, and after a restore, the rows may be older than the files.
 UPLOAD_AGE = timedelta(days=1)
 FILE_AGE = timedelta(days=7)
 KEEP_OPERATIONS = timedelta(days=365)

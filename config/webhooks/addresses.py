@@ -39,7 +39,7 @@ class Target:
 
 
 def check_url(url: str) -> None:
-    """Raise `AddressRefused` if the URL cannot be that of a webhook, without a DNS lookup."""
+    """Raise `AddressRefused` if a webhook cannot have this URL. The host is not looked up."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
