@@ -183,7 +183,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # --- Caches -------------------------------------------------------------------------------
 
 CACHES = {
-    # Shared by all processes, for the counts of rate limits. Without Redis, it is a table.
+    # Shared by all processes, for small values such as the counts of rate limits. Without Redis, it
+    # is a table.
     "default": {
         "BACKEND": "config.accounts.caches.SharedCache",
         "LOCATION": REDIS_URL,
@@ -249,9 +250,11 @@ ACCOUNT_ADAPTER = "config.accounts.adapter.InvitedOnlyAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
-# Failed sign-ins are limited for a network address and for an account, new accounts for an address.
+# Failed sign-ins are limited per network address and per account. New accounts are limited per
+# address.
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key", "signup": "20/h/ip"}
-# Whether anyone can create an account. It has no role, and can upload runs to public benchmarks.
+# Whether anyone can create an account. Such an account has no role. After it is confirmed, it can
+# upload runs to public benchmarks.
 OPEN_REGISTRATION = env.bool("OPEN_REGISTRATION", False)
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = True
@@ -347,12 +350,14 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "hearth@localhost")
 MEDIA_BUCKET = env.str("MEDIA_BUCKET", "")
 # Housekeeping removes all objects below this prefix that the database does not name, but no others.
 MEDIA_BUCKET_PREFIX = env.str("MEDIA_BUCKET_PREFIX", "hearth").strip("/")
-# Without an endpoint, the bucket is on S3 and has its own host. Browsers use the same address.
+# Without an endpoint, the bucket is on S3 and has its own host. Hearth and browsers use the same
+# address.
 MEDIA_BUCKET_ENDPOINT = env.str("MEDIA_BUCKET_ENDPOINT", "").rstrip("/")
 MEDIA_BUCKET_REGION = env.str("MEDIA_BUCKET_REGION", "us-east-1")
 # The number of seconds for which the signed address of a video is valid.
 MEDIA_ADDRESS_SECONDS = env.int("MEDIA_ADDRESS_SECONDS", 3600)
-# The buckets whose videos leads can add, with the same endpoint and credentials.
+# The buckets whose videos leads can add. They have the endpoint and the credentials of
+# MEDIA_BUCKET.
 VIDEO_BUCKETS = env.list("VIDEO_BUCKETS", default=[])
 if not all(
     re.fullmatch(r"[a-z0-9][a-z0-9-]{2,62}", name)
@@ -566,7 +571,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Hearth",
     "DESCRIPTION": (BASE_DIR / "config" / "api_description.md").read_text(encoding="utf-8"),
     "VERSION": "1",
-    # Two fields have these choices under different names.
+    # The names of choices that drf-spectacular cannot derive from the names of their fields.
     "ENUM_NAME_OVERRIDES": {
         "DirectionEnum": "pooling.core.direction.CHOICES",
         "EventEnum": "config.webhooks.models.Event",

@@ -17,7 +17,7 @@ from config.accounts.views.sign_in import (
 from config.accounts.views.tokens import api_docs
 from config.shared.language import translated
 
-# People sign in to the Django admin on the page for everyone, with its limits and second factors.
+# The Django admin uses the sign-in page of all people, with its limits and second factors.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [

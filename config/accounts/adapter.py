@@ -95,7 +95,8 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         """Return the one account with an e-mail address that the provider has verified.
 
         An account with a second factor is never found by its e-mail address, because the factor
-        would no longer protect it. Its owner can connect it on the page Sign-in and security.
+        would no longer protect it. Its owner can connect it to the provider on the page Sign-in and
+        security.
         """
         is_connecting = sociallogin.state.get("process") == AuthProcess.CONNECT
         if not settings.OIDC_MATCH_EMAIL or is_connecting:
@@ -109,10 +110,10 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         return None
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Leave only single sign-on to an account that was found by its e-mail address.
+        """Make single sign-on the only way to sign in to an account found by its e-mail address.
 
-        Another person may have created this account and entered the address. They could otherwise
-        still sign in with its password.
+        Another person may have created this account and entered the address. Otherwise, this
+        person could still sign in with the password.
         """
         if sociallogin._did_authenticate_by_email:
             leave_only_single_sign_on(person=sociallogin.user)

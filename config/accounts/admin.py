@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from config.accounts.models import Consent, ConsentText, Grant, Invitation, User
 from config.shared.admin import ReadOnlyAdmin
 
-# Roles are changed on the page of a person, because a change of roles has further effects.
+# Roles are changed on the page of a person, because a change of roles has other effects, too.
 admin.site.unregister(Group)
 # These tables contain secrets, or decide who can sign in.
 for model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken, UserSession):

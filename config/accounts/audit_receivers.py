@@ -1,4 +1,7 @@
-"""Record in the audit log what Django and allauth do: sign-ins, passwords, second factors."""
+"""Record in the audit log what Django and allauth do.
+
+This includes sign-ins, passwords, second factors, single sign-on, and changes in the Django admin.
+"""
 
 from __future__ import annotations
 

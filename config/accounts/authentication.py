@@ -67,7 +67,7 @@ class EndedSessionAuthentication(SessionAuthentication):
 
 
 class EndedSessionScheme(SessionScheme):
-    """Describe the session in the OpenAPI schema: the same cookie under another name."""
+    """Describe this authentication in the OpenAPI schema: the session cookie, with its own name."""
 
     target_class = "config.accounts.authentication.EndedSessionAuthentication"
     name = "endedCookieAuth"

@@ -1,7 +1,8 @@
-"""The cache that all processes share: Redis if REDIS_URL is set, else a table of the database.
+"""The cache that all processes share: Redis if REDIS_URL is set, otherwise a table.
 
-It holds small JSON values, such as the counts of rate limits. If it does not answer, no request
-fails: each process then counts on its own for a while.
+The table is in the database of the site. The cache holds small JSON values, such as the counts of
+rate limits. If it does not answer, no request fails: each process then counts on its own for a
+while.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ logger = logging.getLogger(__name__)
 UNAVAILABLE = (RedisError, DatabaseError, OSError)
 # After an error, requests do not try the shared cache for this time.
 UNAVAILABLE_SECONDS = 30.0
-# Then one request tries it again. During this further time, the others do not wait for it.
+# Then one request tries it again. For this time, other requests do not try it.
 TRIAL_SECONDS = 5.0
 # The share of writes after which expired entries are deleted.
 CLEANING_SHARE = 0.01

@@ -141,9 +141,10 @@ class RegisterForm(JoinForm):
         address = self.fields["email"]
         address.required = settings.CAN_SEND_EMAIL
         address.help_text = (
-            "You receive a link that confirms your account. It is never published."
+            "You receive a link that confirms your account. Your address is never published."
             if settings.CAN_SEND_EMAIL
-            else "The leads whom you ask to confirm your account see it. It is never published."
+            else "The leads whom you ask to confirm your account see your address. "
+            "It is never published."
         )
 
 

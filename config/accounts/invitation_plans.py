@@ -25,7 +25,7 @@ class LineState(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class PlannedInvitation:
-    """One line of a list. reason: why the person is known or the line wrong; empty if new."""
+    """One line of a list. reason: why the line is known or wrong; empty if it is new."""
 
     line: int
     email: str

@@ -28,7 +28,7 @@ class DenyAll(BasePermission):
 
 
 class CanReadApiDocs(BasePermission):
-    """Allow everyone on a public site, and signed-in people elsewhere."""
+    """Allow everyone if the site is public (`PUBLIC_SITE`), and otherwise only signed-in people."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return settings.PUBLIC_SITE or bool(request.user.is_authenticated)
@@ -49,7 +49,10 @@ class HasAccount(BasePermission):
 
 
 class HasRole(BasePermission):
-    """Require a role in the benchmark of the address, or in any benchmark if there is none."""
+    """Require a role in the benchmark of the address.
+
+    If the address contains no benchmark, the role in any benchmark is enough.
+    """
 
     role: ClassVar[Role]
 

@@ -147,5 +147,5 @@ def _names_of(entries: list[AuditEntry]) -> dict[tuple[str, str], str]:
 
 
 def _has_name(instance: Any) -> bool:
-    """Return whether `str` of an object is a name that needs no further database query."""
+    """Return whether `str` of an object is a name that needs no other database query."""
     return any(hasattr(instance, field) for field in ("username", "name", "title", "key"))

@@ -79,7 +79,7 @@ class Idempotent(APIView):
 
 
 def _remember(claimed: KeyedRequest, response: Response) -> None:
-    """Store the answer of a successful request. Free the key of a refused one for a repetition."""
+    """Store the answer of a successful request. Free the key of a refused request."""
     if status.is_success(response.status_code):
         body = JSONRenderer().render(response.data).decode()
         store_answer(request=claimed, status=response.status_code, body=body)

@@ -22,6 +22,7 @@ from config.shared.paging import NewestFirst
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ID_BITS = 128
+# A later time in a cursor is replaced by this one, because Python's times end in the year 9999.
 MICROSECONDS_MAX = (datetime(9000, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 
 
@@ -59,9 +60,9 @@ class JobSerializer(serializers.ModelSerializer[Job]):
                 "help_text": "Why the job failed, or why it will start again; otherwise empty."
             },
             "problems": {
-                "help_text": "The first hundred errors of files with more than one error, each "
-                "with `file` (empty if there is one file), `line` (null in formats without lines) "
-                "and `reason`."
+                "help_text": "If the files have several errors: the first hundred. Each has `file` "
+                "(empty if there is only one file), `line` (null in formats without lines) and "
+                "`reason`."
             },
         }
 
@@ -69,8 +70,8 @@ class JobSerializer(serializers.ModelSerializer[Job]):
 class NewestJobsFirst(NewestFirst):
     """Pages of jobs, newest first. Jobs with the same time of creation are ordered by their ids.
 
-    The number of a job, which is also the cursor of the page after it, is the time of its creation
-    in microseconds since 1970, followed by the 128 bits of its id.
+    The number of a job consists of the time of its creation, in microseconds since 1970, and the
+    128 bits of its id. It is the cursor of the page that begins after the job.
     """
 
     order = ("-created_at", "-pk")

@@ -22,11 +22,11 @@ from config.shared.deleting import plan_deletion
 class Target:
     """An object that a person may delete.
 
-    noun, title: the kind of the object, and its name. delete: a function that deletes it as an
-    actor. kind, params: the job that deletes it if it has many rows. back: the page to return to.
-    done: the page to show after the deletion, which must not be a page of the object. instead: the
-    page with the alternative if the object must stay, and the text of the link to it. notes:
-    further sentences about the deletion.
+    noun, title: the kind of the object, and its name. delete: a function that takes an actor and
+    deletes the object. kind, params: the job that deletes it if it has many rows. back: the page to
+    return to. done: the page to show after the deletion, which must not be a page of the object.
+    instead: the page with the alternative if the object must stay, and the text of the link to it.
+    notes: more sentences about the deletion.
     """
 
     instance: models.Model

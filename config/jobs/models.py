@@ -34,7 +34,8 @@ class Job(models.Model):
     title = models.CharField(max_length=TITLE_LENGTH)
     benchmark_key = models.CharField(max_length=100, blank=True, db_index=True)
     params = models.JSONField(default=dict)
-    # The hash of the work. Only one unfinished job has it. Rows of older versions have none.
+    # The hash of the work. Two unfinished jobs cannot have the same hash. Rows of older versions
+    # have none.
     fingerprint = models.CharField(max_length=64, blank=True, editable=False)
     state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)
     phase = models.CharField(max_length=100, blank=True)
@@ -50,7 +51,7 @@ class Job(models.Model):
     # Attempts that ended because the database did not answer. The next attempt starts after a wait.
     interruptions = models.PositiveSmallIntegerField(default=0)
     run_after = models.DateTimeField(null=True)
-    # Each attempt draws a new token, so that an attempt without the lease cannot write.
+    # Each attempt creates a new token, so that an attempt without the lease cannot write.
     lease_token = models.UUIDField(null=True)
     lease_expires_at = models.DateTimeField(null=True)
     cancel_requested = models.BooleanField(default=False)

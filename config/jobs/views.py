@@ -28,8 +28,8 @@ from config.shared.pages import form_status, only_for
 from config.shared.uploads import check_is_readable, stored_upload
 
 JOBS_PER_PAGE = 25
-# A worker starts a job within two seconds. If a job waits longer than this, probably no worker is
-# running.
+# A worker usually starts a job within two seconds. If a job waits for twenty seconds, probably no
+# worker is running.
 LONG_IN_QUEUE = timedelta(seconds=20)
 # The header of a response that shows a job's progress in place of the form that started the job.
 IN_PLACE = "X-Job"

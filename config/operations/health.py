@@ -30,7 +30,7 @@ from config.operations.models import Heartbeat, OperationKind, Pulse
 from config.operations.records import latest
 from config.shared.words import counted
 
-# The scheduler sends the sweeper every twenty seconds.
+# The scheduler starts the sweeper every twenty seconds.
 SILENT_AFTER = timedelta(minutes=3)
 # A job whose lease ended this long ago should have been swept.
 SWEPT_AFTER = timedelta(minutes=3)
@@ -138,7 +138,7 @@ def check_migrations() -> Finding:
         return Finding(
             "migrations",
             False,
-            f"Not applied: {counted(len(missing), 'migration')} of this version, {names}.",
+            f"Not applied: {counted(len(missing), 'migration')} of this version ({names}).",
             "Run manage.py migrate.",
         )
     if newer and not loader.replacements:
@@ -234,8 +234,8 @@ def check_jobs() -> Finding:
     return Finding(
         "jobs",
         False,
-        f"{text}, {queue.overdue:,} of these without a worker for more than "
-        f"{age_in_words(SWEPT_AFTER)}.",
+        f"{text}. Running jobs without a worker for more than {age_in_words(SWEPT_AFTER)}: "
+        f"{queue.overdue:,}.",
         "Start a worker. It runs such jobs again.",
     )
 

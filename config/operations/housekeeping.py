@@ -1,7 +1,7 @@
-"""Housekeeping: remove rows and files that are no longer needed, and store missing ones.
+"""Housekeeping: remove rows and files that are no longer needed, and store missing files.
 
-It runs every night.
-An app registers a step for its own rows with `@housekeeping_step` in `tasks.py`.
+It runs every night. An app registers a step for its own rows with `@housekeeping_step` in
+`tasks.py`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from config.shared.bulk import long_transaction
 from config.webhooks.services import old_deliveries
 
 ROWS_PER_TRANSACTION = 1000
-# Files that are younger than this are kept. A file may be written some time before the row that
-# names it, and after a restore, the rows may be older than the files.
+# Files that are younger than these ages are kept. A file may be written some time before the row
+# that names it, and after a restore, the rows may be older than the files.
 UPLOAD_AGE = timedelta(days=1)
 FILE_AGE = timedelta(days=7)
 KEEP_OPERATIONS = timedelta(days=365)
@@ -168,17 +168,17 @@ def remove_uploads(dry_run: bool) -> Done:
     return remove_unnamed_files("uploads", UPLOAD_AGE, dry_run)
 
 
-@housekeeping_step("media", "Media files that no video names")
+@housekeeping_step("media", "Media files that belong to no video")
 def remove_media(dry_run: bool) -> Done:
     return remove_unnamed_files("default", FILE_AGE, dry_run)
 
 
-@housekeeping_step("proxies", "Files that no proxy names")
+@housekeeping_step("proxies", "Files that belong to no proxy")
 def remove_proxies(dry_run: bool) -> Done:
     return remove_unnamed_files("proxies", FILE_AGE, dry_run)
 
 
-@housekeeping_step("matrices", "Files of matrices that no run names")
+@housekeeping_step("matrices", "Files of matrices that belong to no run")
 def remove_matrices(dry_run: bool) -> Done:
     return remove_unnamed_files("matrices", FILE_AGE, dry_run)
 

@@ -89,7 +89,7 @@ def _queue_metrics() -> Iterator[Metric]:
     counts = {"queued": queue.queued, "running": queue.running, "overdue": queue.overdue}
     age = 0.0 if queue.oldest is None else (timezone.now() - queue.oldest).total_seconds()
     states = [({"state": state}, float(number)) for state, number in counts.items()]
-    yield _gauge("hearth_jobs", "Unfinished jobs. Overdue ones are also running.", states)
+    yield _gauge("hearth_jobs", "Unfinished jobs. Overdue jobs also count as running.", states)
     yield _gauge(
         "hearth_jobs_oldest_queued_seconds",
         "Age of the oldest queued job.",

@@ -54,7 +54,7 @@ class ObservedMiddleware:
 
 
 class ProbeMiddleware:
-    """Answer monitors without sessions, redirects and a check of the host.
+    """Answer monitors without sessions, redirects or a check of the host.
 
     A monitor inside the network reaches a process by an address that is not in ALLOWED_HOSTS.
     """

@@ -64,7 +64,7 @@ def move_database(*, target: str, by: Actor, progress: Progress = no_progress) -
 
     The target is migrated first. All rows arrive in one transaction, or none. Ids stay the same,
     and the sequences continue after them. Files are not touched. Raises `InvalidInput` if one of
-    the databases is of the wrong kind or version, and `Conflict` if the target has rows.
+    the databases has the wrong engine or version, and `Conflict` if the target has rows.
     """
     check_can_administer(by)
     if connection.vendor != "sqlite":

@@ -13,7 +13,8 @@ from django.http import HttpRequest
 
 from config.shared.errors import InvalidInput
 
-# PostgreSQL stores neither. UTF-8 has no bytes for a surrogate, so no answer could contain it.
+# PostgreSQL stores neither NUL nor surrogates. UTF-8 has no bytes for a surrogate, so no response
+# could contain it.
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # htmx encodes the values of these headers if they are not ASCII, and django-htmx decodes them.
 ENCODED_HEADERS = "HTTP_HX_"

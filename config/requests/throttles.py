@@ -1,7 +1,6 @@
-"""Limit the requests of each person to the API, and of visitors. The shared cache counts them.
+"""Limit the requests of each person, and of each network address of visitors, per minute.
 
-Visitors are counted by their network address. Many people can share one, so these limits are high.
-
+Many visitors can share one address, so their limits are high. The shared cache counts the requests.
 A process takes permits from the shared count in steps, so that only one request in `STEP` needs the
 cache. Otherwise, a cache in the database would need a write for each request.
 """

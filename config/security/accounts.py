@@ -159,7 +159,7 @@ def api_views(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[st
 
 
 @requirement(
-    "8.2.1", "Every operation of the API requires a permission. Without one, no one may use it."
+    "8.2.1", "An operation of the API is closed to everyone unless it states who may use it."
 )
 def denied_by_default(probe: Probe) -> str:
     default = settings.REST_FRAMEWORK["DEFAULT_PERMISSION_CLASSES"]

@@ -121,7 +121,7 @@ def no_pickle(probe: Probe) -> str:
 
 
 def unhashed(text: str) -> list[str]:
-    """Return the packages of a requirements file without an exact version or without a hash."""
+    """Return the packages of a requirements file that lack an exact version or a hash."""
     entries = re.split(
         r"\n(?=\S)", "\n".join(line for line in text.splitlines() if line[:1] != "#")
     )

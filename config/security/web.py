@@ -124,7 +124,7 @@ def own_assets(probe: Probe) -> str:
     return _named(loading, "Loads files of other hosts")
 
 
-@requirement("4.1.1", "Every text states its type and encoding.")
+@requirement("4.1.1", "Every response with text states its type and encoding.")
 def content_type(probe: Probe) -> str:
     wrong = probe.names(lambda answer: _lacks_encoding(answer.headers.get("Content-Type", "")))
     return probe.without("Content-Type") or _named(wrong, "No encoding")

@@ -61,7 +61,8 @@ def bucket_errors(name: str) -> Iterator[None]:
         code = error.response["Error"]["Code"]
         if code in NOT_FOUND:
             raise FileNotFoundError(errno.ENOENT, "It does not exist.", name) from error
-        raise BucketUnavailable(errno.EIO, f"The bucket refused it ({code}).", name) from error
+        text = f"The bucket refused the request ({code})."
+        raise BucketUnavailable(errno.EIO, text, name) from error
     except (BotoCoreError, Boto3Error) as error:
         text = f"The bucket does not answer ({type(error).__name__})."
         raise BucketUnavailable(errno.EIO, text, name) from error
@@ -109,7 +110,7 @@ class BucketStorage(S3Storage):
         return _client(self.endpoint_url, self.region_name, config)
 
     def check(self) -> None:
-        """Raise `OSError` if the bucket does not exist, or does not answer within some seconds."""
+        """Raise `OSError` if the bucket does not exist, or does not answer within a few seconds."""
         with bucket_errors(self.bucket_name):
             self._impatient_client.head_bucket(Bucket=self.bucket_name)
 

@@ -33,7 +33,7 @@ IntArray = npt.NDArray[np.int64]
 Column = Any  # a numpy array, a sequence of Python values, or one value for every row
 Cells: TypeAlias = "npt.NDArray[Any] | Sequence[Any]"
 
-# The number of rows in each piece of a read, which limits the memory to some megabytes.
+# The number of rows in each piece of a read, which limits the memory to a few megabytes.
 ROWS_PER_PIECE = 50_000
 ROWS_WORTH_ANALYSING = 1_000
 SETTINGS_OF_LONG_TRANSACTIONS = {
@@ -306,7 +306,7 @@ def _fields_to_write(model: type[models.Model], columns: Mapping[str, Column]) -
 
 
 def _value_of_all(field: Field, columns: Mapping[str, Column]) -> list[Any]:
-    """Return a list with the value of all rows in this field; empty if their values can differ."""
+    """Return the value that all rows have in this field, as a list; empty if values can differ."""
     if field.attname in columns:
         column = columns[field.attname]
         return [] if _is_column(column) else [_prepared(field, column)]

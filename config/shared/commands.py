@@ -71,14 +71,14 @@ class HearthCommand(BaseCommand):
 
 
 def _all_problems(error: HearthError) -> str:
-    """Return the text of an error, and one line for each further error of a file."""
+    """Return the text of an error, and one line for each other error of a file."""
     if not isinstance(error, InvalidInput):
         return str(error)
-    further = [
+    others = [
         str(InvalidInput(problem.reason, source=problem.source or error.source, line=problem.line))
         for problem in error.problems[1:]
     ]
-    return "\n".join([str(error), *further])
+    return "\n".join([str(error), *others])
 
 
 def _is_behind() -> bool:

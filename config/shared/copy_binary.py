@@ -24,7 +24,7 @@ Column: TypeAlias = "tuple[str, Array | list[Any]]"
 BEFORE_ROWS = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 AFTER_ROWS = b"\xff\xff"
 NULL = b"\xff\xff\xff\xff"
-# The number of rows in each piece, which limits it to some megabytes.
+# The number of rows in each piece, which limits it to a few megabytes.
 ROWS_PER_PIECE = 20_000
 EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 MICROSECOND = datetime.timedelta(microseconds=1)

@@ -29,7 +29,7 @@ Field: TypeAlias = "models.Field[Any, Any]"
 ForeignKey: TypeAlias = "models.ForeignKey[Any, Any]"
 
 ROWS_WORTH_CHECKING_TOGETHER = 1_000
-# The number of keys in one check, which limits its text to some megabytes.
+# The number of keys in one check, which limits its text to a few megabytes.
 KEYS_PER_CHECK = 500_000
 # The first version of PostgreSQL that can give a role the right to set one parameter.
 FIRST_WITH_RIGHTS_OF_PARAMETERS = 15_00_00
@@ -69,7 +69,7 @@ def _column(cursor: Any, field: Field, values: Any) -> Column:
 def references_checked_together(
     model: type[models.Model], n_rows: int, keys_of: Callable[[ForeignKey], npt.NDArray[Any]]
 ) -> Iterator[None]:
-    """Check the foreign keys of all rows that the block writes together, after the block.
+    """After the block, check the foreign keys of all rows that it has written, in one step.
 
     PostgreSQL itself checks each foreign key with one query for each row. Like PostgreSQL, this
     function locks the rows that are referred to. It needs the right to set

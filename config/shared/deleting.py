@@ -1,7 +1,7 @@
 """Deleting an object together with everything that belongs to it.
 
 Each app registers what belongs to an object, and what prevents its deletion, with `@belongs_to`.
-The lower app therefore does not depend on the apps above. The rows are deleted by one statement for
+An app therefore does not depend on the apps above it. The rows are deleted by one statement for
 each table. The foreign keys of the database protect rows that no app has registered.
 """
 
@@ -109,7 +109,10 @@ class Plan:
 
 
 def plan_deletion(instance: models.Model) -> Plan:
-    """Return the plan for an object. Apps above come first, because their rows refer to it."""
+    """Return the plan for an object.
+
+    The parts of apps above come first, because their rows refer to the object.
+    """
     finders = reversed(_finders[instance._meta.label_lower])
     found = [item for finder in finders for item in finder(instance)]
     parts = tuple(item for item in found if isinstance(item, Part))
@@ -139,7 +142,7 @@ def deletion(instance: models.Model, *, lock: models.Model) -> Iterator[Plan]:
             plan.check()
             yield plan
     except IntegrityError as error:
-        reason = "Other data that must stay depends on it, so nothing was deleted."
+        reason = "Other data that must stay depends on this object, so nothing was deleted."
         raise Conflict(reason) from error
 
 

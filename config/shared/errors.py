@@ -88,13 +88,13 @@ class LengthRequired(HearthError):
 
 
 class TooManyRequests(HearthError):
-    """One person or network address has sent too many requests. Wait `seconds`."""
+    """One person or network address has sent too many requests, and must wait for `seconds`."""
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
         super().__init__(
             "Too many requests came from your account or your network address in this minute. "
-            f"Wait {seconds} seconds, and then try again."
+            f"Try again in {seconds} s."
         )
 
 

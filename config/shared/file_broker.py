@@ -1,9 +1,10 @@
 """The filesystem broker, with messages that appear and disappear as a whole.
 
 Kombu's transport creates the file of a message under its final name and writes the text afterwards.
-A worker that looks in between reads an empty file, and stops. It also moves each message to the
-folder of temporary files. If that is on another disk, two workers can take the same message. Here a
-message gets its final name when it is complete, and a worker takes it by renaming it.
+A worker that looks in between reads an empty file, and stops. Kombu's transport also moves each
+message to the folder of temporary files. If that folder is on another disk, two workers can take
+the same message. Here, a message gets its final name when it is complete, and a worker takes it by
+renaming its file.
 """
 
 from __future__ import annotations

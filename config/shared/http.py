@@ -98,7 +98,8 @@ def _answer(request: HttpRequest, error: BaseException, status: int) -> HttpResp
 
 
 def _error_page(request: HttpRequest, error: BaseException, status: int) -> HttpResponse:
-    # Without the database, the role of the person is unknown. These texts are all translated.
+    # Without the database, the role of the person is unknown. The page is then in the person's
+    # language, because all its texts are translated.
     with own_language(request) if status >= 500 else nullcontext():
         context = {"status": status, "title": TITLES[status], "reason": text_of(error)}
         return render(request, "error.html", context, status=status)
@@ -120,8 +121,8 @@ class DomainErrorMiddleware:
 class PrivateMiddleware:
     """Keep answers out of all caches, because they are personal and change.
 
-    A view that sends something else, such as a video, sets the header itself. Static files do not
-    reach this middleware.
+    A view that sends something else, such as a video, sets `Cache-Control` itself. Static files do
+    not reach this middleware.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -135,7 +136,7 @@ class PrivateMiddleware:
 
 
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Map the same errors for the API, in addition to REST framework's own exceptions."""
+    """Map domain and database errors for the API, in addition to REST framework's exceptions."""
     if isinstance(error, RecursionError):
         error = errors.InvalidInput("The JSON is nested too deeply.")
     status = status_of(error)

@@ -1,8 +1,8 @@
 """The language of a page.
 
 Pages for annotators, and the pages on which people join, sign in and protect their account, are in
-the person's own language. All other pages are in English. A person who also uses such pages, as
-researchers and leads do, reads the pages of accounts in English as well.
+the person's own language. All other pages are in English. A person who also uses pages in English,
+as researchers and leads do, reads the pages of accounts in English as well.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from typing import Any
 from django.http import HttpRequest
 
 ACCESS = "hearth.access"
-# Anyone with such a link gets access. nginx masks them as well (config/deploy/nginx/).
+# Links that give access to anyone who has them. nginx masks them as well (config/deploy/nginx/).
 SECRET_PATHS = re.compile(
     r"(/invitations/|/accounts/password/reset/key/|/accounts/confirm-email/)[^/\s\"']+"
 )

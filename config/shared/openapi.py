@@ -16,7 +16,7 @@ ERRORS = {
     "429": "You have sent too many requests. `Retry-After` is the number of seconds to wait.",
 }
 IDEMPOTENCY_KEY = "Idempotency-Key"
-# The further errors of operations that accept the header.
+# The additional errors of operations that accept the header.
 KEY_ERRORS = {
     "409": "The request conflicts with stored data, or the first request with this idempotency "
     "key is still being done.",
@@ -27,7 +27,7 @@ ERROR_SCHEMA = {
     "type": "object",
     "description": "If fields are invalid, their errors are listed by field name instead.",
     "properties": {
-        "detail": {"type": "string", "description": "The error as text, with any file and line."},
+        "detail": {"type": "string", "description": "The error, with file and line if known."},
         "source": {"type": "string", "nullable": True, "description": "The name of the file."},
         "line": {"type": "integer", "nullable": True, "description": "The line, from 1."},
         "reason": {"type": "string", "description": "The error without the file and line."},
@@ -74,5 +74,5 @@ def _errors_of(path: str, operation: dict[str, Any]) -> dict[str, str]:
     if "{" in path:
         statuses.append("404")
     names = {parameter["name"] for parameter in operation.get("parameters", ())}
-    further = KEY_ERRORS if IDEMPOTENCY_KEY in names else {}
-    return {status: ERRORS[status] for status in statuses} | further
+    extra = KEY_ERRORS if IDEMPOTENCY_KEY in names else {}
+    return {status: ERRORS[status] for status in statuses} | extra

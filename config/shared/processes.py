@@ -13,8 +13,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 GRACE_SECONDS = 10
-# Imports create millions of rows without reference cycles. With Python's default of 700, looking
-# for cycles takes up to a quarter of their time.
+# Importing data creates millions of rows without reference cycles. With Python's default of 700,
+# looking for cycles takes up to a quarter of the time of an import.
 NEW_OBJECTS_PER_COLLECTION = 100_000
 # The start of a command creates more than 100,000 objects that stay.
 NEW_OBJECTS_OF_COMMANDS = 500_000
@@ -74,7 +74,7 @@ def lower_limit(kind: int, value: int, *, grace: int = 0) -> None:
 
 
 def limit_memory(megabytes: int) -> None:
-    """Limit the memory that this process may use in addition to its present use, on Linux only."""
+    """Limit the memory that this process may use in addition to its current use, on Linux only."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         used = int(statm.read_text().split()[0]) * resource.getpagesize()

@@ -45,7 +45,7 @@ class Unsatisfiable(Exception):
 def parse_range(header: str, size: int) -> ByteRange | None:
     """Return the range of a Range header within `size` bytes, or None for the whole file.
 
-    A header that is malformed, has another unit or several ranges means the whole file. Raises
+    The result is None if the header is malformed, or has another unit or several ranges. Raises
     `Unsatisfiable` for a range that contains no byte of the file.
     """
     match = _RANGE.fullmatch(header)
@@ -140,7 +140,8 @@ def _wanted_range(request: HttpRequest, size: int, etag: str) -> ByteRange | Non
     header = request.headers.get("Range")
     if header is None or request.method != "GET":
         return None
-    # The browser has other parts of the file. If the file has changed, it needs the whole file.
+    # A browser that sends If-Range already has a part of the file. If the file has changed, the
+    # browser needs the whole file.
     if request.headers.get("If-Range", etag) != etag:
         return None
     return parse_range(header, size)

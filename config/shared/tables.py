@@ -2,8 +2,8 @@
 
 All pages use this model. A view declares its columns once, reads the requested `Order` from the
 address and sorts its rows, in Python or in the database. The block tag `table` of
-`config.shared.table_tags` writes the table, and `_page_links.html` the links to other pages with
-the number of rows.
+`config.shared.table_tags` writes the table. The template `_page_links.html` writes the number of
+rows and the links to other pages.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Order:
     def requested(cls, text: str, columns: Sequence[Column], default: str) -> Order:
         """Read a `sort` parameter: a column's key, with a minus sign in front if descending.
 
-        An empty parameter is the default. Raises `InvalidInput` for any other text.
+        An empty parameter stands for the default. Raises `InvalidInput` for any other text.
         """
         text = text or default
         key = text.removeprefix("-")

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def check_is_readable(file: UploadedFile[Any], expected: str) -> None:
-    """Raise `InvalidInput` if the file is of a known type that no job reads, such as an image."""
+    """Raise `InvalidInput` if the file has a known type that no job reads, such as an image."""
     head = file.read(HEAD_BYTES)
     file.seek(0)
     kind = describe_binary(head)
@@ -35,7 +35,7 @@ def store_upload(file: UploadedFile[Any]) -> str:
 
 @contextmanager
 def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
-    """Store an uploaded file while a job is queued; yield the job's parameters `upload`, `source`.
+    """Store an uploaded file while a job is queued; yield `upload` and `source` as job parameters.
 
     If the job is refused, the file is deleted. After a database error the job may exist, so the
     file stays.
@@ -52,7 +52,7 @@ def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
 def stored_uploads(files: Mapping[str, UploadedFile[Any]]) -> Iterator[dict[str, Any]]:
     """Store several uploaded files while a job is queued; yield the job's parameter `files`.
 
-    It has `upload` and `source` by the name of the field.
+    It maps the name of each field to the `upload` and `source` of its file.
     """
     with ExitStack() as stack:
         yield {

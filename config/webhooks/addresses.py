@@ -39,14 +39,14 @@ class Target:
 
 
 def check_url(url: str) -> None:
-    """Raise `AddressRefused` if the URL cannot be that of a webhook. This looks up no name."""
+    """Raise `AddressRefused` if a webhook cannot have this URL. The host is not looked up."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
         raise AddressRefused("The address is not valid.") from None
     if not url.isascii() or not url.isprintable() or " " in url or not host:
-        raise AddressRefused("The address must be like https://hooks.example/hearth.")
+        raise AddressRefused("The address must look like https://hooks.example/hearth.")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise AddressRefused("The address must not contain a password or a fragment (#).")
     is_allowed_host = host in settings.WEBHOOK_PRIVATE_HOSTS

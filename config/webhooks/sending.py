@@ -20,13 +20,13 @@ from config.webhooks.addresses import Target, resolve
 from config.webhooks.models import ANSWER_LENGTH
 
 CONNECT_SECONDS = 5
-# The limit for a whole request, so that a host that answers byte by byte does not occupy a worker.
+# The limit for a whole request. A host that answers byte by byte must not occupy a worker.
 TOTAL_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The HTTP status and the beginning of the text, or None and the reason for no answer."""
+    """The HTTP status and the beginning of the text, or None and why there is no answer."""
 
     status: int | None
     text: str

@@ -30,9 +30,9 @@ PREFIX = "hearth_webhook_"
 # No attempt takes longer than this. After this time, the worker of the attempt must have died, and
 # the delivery is due again.
 LEASE = timedelta(minutes=2)
-# The waits after failed attempts. After the last one, the delivery has failed.
+# The waits after failed attempts. If the attempt after the last wait fails, the delivery fails.
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360, 720))
-# The time for which deliveries are kept that are no longer queued.
+# Deliveries that are no longer queued are kept for this time.
 KEPT = timedelta(days=90)
 # The maximum number of deliveries that one sweep sends, so that messages do not pile up behind a
 # slow receiver.
@@ -60,7 +60,8 @@ def create_webhook(
     check_url(url)
     if not events or len(url) > URL_LENGTH:
         raise InvalidInput(
-            f"A webhook needs an event, and an address of at most {URL_LENGTH} characters."
+            f"A webhook needs at least one event, and an address of at most {URL_LENGTH} "
+            "characters."
         )
     if Webhook.objects.filter(benchmark_key=benchmark_key).count() >= WEBHOOKS_MAX:
         raise Conflict(f"The benchmark has {WEBHOOKS_MAX} webhooks. Delete one first.")
@@ -125,7 +126,7 @@ def announce(event: Event, benchmark_key: str, facts: dict[str, Any]) -> list[De
 
 
 def deliver(delivery_id: uuid.UUID) -> None:
-    """Make one attempt, if the delivery is due and no other worker makes it."""
+    """Make one attempt, if the delivery is due and no other worker is making one."""
     now = timezone.now()
     due = Delivery.objects.filter(pk=delivery_id, state=DeliveryState.QUEUED, due_at__lte=now)
     lease = now + LEASE
@@ -134,8 +135,8 @@ def deliver(delivery_id: uuid.UUID) -> None:
     delivery = Delivery.objects.select_related("webhook").get(pk=delivery_id)
     answer = _attempt(delivery)
     # An attempt whose lease has ended writes nothing.
-    mine = Delivery.objects.filter(pk=delivery.pk, state=DeliveryState.QUEUED, due_at=lease)
-    mine.update(**_outcome(delivery, answer), status=answer.status, answer=answer.text)
+    leased = Delivery.objects.filter(pk=delivery.pk, state=DeliveryState.QUEUED, due_at=lease)
+    leased.update(**_outcome(delivery, answer), status=answer.status, answer=answer.text)
 
 
 def sweep_deliveries() -> int:

@@ -494,7 +494,7 @@ def test_interruptions_without_end_fail_the_job(kind: Any, monkeypatch: pytest.M
     job = kind(work)
     for _ in range(running.INTERRUPTIONS + 1):
         run_job(job.pk)
-    reason = "The database did not answer 9 times during this job."
+    reason = "The database was unavailable 9 times during this job."
     assert end_of(job) == (JobState.FAILED, None, reason, 9)
     assert now(job).is_uncertain
 

@@ -124,7 +124,7 @@ def test_a_job_without_a_worker(alive: None) -> None:
     Job.objects.create(kind="k", title="t", state=JobState.RUNNING, lease_expires_at=expired)
     Job.objects.create(kind="k", title="t")
     assert failed() == {
-        "jobs": "1 job queued, 1 running, 1 of these without a worker for more than 3 min."
+        "jobs": "1 job queued, 1 running. Running jobs without a worker for more than 3 min: 1."
     }
 
 
@@ -132,7 +132,7 @@ def test_a_missing_and_a_newer_migration(alive: None) -> None:
     applied = MigrationRecorder(connection)
     applied.record_unapplied("jobs", "0001_initial")
     assert failed() == {
-        "migrations": "Not applied: 1 migration of this version, jobs.0001_initial."
+        "migrations": "Not applied: 1 migration of this version (jobs.0001_initial)."
     }
     applied.record_applied("jobs", "0001_initial")
     applied.record_applied("jobs", "0999_of_the_future")

@@ -15,7 +15,7 @@ TOKENS = PublicIds("token")
 
 
 class TokenRight(models.TextChoices):
-    """What a token may do, in addition to the limits of its owner's roles."""
+    """What a token may do, as far as its owner's roles permit it."""
 
     READ = "read", _("Read")
     JUDGE = "judge", _("Judge")
@@ -33,7 +33,7 @@ class ApiToken(models.Model):
     may_write = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True, blank=True)
-    # Updated at most once an hour, so that reading by a script causes few writes.
+    # Updated at most once an hour, so that a script that only reads causes few writes.
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:

@@ -33,7 +33,10 @@ The link works once, until {until}. If you did not expect it, ignore this messag
 
 @dataclass(frozen=True, slots=True)
 class InvitedPerson:
-    """A person of a list with their link, which is not stored. is_mailed: whether it was sent."""
+    """A person of a list with their link, which is not stored.
+
+    is_mailed: whether the link was sent by e-mail.
+    """
 
     person: PlannedInvitation
     link: str
@@ -93,7 +96,7 @@ def _message(person: PlannedInvitation, link: str, by: User, until: str) -> Emai
 def _send(messages: Sequence[EmailMessage]) -> list[bool]:
     """Send the messages over one connection. Return which were sent.
 
-    After the first failure, no further message is tried, so that a mail server that does not answer
+    After the first failure, no more messages are sent. A mail server that does not answer therefore
     causes only one time-out.
     """
     sent = [False] * len(messages)

@@ -110,8 +110,8 @@ def _use(invitation: Invitation, person: User, consent: int | None) -> None:
 
     If two people use the invitation at the same time, the conditional update succeeds for only one.
     """
-    mine = open_invitations().filter(pk=invitation.pk)
-    if not mine.update(accepted_by=person, accepted_at=Now()):
+    still_open = open_invitations().filter(pk=invitation.pk)
+    if not still_open.update(accepted_by=person, accepted_at=Now()):
         raise NotFound("This invitation cannot be used.")
     record(AccountAct.INVITATION_ACCEPTED, by=person, on=invitation)
     if needs_consent(person):

@@ -60,7 +60,8 @@ def remove_second_factors(*, person: User, by: Actor) -> None:
 def sign_out(person: User) -> int:
     """End all sessions of a person, and return how many of them were in the person's list.
 
-    A session without a row of `UserSession` is not in the list. The new generation ends it, too.
+    A session without a row of `UserSession` is not in the list. The new `session_generation` ends
+    it, too.
     """
     User.objects.filter(pk=person.pk).update(session_generation=F("session_generation") + 1)
     person.refresh_from_db(fields=["session_generation"])

@@ -117,7 +117,7 @@ def email_addresses(request: HttpRequest) -> HttpResponseBase:
         logger.error("An e-mail could not be sent: %s", type(error).__name__)
         messages.error(request, _("The mail server of this site does not answer. Try again later."))
         return redirect("account_email")
-    # allauth sends one link in three minutes, and adds no message if it sends none.
+    # allauth sends at most one link in three minutes, and adds no message if it sends none.
     added = cast(BaseStorage, messages.get_messages(request)).added_new
     if "action_send" in request.POST and not added:
         messages.info(request, _("A link was sent in the last minutes. Wait before you try again."))
@@ -144,7 +144,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
     person = cast(User, request.user)
     if request.method == "POST":
         return _end(request, person)
-    # A session that began before an upgrade is not in the list yet.
+    # A session that began in an earlier version of Hearth is not in the list yet.
     UserSession.objects.create_from_request(request)
     rows = [
         (

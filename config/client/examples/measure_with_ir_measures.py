@@ -1,7 +1,7 @@
-"""Score a run by a downloaded release: measure_with_ir_measures.py RELEASE RUN.
+"""Score a run with the labels of a release: measure_with_ir_measures.py RELEASE RUN.
 
-The release is the file of `hearth labels download BENCHMARK --format release`. The run is a TREC
-file. Install ir-measures with pip.
+`hearth labels download BENCHMARK --format release` downloads the release. The run is a TREC file.
+Install ir-measures with pip.
 """
 
 import sys

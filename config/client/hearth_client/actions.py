@@ -21,7 +21,7 @@ from hearth_client.site import Hearth
 
 MEASURES = ("C@1", "C@5", "C@10")
 UNDEFINED = "–"
-# The job that prepares videos is searched for among this number of newest jobs.
+# How many of the newest jobs are searched for the job that prepares videos.
 JOBS_SEARCHED = 100
 FORBIDDEN = 403
 SCORE_HEADS = (*MEASURES, "bounds of C@5", "judged@10", "unjudged")

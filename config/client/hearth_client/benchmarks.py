@@ -1,4 +1,4 @@
-"""One benchmark of a site: its runs, scores and label sets."""
+"""One benchmark of a site: its captions, videos, runs, proxies, scores and label sets."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ class Benchmark:
     def upload_run(self, file: str | Path, *, on_job: OnJob = ignore, **options: Any) -> Json:
         """Send the file of a run, and wait until it is stored and scored.
 
-        Return the result of the job that stored it, in which `run` is the name. The options are
-        those of `begin_upload`. Raises `JobFailed` with the line and the reason if the file has an
-        error.
+        Return the result of the job that stored it, in which `run` is the name of the run. The
+        options are those of `begin_upload`. Raises `JobFailed` with the line and the reason if the
+        file has an error.
         """
         job = self.begin_upload(file, **options)
         result: Json = self.site.wait_for_job(job, on_job)["result"]
@@ -101,7 +101,7 @@ class Benchmark:
         return result
 
     def proxies(self) -> Iterator[Json]:
-        """Yield the proxies, by name."""
+        """Yield the proxies in the order of their names."""
         return self.site.list(f"{self._path}proxies/")
 
     def compute_proxy(self, method: str, *, on_job: OnJob = ignore, **options: Any) -> Json:
@@ -146,7 +146,7 @@ class Benchmark:
         """Download a proxy and return the path of the file.
 
         export: matrix, keys, positives or triplets. options: as in the API, such as `threshold`.
-        Raises `ClientError` if a matrix differs from the SHA-256 of the proxy.
+        Raises `ClientError` if the SHA-256 of a matrix is not that of the proxy.
         """
         proxy = self._proxy(name)
         query = f"?{urlencode(options)}" if options else ""
@@ -175,7 +175,7 @@ class Benchmark:
         """Return the scores of one run. Raises `ClientError` if it is not scored."""
         found: Json | None = self.scores(labels)["runs"].get(run)
         if found is None or found["bounds"] is None:
-            raise ClientError(f"The run {run} has no scores by the labels {labels}.")
+            raise ClientError(f"The run {run} has no scores under the labels {labels}.")
         return found
 
     def label_sets(self) -> Iterator[Json]:
@@ -194,8 +194,8 @@ class Benchmark:
 
         version: such as 2.0.0, or 2 for short, or `latest` for the newest.
         file: the path of the file. By default, the file is stored in the current folder under the
-        name that the site sends. Raises `ClientError` if a file in the format `csv` differs from
-        the SHA-256 of the label set.
+        name that the site sends. Raises `ClientError` if the SHA-256 of a file in the format `csv`
+        is not that of the label set.
         """
         label_set = self._label_set(str(version))
         number = quote(str(label_set["version"]), safe="")

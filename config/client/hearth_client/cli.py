@@ -18,7 +18,11 @@ Action = Callable[[argparse.Namespace], Any]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command, and return its exit code: 0, or 2 with the reason on the error output."""
+    """Run the command, and return its exit code.
+
+    The code is 0 for success, 2 for an error, with the reason on the error output, and 130 after
+    Ctrl-C.
+    """
     options = build_parser().parse_args(arguments)
     try:
         result = options.action(options)
@@ -37,7 +41,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     login = _command(commands, "login", "Store the address and an API token", actions.login)
     login.add_argument("url", help="such as https://hearth.example")
-    login.add_argument("--token-stdin", action="store_true", help="read the token from the input")
+    login.add_argument(
+        "--token-stdin", action="store_true", help="read the token from the standard input"
+    )
     _command(commands, "logout", "Delete the stored token", actions.logout)
     _command(commands, "benchmarks", "List the benchmarks", actions.benchmarks)
     _add_runs(_group(commands, "runs", "List and upload runs"))
@@ -74,7 +80,9 @@ def _add_runs(commands: Any) -> None:
         action="store_true",
         help="upload to a public benchmark; the runs are private until you publish them",
     )
-    upload.add_argument("--no-wait", action="store_true", help="do not wait until it is stored")
+    upload.add_argument(
+        "--no-wait", action="store_true", help="do not wait until the runs are stored"
+    )
     _command(commands, "uploads", "List your uploads for scoring", actions.uploads)
     publish = _command(commands, "publish", "Publish the run of an upload", actions.publish)
     publish.add_argument("upload", help="the id of the upload")
@@ -89,7 +97,7 @@ def _add_videos(commands: Any) -> None:
     upload.add_argument("folder", metavar="FOLDER")
     upload.add_argument("benchmark", metavar="BENCHMARK", help="the key of the benchmark")
     upload.add_argument(
-        "--no-wait", action="store_true", help="do not wait until they are prepared"
+        "--no-wait", action="store_true", help="do not wait until the videos are prepared"
     )
 
 
@@ -106,10 +114,12 @@ def _add_proxies(commands: Any) -> None:
         help="minimum share of a video's captions that contain a word, in %% (default: 25)",
     )
     compute.add_argument(
-        "--commands", action="store_true", help='captions are commands, such as "wash hands"'
+        "--commands", action="store_true", help='the captions are commands, such as "wash hands"'
     )
     compute.add_argument(
-        "--own-as-computed", action="store_true", help="do not set the values of own captions to 1"
+        "--own-as-computed",
+        action="store_true",
+        help="do not set the value of a video and its own caption to 1",
     )
     upload = _of_benchmark(commands, "upload", "Upload a proxy", actions.upload_proxy)
     upload.add_argument("file", metavar="FILE", help=".npy")

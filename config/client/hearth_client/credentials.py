@@ -28,7 +28,8 @@ def credentials_path() -> Path:
 def checked_url(url: str) -> str:
     """Return the address of a site without a final slash.
 
-    Raises `ClientError` if the token would travel unencrypted to another machine.
+    Raises `ClientError` if the text is not an address, or if the token would be sent to another
+    machine without encryption.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -39,7 +40,10 @@ def checked_url(url: str) -> str:
 
 
 def load() -> Credentials:
-    """Return HEARTH_URL and HEARTH_TOKEN, or the stored credentials. Raises `NotSignedIn`."""
+    """Return HEARTH_URL and HEARTH_TOKEN, or the stored credentials.
+
+    Raises `NotSignedIn` if there are none, or if they cannot be read.
+    """
     url, token = os.environ.get("HEARTH_URL", ""), os.environ.get("HEARTH_TOKEN", "")
     if url and token:
         return Credentials(checked_url(url), token)

@@ -21,7 +21,7 @@ from hearth_client.errors import ClientError, JobFailed, Refused, Unreachable
 from hearth_client.uploads import FileBody, OnBytes
 
 ATTEMPTS = 6
-# With these statuses, the site is busy or is being restarted, and has not done the request.
+# With these statuses, the site is busy or is being restarted. The request is repeated.
 RETRIED = frozenset({429, 502, 503, 504})
 CONFLICT = 409
 LONGEST_WAIT = 120.0
@@ -74,7 +74,7 @@ class Hearth:
         return self.post(f"jobs/{quote(job_id, safe='')}/cancel/")
 
     def wait_for_job(self, job: Json, on_job: OnJob = lambda job: None) -> Json:
-        """Wait until a job ends, and return it. Raises `JobFailed` if it is not done."""
+        """Wait until a job ends, and return it. Raises `JobFailed` if it fails or is cancelled."""
         pause, longest = POLL_SECONDS
         while job["state"] not in FINISHED:
             on_job(job)

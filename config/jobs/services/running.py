@@ -175,7 +175,7 @@ class Attempt:
             return
         interrupted = end.state == JobState.QUEUED
         if interrupted:
-            error = f"The database did not answer {INTERRUPTIONS + 1} times during this job."
+            error = f"The database was unavailable {INTERRUPTIONS + 1} times during this job."
             end = End(JobState.FAILED, error=error)
         if mine.update(
             state=end.state,

@@ -87,7 +87,7 @@ class StoredFile:
 
     @classmethod
     def of_member(cls, member: str) -> StoredFile:
-        """Return the file for a name as returned by `member`.
+        """Return the file that has this name in an archive (see `member`).
 
         Raises `InvalidInput` for a name of another form, and `SuspiciousFileOperation` for a name
         outside the storage.

@@ -19,6 +19,7 @@ from django.db import connection
 from config.operations.backup.contents import FILLED_BY_ITSELF, Query, quoted
 from config.shared.bulk import long_transaction, snapshot
 from config.shared.errors import Conflict, InvalidInput
+from config.shared.words import counted
 
 SQLITE_MEMBER = "database/hearth.sqlite3.gz"
 POSTGRESQL_MEMBER = "database/hearth.pgdump"
@@ -206,8 +207,8 @@ def _check_is_alone() -> None:
     )
     if others:
         raise Conflict(
-            f"The database has {others} other connections. Stop the web servers, the workers and "
-            "the scheduler first."
+            f"The database has {counted(others, 'other connection')}. Stop the web servers, the "
+            "workers and the scheduler first."
         )
 
 

@@ -117,8 +117,8 @@ def make_backup(
 
 def delete_old_backups(folder: Path, keep: int) -> int:
     """Delete all archives in the folder except the `keep` newest. Files with other names stay."""
-    mine = sorted(path for path in folder.iterdir() if OWN_NAME.fullmatch(path.name))
-    old = mine[:-keep] if keep else mine
+    backups = sorted(path for path in folder.iterdir() if OWN_NAME.fullmatch(path.name))
+    old = backups[:-keep] if keep else backups
     for path in old:
         path.unlink(missing_ok=True)
     return len(old)
@@ -192,7 +192,7 @@ class RestoreFacts(TypedDict):
 
 
 def check_backup(*, path: Path, key_file: str = "") -> Manifest:
-    """Read the whole archive and compare the hash of every file with its manifest."""
+    """Read the whole archive and compare the hash of every file with the manifest."""
     return verify_archive(path, key_file)
 
 
@@ -219,7 +219,7 @@ def restore_backup(
     progress(0, None, "checking the archive")
     manifest = verify_archive(path, key_file)
     _check_fits(manifest)
-    _check_no_other_files(manifest, replace)
+    _check_stored_files(manifest, replace)
     with tempfile.TemporaryDirectory(prefix=".hearth-restore-", dir=settings.HEARTH_HOME) as work:
         dump = Path(work) / "dump"
         _place_files(path, key_file, dump, progress)
@@ -273,15 +273,18 @@ def _known_migrations() -> set[str]:
     return {f"{app}.{name}" for app, name in loader.disk_migrations}
 
 
-def _check_no_other_files(manifest: Manifest, replace: bool) -> None:
-    """Raise an error for a member outside the storages, or if a file has other content."""
+def _check_stored_files(manifest: Manifest, replace: bool) -> None:
+    """Raise `Conflict` if a stored file has other content, unless `replace` is set.
+
+    `StoredFile.of_member` raises an error for a member outside the storages.
+    """
     for member, entry in manifest.files.items():
         if member == member_of_engine():
             continue
         file = StoredFile.of_member(member)
         if not replace and file.sha256() not in ("", entry.sha256):
             raise Conflict(
-                f"{file.place} exists with other content than in the backup. Move it away, or "
+                f"{file.place} exists, but the backup has other content for it. Move it away, or "
                 "overwrite such files with --replace."
             )
 

@@ -1,7 +1,7 @@
 """A filter of system calls, so that this process can neither connect nor start programs.
 
-seccomp needs no rights, so the filter also works inside containers, where a process usually must
-not create a network namespace.
+seccomp needs no special privileges, so the filter also works inside containers, where a process
+usually must not create a network namespace.
 """
 
 from __future__ import annotations

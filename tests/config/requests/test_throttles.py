@@ -169,7 +169,7 @@ def test_the_page_of_a_refused_visitor_states_what_to_do(
     client.force_login(make_user("olga"))
     pages = [client.get("/public/tiny/ids/videos/") for _ in range(2)]
     assert [page.status_code for page in pages] == [200, 429]
-    assert "Wait 12 seconds, and then try again." in pages[1].content.decode()
+    assert "Try again in 12 s." in pages[1].content.decode()
 
 
 @pytest.mark.parametrize("backend", ["process", "table"])

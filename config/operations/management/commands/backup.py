@@ -52,7 +52,7 @@ class Command(HearthCommand):
             "--every",
             type=float,
             metavar="HOURS",
-            help="run until stopped, and make a backup whenever the last one is this old",
+            help="run until stopped, and make a backup when the last one is older than HOURS",
         )
         parser.add_argument(
             "--new-key",
@@ -114,4 +114,4 @@ class Command(HearthCommand):
         )
         if result["missing"]:
             lost = counted(result["missing"], "file")
-            self.stderr.write(f"{lost} that the database names did not exist.")
+            self.stderr.write(f"Missing: {lost} to which the database refers.")

@@ -15,7 +15,7 @@ from config.shared.commands import HearthCommand
 class Command(HearthCommand):
     help = (
         "Removes expired sessions, old jobs, unused uploads and media files, and old drafts. "
-        "Stores the labels of label sets of earlier versions as arrays, which are read faster. "
+        "Stores the labels of old label sets as arrays, which are faster to read. "
         "The scheduler does this every night."
     )
 

@@ -17,8 +17,8 @@ from config.shared.words import counted
 class Command(HearthCommand):
     help = (
         "Restores an archive of `backup` into the database of DATABASE_URL and the folders of "
-        "HEARTH_HOME. Checks all hashes before and the numbers of rows afterwards. Stop the web "
-        "server, the workers and the scheduler first."
+        "HEARTH_HOME. Checks all hashes before the restore, and the numbers of rows after it. Stop "
+        "the web server, the workers and the scheduler first."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -37,4 +37,4 @@ class Command(HearthCommand):
             mark = "pass" if verdict["passed"] else "FAIL"
             line = "{number:7} {requirement} {problem}".format(**verdict)
             self.stdout.write(f"{mark}  {line}".rstrip())
-        self.stdout.write("{passed} requirements are met, {failed} are not.".format(**result))
+        self.stdout.write("Requirements met: {passed}. Not met: {failed}.".format(**result))
