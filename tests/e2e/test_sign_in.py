@@ -1,4 +1,7 @@
-"""Passkeys and authenticator apps in Chromium, with a virtual authenticator."""
+"""Passkeys, authenticator apps and the pages of an account in Chromium.
+
+A virtual authenticator stands in for the device of the person.
+"""
 
 from __future__ import annotations
 
