@@ -1,7 +1,4 @@
-"""A file is sent in parts. A browser is closed after some parts, and another browser sends the rest.
-
-The second browser chooses the same file again.
-"""
+"""A file is sent in parts. One browser is closed after some parts, and another sends the rest."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ def test_answers_are_kept_while_offline(
     rooms.press(page, "z")  # unsent answers can be corrected, too
     rooms.press(page, "j")
 
-    # The guidelines change. As soon as the room receives the new version, the annotator must read it
-    # before the next answer.
+    # The guidelines change. As soon as the room receives the new version, the annotator must read
+    # it before the next answer.
     write_guideline(benchmark=campaign.benchmark, by=OPERATOR, text="An oval is a circle.")
     page.context.set_offline(False)
     rooms.until_sent(page)
@@ -131,7 +131,7 @@ def test_answers_are_kept_while_offline(
         rooms.until_sent(tab)
         expect(rooms.judged(tab)).to_have_text("5")
     assert guidelines() == [None] * 5 + [1]
-    # The time on a pair starts after the guidelines were read, even if its video is already playing.
+    # The time on a pair starts after the guidelines were read, even if its video plays already.
     rooms.until_playing(second)
     rooms.press(second, "k")
     rooms.until_sent(second)
