@@ -252,7 +252,7 @@ KEPT_TABLES = {"django_content_type", "auth_permission"}
 
 @pytest.fixture(scope="session", autouse=True)
 def _flush_quickly() -> None:
-    """Empty all tables after a test, also those that triggers protect.
+    """Empty all tables after a test, including those that triggers protect.
 
     Django empties the tables of PostgreSQL with TRUNCATE, which writes a hundred files and takes
     about a second. Deleting the few rows of a test takes five milliseconds.
@@ -340,7 +340,7 @@ BROWSER_ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# Pages have no animations and transitions, so that a test never sees a page between two states. The
+# Pages have no animations or transitions, so that a test never sees a page between two states. The
 # setting `reduced_motion="reduce"` is not used, because it also stops the playing of videos.
 STILL = """(() => {
   const still = new CSSStyleSheet();
@@ -439,7 +439,7 @@ def stack_of(thread: threading.Thread) -> str:
 def collect_problems(context: BrowserContext, own_url: str, problems: list[str]) -> None:
     def on_console(message: Any) -> None:
         source = message.location.get("url", "")
-        # A browser requests favicon.ico if a page names no icon, such as those of the admin.
+        # A browser requests favicon.ico if a page names no icon. The pages of the admin name none.
         if message.type == "error" and not source.endswith("/favicon.ico"):
             problems.append(f"console: {message.text} ({source})")
 
@@ -545,7 +545,7 @@ class Worker:
         self.process.wait()
 
     def stop(self) -> None:
-        """Stop the worker like a deployment. It is killed if it does not end in ten seconds."""
+        """Stop the worker as a deployment does. It is killed if it does not end in ten seconds."""
         if self.process.poll() is None:
             self.process.terminate()
             try:

@@ -23,7 +23,7 @@ _one_line = Lock()
 
 
 class Part:
-    """A running process whose output is shown below its name."""
+    """A running process. Each line of its output is shown after the name of the part."""
 
     def __init__(self, name: str, command: Sequence[str], width: int) -> None:
         self.head = f"{name:{width}} | "

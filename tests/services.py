@@ -89,7 +89,7 @@ def ensure_chromium() -> str:
 
 
 def forbid_real_time_priority() -> None:
-    """Keep child processes from getting a real-time priority, as Chromium does for root.
+    """Keep child processes from getting a real-time priority, which Chromium would get as root.
 
     The audio threads of Chromium request a real-time priority. Two such threads that wait for a
     lock can occupy both cores of a small machine, so that the thread with the lock never runs. The
@@ -322,7 +322,7 @@ def stop(process: subprocess.Popen[bytes], stop_signal: signal.Signals, folder: 
 def postgres_account() -> str | None:
     """Return the account for the server, or None for the current user.
 
-    PostgreSQL refuses to run as root. Then it is the account of the Debian package, or `nobody`.
+    PostgreSQL refuses to run as root, so root uses the account of the Debian package, or `nobody`.
     """
     if not AS_ROOT:
         return None

@@ -1,7 +1,8 @@
 """schemathesis sends requests that the API's schema describes, and requests that contradict it.
 
 The requests go to a real server. No response may be a server error, and each status and content
-type must be in the schema. `SCHEMATHESIS_SECONDS=600` runs all phases for every role, and longer.
+type must be in the schema. With `SCHEMATHESIS_SECONDS=600`, each role runs all phases, for up to
+600 seconds.
 """
 
 from __future__ import annotations

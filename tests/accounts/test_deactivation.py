@@ -105,7 +105,7 @@ def test_sessions_end_with_the_password(anna: Annotator) -> None:
 
 
 def test_sessions_survive_the_upgrade(anna: Annotator) -> None:
-    """Sessions of generation 0 are signed as in Django."""
+    """The upgrade added `session_generation`. Sessions of generation 0 are signed as in Django."""
     from django.contrib.auth.base_user import AbstractBaseUser
 
     user = person_of(anna)

@@ -375,16 +375,16 @@ def test_the_token_is_only_in_the_address_of_the_link(caplog: pytest.LogCaptureF
 
 
 @pytest.mark.parametrize(
-    ("scope", "project"),
+    ("scope", "benchmarks"),
     [("tiny", "the benchmark tiny ,"), ("", "all benchmarks of this site,")],
 )
-def test_the_invitation_names_the_inviter_the_project_and_the_task(
-    scope: str, project: str
+def test_the_invitation_names_the_benchmark_the_role_and_its_task(
+    scope: str, benchmarks: str
 ) -> None:
     page = opened(invited(Role.ANNOTATOR, scope)).get(PAGE).content.decode()
     words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
     assert (
-        f"invites you to {project} in the role Annotator . "
+        f"invites you to {benchmarks} in the role Annotator . "
         "You watch videos and decide whether captions are relevant to them."
     ) in words
 

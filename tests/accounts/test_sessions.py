@@ -47,7 +47,7 @@ def is_signed_in(client: Client) -> bool:
 
 
 def copy_of(client: Client) -> Client:
-    """Return another browser with the same session cookie, as a thief has."""
+    """Return another browser with the same session cookie, like that of a thief."""
     thief = Client()
     thief.cookies["sessionid"] = key_of(client)
     return thief

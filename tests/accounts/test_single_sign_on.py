@@ -129,7 +129,7 @@ def test_by_default_only_connected_accounts_can_sign_in(tmp_path: Path) -> None:
         assert is_signed_in(again)
         assert User.objects.get(pk=anna.pk).password == anna.password
 
-        # The address to continue to stays on this site.
+        # After the sign-in, the browser goes only to an address of this site.
         _, page = hearth.sign_in(person("anna"), query="process=login&next=//evil.example/")
         assert page.url == f"{hearth.server.url}/"
 

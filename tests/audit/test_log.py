@@ -153,7 +153,7 @@ NOT_RECORDED = {
     "accept_import": "enqueue_job records it",
     "write_import": "import_benchmark records it",
     "import_run": "_import records each run",
-    "store_run": "_import records it, and upload_run records that of an upload",
+    "store_run": "_import records an imported run, and upload_run records an upload",
     "upload_run": "_take_slot records it",
     "ask_for_confirmation": "it gives no right; confirm_uploader records that a lead agrees",
     "begin_scoring_all": "as begin_scoring",

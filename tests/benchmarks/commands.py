@@ -2,11 +2,11 @@
 
     python -m tests.benchmarks.commands [--sqlite] [--data DIR | --tiny] [--json]
 
-Each command runs in its own process. The database is a new one on a local PostgreSQL server (that
-of DATABASE_URL, else one that is found or started), or a new SQLite file. Without --data, a seeded
-generator draws files of the same shape as the MSVD test split. With --data, the files are the real
-ones, and the results are compared with the known values. The exit code is 1 if a command exceeds
-its limit or a result differs.
+Each command runs in its own process. The database is a new one on a PostgreSQL server, or a new
+SQLite file. The server is that of DATABASE_URL, or a local one that the program finds or starts.
+Without --data, a seeded generator draws files of the same shape as the MSVD test split. With
+--data, the files are the real ones, and the results are compared with the known values. The exit
+code is 1 if a command exceeds its limit or a result differs.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ class Bench:
     def command(self, name: str, limit: float, *arguments: str) -> dict[str, Any]:
         """Run `manage.py` with `--json` and return the printed object.
 
-        With a small input, the first command runs as with a large one. The others are forks, and
-        so are all if this process has loaded Django.
+        With a small input, commands are forks of this process, which saves time. Only the first
+        command is a new process, unless this process has already loaded Django.
         """
         words = ["manage.py", *arguments, "--json"]
         fork = self.is_tiny and (bool(self.rows) or has_loaded())
@@ -315,7 +315,7 @@ def run(title: str, measure: Callable[[Bench, Path, Path], None], *, has_known: 
         rows = [asdict(row) for row in bench.rows]
         print(json.dumps({"database": database, "rows": rows, "differences": bench.differences}))
     else:
-        print_table(bench, title, database, str(options.data or "drawn, of the shape of MSVD"))
+        print_table(bench, title, database, str(options.data or "drawn files of the shape of MSVD"))
     return int(bool(bench.differences) or not all(row.holds for row in bench.rows))
 
 

@@ -2,9 +2,10 @@
 
     python -m tests.benchmarks.desk [--sqlite] [--pairs N] [--annotators N] [--tiny] [--json]
 
-The database is a new one on a local PostgreSQL server (that of DATABASE_URL, else one that is found
-or started), or a new SQLite file. The exit code is 1 if a page takes a second or more, or if the
-withdrawal takes ten seconds or more. A fourteenth of all judgments is withdrawn.
+The database is a new one on a PostgreSQL server, or a new SQLite file. The server is that of
+DATABASE_URL, or a local one that the program finds or starts. The exit code is 1 if a page takes a
+second or more, or if the withdrawal takes ten seconds or more. A fourteenth of all judgments is
+withdrawn.
 """
 
 from __future__ import annotations

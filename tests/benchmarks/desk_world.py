@@ -148,7 +148,10 @@ def copy_tasks(campaign: Campaign, pairs: Any, planned: Any, counts: Any) -> Any
 
 
 def times(person: Any, rng: np.random.Generator) -> tuple[list[datetime], list[float]]:
-    """Return the time at which each answer arrived, in sessions of 150 answers, and its seconds."""
+    """Return the arrival time of each answer, and the seconds that the annotator needed for it.
+
+    The answers of an annotator come in sessions of 150.
+    """
     seconds = np.exp(rng.normal(1.2, 0.5, len(person))).round(2)
     number = np.zeros(len(person), np.int64)
     for annotator in np.unique(person):

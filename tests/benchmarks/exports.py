@@ -4,8 +4,8 @@
 
 Each export runs as a command in its own process. The database and the files are those of
 `tests.benchmarks.commands`. To show that memory does not grow with the number of pairs, each format
-is also exported from the labels of the first eighth of the captions. The exit code is 1 if an
-export exceeds its limit or the SHA-256 of the exact file is not that of the label set.
+is also exported from a label set that is made from the first eighth of the judgments. The exit code
+is 1 if an export exceeds its limit, or if the SHA-256 of the CSV file is not that of the label set.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ LATENCY_MS = 100
 CLIP_SECONDS = 10
 KEY = "k"
 COLD_KEY = "F2"  # a key without a function in the room
-# Both are measured in the same way: from the browser's time stamp of the key press to the time at
-# which the browser expects to show the first frame of another video.
+# `preloaded` and `cold` are measured in the same way: from the browser's time stamp of the key
+# press to the time at which the browser expects to show the first frame of another video.
 MEASURE = """(() => {
   const times = (window.firstFrames = []);
   let pressed = null;

@@ -53,7 +53,7 @@ class Times:
 class Schedule:
     """The times at which one annotator answers: every `pause` seconds, beginning after `first`.
 
-    After a late answer, the next one again follows after a full pause.
+    An annotator does not make up for a late answer: the next one follows after a full pause.
     """
 
     def __init__(self, pause: float, first: float) -> None:

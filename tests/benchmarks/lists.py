@@ -281,8 +281,8 @@ def time_pytrec_eval(
 
 # --- known values ----------------------------------------------------------------------------
 
-# Common share and RBO of each two runs. C@1, C@5, C@10 and AP of the top ten, with all labels and
-# with the system left out.
+# Common share and RBO of each pair of runs. Then C@1, C@5, C@10 and AP of the top ten, with all
+# labels, and with the system left out of the pool.
 KNOWN_OVERLAP = [(0.394313, 0.349105), (0.308313, 0.295747), (0.248990, 0.223454)]
 KNOWN_SCORES = {
     "tfidf-5cap": (

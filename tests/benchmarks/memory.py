@@ -3,7 +3,7 @@
     python -m tests.benchmarks.memory [--sqlite] [--tiny | --large] [--json]
 
 Each file is imported by the command in its own process. The exit code is 1 if a process needs more
-memory than its limit, or if the command accepts or refuses a file against expectation.
+memory than its limit, if a valid file is refused, or if any other file is accepted.
 """
 
 from __future__ import annotations

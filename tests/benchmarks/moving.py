@@ -1,10 +1,10 @@
-"""Seconds to move a site from SQLite to PostgreSQL, next to Django's dumpdata and loaddata.
+"""Seconds to move a site from SQLite to PostgreSQL, compared with Django's dumpdata and loaddata.
 
     python -m tests.benchmarks.moving [--pairs 100000] [--annotators 20] [--tiny] [--json]
 
 The program fills a SQLite database with a judged campaign, and moves it into two new databases on
 the same PostgreSQL server: with `move_database`, and with `dumpdata` and `loaddata`. Both targets
-are migrated before. `differences` has the tables whose numbers of rows differ. It must be empty.
+are migrated first. `differences` lists the tables whose numbers of rows differ. It must be empty.
 """
 
 from __future__ import annotations

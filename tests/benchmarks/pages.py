@@ -3,13 +3,14 @@
     python -m tests.benchmarks.pages [--sqlite] [--data DIR | --tiny] [--requests N]
         [--json]
 
-The database is a new one on a local PostgreSQL server (that of DATABASE_URL, else one that is found
-or started), or a new SQLite file. The commands fill it from drawn files, or with --data from the
-real ones. Alpha is computed from the database and compared with the `krippendorff` package. Each
-analysis is computed once, in its own process. Then gunicorn serves the pages, and a researcher
-opens each page and download once, and N more times, over one persistent connection. The load is
-generated on the same machine. The exit code is 1 if a response is not 200, a known value differs,
-or alpha differs from that of the package. Times do not change the exit code.
+The database is a new one on a PostgreSQL server, or a new SQLite file. The server is that of
+DATABASE_URL, or a local one that the program finds or starts. The commands fill the database from
+drawn files, or with --data from the real ones. Alpha is computed from the database and compared
+with the `krippendorff` package. Each analysis is computed once, in its own process. Then gunicorn
+serves the pages, and a researcher opens each page and download once, and N more times, over one
+persistent connection. The load is generated on the same machine. The exit code is 1 if a response
+is not 200, a known value differs, or alpha differs from that of the package. Times do not change
+the exit code.
 """
 
 from __future__ import annotations
@@ -156,7 +157,7 @@ def main() -> int:
     )
     parser.add_argument("--sqlite", action="store_true")
     parser.add_argument("--data", type=Path, help="folder with the MSVD files")
-    parser.add_argument("--requests", type=int, default=20, help="further requests of each address")
+    parser.add_argument("--requests", type=int, default=20, help="repeated requests of each page")
     parser.add_argument(
         "--tiny", action="store_true", help="use a small input, to check that it runs"
     )

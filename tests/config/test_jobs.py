@@ -1,4 +1,4 @@
-"""Jobs from start to end, run by the test process as by a worker."""
+"""Jobs from start to end. The test process does them in place of a worker."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture
 def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
-    """Return five queued jobs that no worker does."""
+    """Five queued jobs. No worker is running."""
     kind = registry.JobKind(lambda params, progress: {}, lambda job, result: Any)
     monkeypatch.setitem(registry._kinds, "tried", kind)
     return [

@@ -49,7 +49,7 @@ def test_without_lines_nothing_is_written_elsewhere() -> None:
 
 
 def test_a_terminal_shows_a_bar_with_count_rate_and_time_left() -> None:
-    """In a real process at a real pseudo-terminal."""
+    """The work runs in a separate process, whose stderr is a pseudo-terminal."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen(

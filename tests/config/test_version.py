@@ -140,7 +140,7 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
 def test_variables_of_another_repository_are_ignored(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a hook of git, which sets GIT_DIR."""
+    """A hook of git, for example, runs with GIT_DIR set."""
     commit = head(checkout)
     monkeypatch.setenv("GIT_DIR", str(checkout.parent / "other"))
     assert find_commit("", checkout) == commit

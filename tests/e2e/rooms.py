@@ -44,7 +44,7 @@ PLAYS = """async () => {
   await new Promise((resolve) => { video.requestVideoFrameCallback(resolve); });
   return !video.paused && video.currentTime > 0;
 }"""
-# The database of the browser with answers that have not reached the server is empty.
+# The browser's database of unsent answers is empty.
 NOTHING_STORED = """async () => {
   const open = indexedDB.open("hearth-outbox");
   const done = (request) => new Promise((resolve, reject) => {

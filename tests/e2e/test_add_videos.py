@@ -1,4 +1,4 @@
-"""A file is sent in parts. The browser is closed after some of them, and another sends the rest."""
+"""A file is sent in parts. One browser is closed after some parts, and another sends the rest."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_a_file_continues_after_the_browser_was_closed(
     page = open_and_choose()
     items = page.locator("[data-plan] > li")
     expect(items.nth(0)).to_have_text("Files of videos, to be sent: 1")
-    expect(items.nth(1)).to_contain_text("Files without a video of this name: 1")
-    # The browser sends a part when the one before it is stored. The one after SENT parts is held.
+    expect(items.nth(1)).to_contain_text("Files whose name matches no video: 1")
+    # The browser sends a part after the previous one is stored. The test lets SENT parts through.
     page.route("**/uploads/**", lambda route: is_after(SENT, route.request) or route.continue_())
     with page.expect_request(lambda request: is_after(SENT, request)):
         page.get_by_role("button", name="Send 1 file").click()

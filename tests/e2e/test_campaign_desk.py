@@ -68,7 +68,8 @@ def test_a_lead_manages_a_campaign(
 
     follow(page.get_by_role("link", name="ben"))
     is_sound(page)
-    # The video plays inside the page. As a separate document, a stored file must not run scripts.
+    # The video plays inside this page. As a separate page, a stored file would not play, because
+    # its Content-Security-Policy is restrictive.
     page.get_by_role("link", name="Play the video").first.click()
     video = page.locator(".player[open] video")
     video.evaluate("video => video.videoWidth || new Promise(seen => video.onplaying = seen)")

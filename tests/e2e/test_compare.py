@@ -28,8 +28,8 @@ CAPTIONS = ["a dog", "كلب يجري في الحديقة 🐕" + "ـ" * 500, "l
 LISTS = {"c0": ["v2", "v0"], "c1": ["v1"], "c2": ["v3"]}
 PLAYING = "[...document.querySelectorAll('video')].filter((one) => !one.paused).length"
 
-# A key that opens another caption clicks a link at once, so a recorded click shows that a key had
-# this effect, even if the next page is not loaded yet.
+# A key that opens another caption clicks a link immediately. A recorded click therefore shows that
+# the key had this effect, even before the next page is loaded.
 NOTICE_CLICKS = """() => {
   document.body.dataset.clicked = "no";
   document.addEventListener("click", () => { document.body.dataset.clicked = "yes"; });

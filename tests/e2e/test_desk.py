@@ -70,7 +70,7 @@ def test_a_lead_rules_by_key(
         "Annotator B\nrelevant",
     ]
 
-    # A key that is typed into a field, combined with another key or repeated does not rule.
+    # A key submits no ruling if it is typed into a field, combined with another key, or repeated.
     page.get_by_label("Reason").press_sequentially("take 2")
     page.locator("h1").click()
     page.keyboard.press("Control+2")
@@ -91,7 +91,7 @@ def test_a_lead_rules_by_key(
     assert page.locator(".desk-labels li").count() == 2
     page.keyboard.press("?")
     page.get_by_role("dialog", name="Keys").wait_for()
-    page.keyboard.press("d")  # a step, which the dialog blocks
+    page.keyboard.press("d")  # the key of a label, which does nothing while the dialog is open
     page.keyboard.press("Escape")
     page.get_by_label("Reason").fill("take 3")
     page.locator("h1").click()

@@ -42,14 +42,18 @@ def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
     if confirm:
         page.get_by_label("without a label").check()
     page.get_by_role("button", name="Publish now").click()
-    # A worker process does the job. The label set is on the same tab.
+    # A worker process does the job. Then the page shows the label set on the tab "Labels".
     done = page.get_by_text("is published with")
     done.wait_for(timeout=SECONDS * 1000)
     expect(page).to_have_title("Labels · Dogs · Hearth")
 
 
 def first_cell(page: Page, benchmark: Benchmark) -> str:
-    """Return C@1 of the only run, in the form A (B + C)."""
+    """Return C@1 of the only run, such as "100.0 (0.0 + 100.0)".
+
+    The numbers are the score by the labels, the score by the original positives alone, and the
+    difference.
+    """
     page.goto(f"/benchmarks/{benchmark.key}/results/")
     cell = " ".join(page.locator("tbody td").first.inner_text().split())
     return cell.split(" Judged@")[0]

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 def test_a_lead_makes_a_benchmark_without_a_shell(
     page: Page, live_server: Any, tmp_path: Path, page_problems: list[str]
 ) -> None:
-    """The columns have other names. A form with an error keeps all selected files."""
+    """The lead assigns columns with unknown names. A form with an error keeps the chosen files."""
     captions = write_csv(tmp_path / "a.csv", "nr,satz,film", [("c0", "eine Katze", "v0")])
     rooms.sign_in(page.context, live_server.url, make_user("lea", Role.LEAD))
     page.goto("/")

@@ -60,7 +60,7 @@ def test_an_invited_person_creates_an_account(
     page.goto(link)
     is_sound(page)
     page.get_by_text("Your name is never published.").wait_for()
-    # The form is filled in with the keyboard only. The browser itself asks for missing fields.
+    # The form is filled in with the keyboard only. The server refuses the password as too common.
     page.get_by_label("User name").press_sequentially("anna")
     page.keyboard.press("Tab")
     page.keyboard.type("Anna Ast")

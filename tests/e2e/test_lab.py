@@ -63,7 +63,7 @@ def test_a_researcher_reads_an_analysis(
     key = AnalysisResult.objects.get().key
     assert saved.value.suggested_filename == f"tiny-ranks-labels1.0.0-{key[:12]}-ranks.svg"
     assert saved.value.path().read_text().startswith("<svg")
-    # Files have the light theme, also if the page has the dark one.
+    # Files have the light theme, even if the page has the dark one.
     page.emulate_media(color_scheme="dark")
     page.wait_for_selector("[data-bs-theme=dark] .lab-plot svg text")
     with page.expect_download() as saved:

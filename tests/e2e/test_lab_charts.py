@@ -88,7 +88,7 @@ def make_full(folder: Path) -> Benchmark:
 
 
 def add_proxies(folder: Path, benchmark: Benchmark, *names: str) -> None:
-    """Add proxies that have nothing to do with the labels. The first one has four values."""
+    """Add proxies with random values. The values of the first one are multiples of a quarter."""
     size = (benchmark.n_queries, benchmark.n_videos)
     for number, name in enumerate(names):
         levels = max(1, 4 - number)
@@ -210,7 +210,7 @@ def count_charts(
 
 
 def text_of_refusal(page: Page) -> str:
-    """Return the text of the page, after its job has ended if it began one."""
+    """Return the text of the page. If the page has begun a job, do the job first."""
     if page.locator("main .empty", has_text="Not available").count() == 0:
         page.wait_for_selector("#job-progress, .notice-warning")
         for job in Job.objects.filter(finished_at=None):

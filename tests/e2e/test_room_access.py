@@ -1,4 +1,7 @@
-"""Accessibility of the judging room: touch, long captions, reduced motion, own keys, no mouse."""
+"""Accessibility of the judging room: touch, long captions, reduced motion, own keys and breaks.
+
+The last test checks every state of the room with axe.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,7 @@ def test_judging_on_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> No
     with open_page(**phone) as page:
         rooms.enter(page, campaign)
         assert rooms.shown(page, "swipe")
-        # No keys are shown, also not on the elements of the checklist.
+        # No keys are shown, not even on the elements of the checklist.
         page.locator(".judge-element").first.tap()
         assert page.locator(".judge-element kbd").evaluate_all(VISIBLE) == 0
         seen = {}

@@ -22,7 +22,7 @@ from tests.e2e.waiting import follow, wait_until
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# Videos are served from memory, not from the browser's cache, which may be full.
+# The video plays from the page's memory. The test must not depend on the browser's cache.
 MOVES = """() => {
   const video = document.querySelector("video");
   return video.src.startsWith("blob:") && video.currentTime > 0;
@@ -92,7 +92,8 @@ def test_answers_are_kept_while_offline(
     rooms.press(page, "z")  # unsent answers can be corrected, too
     rooms.press(page, "j")
 
-    # The guidelines change. As soon as the room receives this, they must be read before answering.
+    # The guidelines change. As soon as the room receives the new version, the annotator must read
+    # it before the next answer.
     write_guideline(benchmark=campaign.benchmark, by=OPERATOR, text="An oval is a circle.")
     page.context.set_offline(False)
     rooms.until_sent(page)
@@ -116,7 +117,7 @@ def test_answers_are_kept_while_offline(
     assert rooms.labels() == [(1, "live")] * 3 + [(1, "superseded"), (0, "live")]
     assert Escalation.objects.count() == 0
 
-    # The count includes unsent answers, also in a tab that did not create them.
+    # The count includes unsent answers, even in a tab that did not create them.
     page.context.route("**/api/v1/judgments/", lambda route: route.fulfill(status=503))
     rooms.settle(page)
     rooms.press(page, "k")
@@ -130,7 +131,7 @@ def test_answers_are_kept_while_offline(
         rooms.until_sent(tab)
         expect(rooms.judged(tab)).to_have_text("5")
     assert guidelines() == [None] * 5 + [1]
-    # The time on a pair starts after the guidelines were read, also if its video already plays.
+    # The time on a pair starts after the guidelines were read, even if its video plays already.
     rooms.until_playing(second)
     rooms.press(second, "k")
     rooms.until_sent(second)

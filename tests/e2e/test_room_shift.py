@@ -60,7 +60,7 @@ def test_thirty_pairs_are_judged_by_keys(anna: Page, tmp_path: Path) -> None:
     campaign = rooms.make_campaign(tmp_path, CAPTIONS, checklist=True, contact_sheet=True)
     page = rooms.enter(anna, campaign)
 
-    # These keys control the video and answer nothing.
+    # These keys open dialogs, control the video and mark elements. They answer nothing.
     page.keyboard.press("h")
     page.keyboard.press("k")  # in a dialog, keys do not answer the pair
     page.keyboard.press("Escape")
@@ -192,7 +192,7 @@ def test_recorded_times_are_exact(anna: Page, tmp_path: Path) -> None:
     still = clock(page) - stopped
     rooms.press(page, "k")
     rooms.until_sent(page)
-    # The second video is stopped, so that it cannot restart.
+    # With reduced motion, the second video does not play, so it cannot restart.
     page.emulate_media(reduced_motion="reduce")
     page.reload()
     rooms.until_ready(page)

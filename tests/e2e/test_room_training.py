@@ -80,7 +80,7 @@ def test_training_admits_the_annotator(
     page.keyboard.press("Enter")
     rooms.until_ready(page)
 
-    # Offline, the answer is kept, also after a reload. The feedback is shown later.
+    # Offline, the answer is kept, even after a reload. The feedback is shown later.
     page.route("**/api/v1/judgments/", lambda route: route.abort())
     page.keyboard.press("k")
     page.get_by_text("1 unsent").wait_for()

@@ -1,4 +1,4 @@
-"""The video in the judging room: sound, the timeline, and hints that disappear after use."""
+"""The judging room: sound and timeline of the video, the first hint, and a paused campaign."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Passkeys and authenticator apps in Chromium, with a virtual authenticator."""
+"""Passkeys, authenticator apps and the pages of an account in Chromium.
+
+A virtual authenticator stands in for the device of the person.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ def test_a_passkey_replaces_the_password(anna: User, page: Page) -> None:
     log_in(page, "anna")
     add_passkey(page, alone=True)
     check_page(page)
-    expect(page.get_by_text("10 of 10 codes are unused.")).to_be_visible()
+    expect(page.get_by_text("Unused codes: 10 of 10")).to_be_visible()
     assert key.n_credentials == 1
     assert sorted(Authenticator.objects.values_list("type", flat=True)) == [
         "recovery_codes",

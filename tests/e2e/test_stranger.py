@@ -38,7 +38,7 @@ PASSWORD = "two shapes at noon"
 
 
 def write_files(folder: Path) -> tuple[Path, Path, list[Path]]:
-    """Write a table with columns of other names, a folder of videos, and three runs."""
+    """Write a table whose columns have unknown names, a folder of videos, and three runs."""
     table = write_csv(folder / "sentences.csv", "nr,sentence,clip", CAPTIONS)
     clips = folder / "clips"
     clips.mkdir()

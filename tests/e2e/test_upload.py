@@ -1,4 +1,4 @@
-"""A run cannot be stored. Later, the same form is sent again, and its job is started."""
+"""A run cannot be stored on a full disk. Later, the same form is sent again and starts the job."""
 
 from __future__ import annotations
 

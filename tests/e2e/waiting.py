@@ -1,7 +1,7 @@
 """Wait for states of a page. Every limit on waiting in the browser tests is here.
 
 Prefer `expect` of Playwright, which looks again until the page is as expected. Never wait for a
-fixed time: it is too short on a busy machine and too long on every other.
+fixed time: it is too short on a busy machine and too long on any other machine.
 """
 
 from __future__ import annotations

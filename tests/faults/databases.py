@@ -13,7 +13,7 @@ from tests.faults.writers import row_of, writers
 # The signals of a restart by an administrator, of an aborted server and of a killed server.
 WAYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
 STOPPED_SECONDS = 1.0
-# Enough for each of the six people to judge, before the first stop and after each.
+# Enough for each of the six people to judge, before the first stop and after each stop.
 ANSWERS_BETWEEN = 20
 
 

@@ -16,7 +16,7 @@ from tests.processes import children_of
 # The names of the points in tests/faults/wsgi.py, which needs Django.
 POINTS = ("before-insert", "after-insert", "after-commit", "before-reply", "during-reply")
 STORED_BY_THEN = POINTS[2:]
-# 200 kills need 50,000 answers. So many people judge, because each may send only 240 answers per
+# 200 kills need 50,000 answers. Many people judge, because each may send only 240 answers per
 # minute.
 ANSWERS_PER_KILL = 250
 PEOPLE = 40

@@ -30,7 +30,10 @@ def die_at(point: str) -> None:
 def deadly(
     function: Callable[..., Any], *, before: str = "", after: str = ""
 ) -> Callable[..., Any]:
-    """Return the function with a kill of the process before or after it, at the named points."""
+    """Return a function that calls this one, and kills the process before or after the call.
+
+    It kills the process only if the request names the point `before` or `after`.
+    """
 
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:

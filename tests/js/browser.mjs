@@ -177,7 +177,7 @@ class Element extends Target {
     return selector.split(",").some((one) => this.matchesOne(one.trim()));
   }
 
-  // Supports a name, an id, a class and attributes. The modules use nothing else.
+  // Supports tag names, ids, classes, attributes and :popover-open. The modules use nothing else.
   matchesOne(selector) {
     const parts = selector.match(/\[[^\]]+\]|[:#]?[\w.-]+/g);
     return parts.every((part) => {

@@ -24,7 +24,7 @@ function scaleOf(names, { usermeta = {}, ...more } = {}) {
 }
 
 describe("colours", () => {
-  test("a system has the colour of its number, also in the name of its own part", () => {
+  test("a system has the colour of its number, and its name after “only” has the same colour", () => {
     const usermeta = { systems: { blue: 1, red: 5 } };
     assert.deepEqual(scaleOf(["red", "blue", "only blue"], { usermeta }), {
       domain: ["red", "blue", "only blue"],
@@ -39,7 +39,7 @@ describe("colours", () => {
     assert.deepEqual(scaleOf(["constructor"]).range, ["c0"]);
   });
 
-  test("labels and original positives have their own colours, and other names take turns", () => {
+  test("labels and original positives have fixed colours, and other names get the category colours in turn", () => {
     const names = ["one", "Original positives", "two", "By the labels", "neither", "three"];
     const kinds = { "Original positives": "original", neither: "original", "By the labels": "labels" };
     assert.deepEqual(scaleOf(names, { usermeta: { kinds } }).range, ["c0", "grey", "c1", "orange", "grey", "c0"]);
@@ -49,7 +49,7 @@ describe("colours", () => {
     assert.deepEqual(scaleOf(["b", "a", "b"], { sort: ["a"] }), { domain: ["a", "b"], range: ["c0", "c1"] });
   });
 
-  test("a range of the chart itself stays", () => {
+  test("a range of colours that the chart itself contains is kept", () => {
     assert.deepEqual(scaleOf(["a"], { scale: { range: ["pink"] } }), { domain: ["a"], range: ["pink"] });
   });
 

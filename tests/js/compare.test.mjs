@@ -82,9 +82,9 @@ describe("keys on the page", () => {
     ["Ctrl", { ctrlKey: true }],
     ["Alt", { altKey: true }],
     ["the command key", { metaKey: true }],
-    ["a held key", { repeat: true }],
+    ["automatic repetition", { repeat: true }],
   ]) {
-    test(`with ${what}, they do not`, () => {
+    test(`with ${what}, an arrow key stays on the caption`, () => {
       press("ArrowRight", properties);
       assert.deepEqual(followed, []);
     });
@@ -102,7 +102,7 @@ describe("keys on the page", () => {
     assert.deepEqual([find("details").open, document.activeElement.id, followed], [true, "id_caption", ["selected"]]);
   });
 
-  test("letters are on at first, and the browser remembers that they are off", async () => {
+  test("single-letter keys are on at first, and the browser remembers that they were turned off", async () => {
     const box = find("[data-letters]");
     assert.equal(box.checked, true);
     box.checked = false;

@@ -78,7 +78,7 @@ describe("keys", () => {
     assert.deepEqual(pressed, ["answer-1", "undo", "next"]);
   });
 
-  test("no key rules in the first quarter of a second", async () => {
+  test("no key submits a ruling in the first quarter of a second", async () => {
     await openDesk();
     await pass(249);
     await press("j");
@@ -93,7 +93,7 @@ describe("keys", () => {
     assert.deepEqual(pressed, []);
   });
 
-  test("the list of keys opens by its button and its key, and no key rules behind it", async () => {
+  test("the list of keys opens by its button and its key, and no key submits a ruling while it is open", async () => {
     const dialog = document.getElementById("keys");
     const list = find('[data-action="keys"]');
     assert.equal(list.hidden, false);
@@ -108,14 +108,14 @@ describe("keys", () => {
 });
 
 describe("the video", () => {
-  test("the page's own video is replaced, plays without sound and stops by a click", () => {
+  test("the page's own video is replaced by one that plays without sound and pauses on a click", () => {
     assert.deepEqual(find('[data-part="stage"]').children, [video()]);
     assert.deepEqual([video().src, video().paused, video().muted], [VIDEO, false, true]);
     find('[data-part="stage"]').click();
     assert.equal(video().paused, true);
   });
 
-  test("keys play, move, slow down and turn on the sound", async () => {
+  test("keys pause the video, move its position, change its speed and turn on its sound", async () => {
     video().arrive();
     Object.assign(video(), { duration: 10, currentTime: 5 });
     await press(" ");

@@ -316,7 +316,7 @@ describe("the video", () => {
     assert.deepEqual([room.video.muted, room.part("sound").ariaPressed], [false, "true"]);
   });
 
-  test("plays without sound if the browser does not allow sound yet", async () => {
+  test("a video plays without sound if the browser does not allow sound yet", async () => {
     room.part("sound").click();
     const { video } = room;
     video.pause();
@@ -388,13 +388,13 @@ describe("the video", () => {
     assert.deepEqual([video.paused, document.activeElement], [false, document.body]);
   });
 
-  test("a pair without a video has no timeline", () => {
+  test("a video of unknown length has no timeline", () => {
     room.video.duration = Infinity;
     room.video.fire("durationchange");
     assert.deepEqual([room.part("timeline").disabled, room.part("position").textContent], [true, ""]);
   });
 
-  test("going back is not counted as a replay", async () => {
+  test("a jump back on the timeline is not counted as a replay, but a later restart is", async () => {
     room.video.duration = 10;
     room.video.showFrame(4);
     room.part("timeline").value = "1";
@@ -408,7 +408,7 @@ describe("the video", () => {
 });
 
 describe("hints", () => {
-  test("new annotators are sent to the guidelines until they have opened them", async () => {
+  test("new annotators see a hint to read the guidelines until they have opened them", async () => {
     room = await Room.open();
     assert.equal(room.part("first").hidden, false);
     const dialog = room.element.querySelector("dialog[data-url]");
@@ -419,7 +419,7 @@ describe("hints", () => {
     assert.equal(room.part("first").hidden, true);
   });
 
-  test("swiping is announced until five swipes in this browser", async () => {
+  test("the hint for swipes is shown until the fifth swipe in this browser", async () => {
     room = await Room.open();
     const hint = room.part("swipe");
     for (let swipe = 1; swipe <= 5; swipe += 1) {

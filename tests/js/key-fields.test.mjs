@@ -51,7 +51,7 @@ for (const [what, properties, expected] of [
   ["with Ctrl", { ctrlKey: true }, ["J", true]],
   ["with Alt", { altKey: true }, ["J", true]],
   ["with the command key", { metaKey: true }, ["J", true]],
-  ["by AltGr, which Windows reports as Ctrl and Alt", { ctrlKey: true, altKey: true, getModifierState: () => true }, ["@", false]],
+  ["typed with AltGr, which Windows reports as Ctrl and Alt", { ctrlKey: true, altKey: true, getModifierState: () => true }, ["@", false]],
   ["of an input method", { isComposing: true }, ["J", true]],
 ]) {
   test(`a key ${what}`, () => assert.deepEqual(press("@", properties), expected));

@@ -203,7 +203,7 @@ describe("ordering", () => {
 describe("dragging", () => {
   beforeEach(async () => {
     room = await Room.open({ ordering: true });
-    // One frame at a time.
+    // No animation frame runs, so that a row moves only when the test sends an event.
     globalThis.requestAnimationFrame = () => {};
     Object.assign(window, { innerHeight: 900, scrollBy: () => {} });
     await room.look();

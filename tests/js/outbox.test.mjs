@@ -109,7 +109,7 @@ test("the answers of another person on this machine stay for that person", async
   assert.deepEqual([sent(), await stored()], [[], [1]]);
 });
 
-test("pauses grow from one second to thirty and start at one second after a success", async () => {
+test("pauses grow from one second to thirty, and begin at one second again after a success", async () => {
   answer(1);
   const pauses = [1, 2, 5, 10, 30, 30];
   for (const [place, seconds] of pauses.entries()) {

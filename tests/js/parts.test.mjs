@@ -121,7 +121,7 @@ describe("tally", () => {
     assert.equal(shown.at(-1), 11);
   });
 
-  test("answers during the count of the server are not counted twice", () => {
+  test("an answer that is submitted during a claim is not counted twice", () => {
     const setJudged = tally.startClaim();
     tally.add(1);
     unsent = 1;
@@ -231,7 +231,7 @@ describe("checklist", () => {
     assert.deepEqual(checklist.missing, ["a dog"]);
   });
 
-  test("the digit is shown if a key is bound to it", () => {
+  test("a digit is shown if its key has an action", () => {
     checklist.show({ elements: ["a dog", "runs"] });
     assert.deepEqual(checklist.buttons.map((button) => button.textContent), ["1 a dog", "runs"]);
   });

@@ -129,7 +129,7 @@ test("the recorded speed is the speed at the time of the answer", () => {
   assert.equal(viewing.record().speed, 1.5);
 });
 
-test("restarting counts a playing video as watched from then on", async () => {
+test("when the time on the pair starts again, a video that is already playing counts as watched", async () => {
   viewing.begin(video);
   await video.play();
   video.arrive();

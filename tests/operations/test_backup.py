@@ -102,14 +102,14 @@ def test_a_backup_while_people_judge_is_restored_elsewhere(
     assert restored["rows"] == sum(manifest.rows.values())
     there = other_site.describe()
     expected = {table: manifest.rows[table] for table in there["rows"]}
-    # The restore itself.
+    # The restore records itself.
     expected["operations_operation"] += 1
     expected["audit_auditentry"] += 1
     assert there["rows"] == expected
     # The archive has one state of the database: the counts of tasks agree with the judgments.
     assert there["judged"][0] == there["judged"][1]
     assert before <= there["rows"]["annotation_judgment"] <= after
-    # The files of label sets and videos have the bytes of their rows.
+    # The file of the label set matches the hash in its row, and the file of the video is complete.
     assert len(there["published"]) == 1
     assert there["published"][0][0] == there["published"][0][1]
     assert there["videos"] == ["the bytes of a video"]

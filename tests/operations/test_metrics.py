@@ -131,7 +131,7 @@ def test_requests_are_counted_by_view_and_not_by_address() -> None:
 
 @pytest.fixture
 def server(transactional_db: None, tmp_path: Path) -> Iterator[tuple[str, int]]:
-    """gunicorn with its own configuration and two processes; its address and process id."""
+    """The address and process id of gunicorn with Hearth's configuration and two processes."""
     port = free_port()
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(

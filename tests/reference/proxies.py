@@ -191,7 +191,7 @@ def _score_equal_values(relevance: Values) -> BothDirections:
 
 
 def _frequent_words(data: Path) -> Iterator[Figure]:
-    """Yield figures of the words that 25 % of a video's 20 captions contain, for 1,000 videos."""
+    """Yield figures of the words that at least 25 % of a video's captions contain."""
     with gzip.open(data / "formats" / "msrvtt_1ka.MSRVTT_data.json.gz", "rt") as file:
         sentences = json.load(file)["sentences"]
     captions: dict[str, list[str]] = {}

@@ -20,7 +20,7 @@ MAY_BE_KEPT = (MEDIA, *PROBES)
 SANDBOXED = "default-src 'none'; sandbox"
 PLAIN = "default-src 'none'; frame-ancestors 'none'"
 
-# The request of a page of another site to a server with HTTPS.
+# Arguments of a request over HTTPS that a page of another site sends.
 FOREIGN: dict[str, Any] = {"secure": True, "headers": {"Origin": "https://evil"}}
 
 

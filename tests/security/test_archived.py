@@ -75,19 +75,16 @@ def archived(places: dict[str, Any]) -> dict[str, Any]:
     benchmark = Benchmark.objects.get(key="tiny")
     return places | {
         "run": benchmark.runs.get().pk,
-        "proxy": benchmark.proxies.get().pk,
         "pool": benchmark.pools.latest("pk").pk,
         "split": benchmark.train_splits.get().pk,
     }
 
 
-# Pages of objects that `TABLE` names only by numbers that do not exist.
+# Pages of objects that exist. `TABLE` has these pages only for the number 0, which does not exist.
 FURTHER = (
     "/benchmarks/tiny/runs/{run}/",
     "/benchmarks/tiny/runs/{run}/edit/",
     "/benchmarks/tiny/runs/{run}/delete/",
-    "/benchmarks/tiny/proxies/{proxy}/",
-    "/benchmarks/tiny/proxies/{proxy}/delete/",
     "/benchmarks/tiny/pools/{pool}/delete/",
     "/benchmarks/tiny/train-captions/{split}/delete/",
 )

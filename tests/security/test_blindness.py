@@ -44,8 +44,8 @@ from tests.test_pages import TABLE
 CANARY = "canaria"
 # Tokens of forms, ids of answers and of pairs, ids of videos, sizes and durations in the log differ
 # between two requests or between two transactions on PostgreSQL.
-# Each has its own pattern, because Python finds a text that begins with fixed letters thirty times
-# as fast.
+# Each has its own pattern, because Python searches thirty times faster for a pattern that begins
+# with fixed letters.
 VOLATILE = [
     re.compile(pattern)
     for pattern in (
@@ -265,7 +265,7 @@ def test_no_answer_depends_on_the_labels_of_others(
         in_world(labelled(*labels), bert, campaign, caplog)
         for labels in ((0, 0, 0, 0), (0, 0, 0, 0), (1, 1, 0, 1))
     ]
-    assert differences(worlds[0], worlds[1]) == {}, "the test does not hide a random value"
+    assert differences(worlds[0], worlds[1]) == {}, "equal worlds differ in a random value"
     assert differences(worlds[0], worlds[2]) == {}
 
 

@@ -293,7 +293,8 @@ def test_other_sites_and_other_types_cannot_write(
     assert [table for table, _ in changes(before, snapshot()) if table != "jobs.job"] == []
 
 
-# What a page may store when it is read: that a person judges here, and the audit log of downloads.
+# Tables to which reading a page may add rows: the session, the person as an annotator and as a
+# member of the campaign, and the audit log of downloads.
 STORED_BY_READING = {
     "usersessions.usersession",
     "annotation.annotator",

@@ -25,7 +25,7 @@ UNSTABLE = {"sessions.session"}
 
 
 def addresses() -> dict[str, str]:
-    """Return an address for each URL pattern, by the pattern. Objects in it do not exist."""
+    """Return an address for each URL pattern, by the pattern. The objects in it do not exist."""
     return {route: _address(route) for route in _routes(get_resolver().url_patterns)}
 
 

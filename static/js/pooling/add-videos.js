@@ -9,7 +9,7 @@ const WORDS = {
   match: "Files of videos, to be sent",
   archive: "Archives, to be sent and unpacked",
   present: "Files of videos that already have a file",
-  new: "Files without a video of this name",
+  new: "Files whose name matches no video",
   ambiguous: "Files that match several videos, or the same video as another file",
 };
 const SENT = new Set(["match", "archive"]);

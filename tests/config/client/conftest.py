@@ -13,6 +13,6 @@ from tests.webserver import WebServer, web_server
 
 @pytest.fixture(scope="module")
 def server(django_db_setup: None) -> Iterator[WebServer]:
-    """The web server of all tests in a module. It has the files of the tests."""
+    """The web server of all tests in a module. It shares the home folder of the test process."""
     with web_server(Path(settings.HEARTH_HOME)) as started:
         yield started

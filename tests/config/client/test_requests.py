@@ -1,4 +1,4 @@
-"""Requests of the client to a server that is busy, breaks connections, or refers elsewhere."""
+"""Requests of the client to a server that is busy, breaks connections, or redirects."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_proxy_is_downloaded_by_its_name(tmp_path: Path) -> None:
         (BREAK, Unreachable, 6),
     ],
 )
-def test_other_answers_are_final(
+def test_a_request_fails_after_a_number_of_attempts(
     waits: list[float], answer: Answer, error: type[ClientError], attempts: int
 ) -> None:
     with serving(answer) as script, pytest.raises(error):

@@ -40,7 +40,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time of the throttle, in its only element."""
+    """A list whose only element is the time that the throttle reads."""
     now = [NOW - NOW % 60 + 48.5]
     monkeypatch.setattr(throttles.time, "time", lambda: now[0])
     return now

@@ -39,7 +39,7 @@ export class Checklist {
     return button;
   }
 
-  // The actions by the names in the key bindings.
+  // The actions, under their names in the key bindings.
   get actions() {
     const places = [0, 1, 2, 3, 4, 5, 6, 7, 8];
     return Object.fromEntries(places.map((place) => [`mark-${place + 1}`, () => this.toggle(place)]));

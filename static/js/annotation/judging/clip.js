@@ -48,7 +48,7 @@ export class Clip {
     try {
       const signals = [fetching.signal, AbortSignal.timeout(FETCH_MS)];
       const response = await fetch(this.url, { signal: AbortSignal.any(signals) });
-      if (response.ok) await this.hold(response);
+      if (response.ok) await this.load(response);
       else this.fail(problemOf(response.status));
     } catch {
       if (!fetching.signal.aborted) this.fail(UNREACHABLE);
@@ -57,7 +57,8 @@ export class Clip {
     }
   }
 
-  async hold(response) {
+  // Load a short video completely. Stream a long one.
+  async load(response) {
     if (Number(response.headers.get("Content-Length")) > BLOB_MAX_BYTES) {
       this.stream();
       return;

@@ -8,8 +8,8 @@ import { onSwipe } from "./swipe.js";
 const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet", "raise", "lower"];
 const VIDEO_BUTTONS = ["frame-back", "frame-on", "slower", "faster", "sound"];
 
-// `actions`: functions by the names in key bindings and buttons. `answer(label)` submits an answer, and
-// `answer()` the order of the captions.
+// `actions`: functions, under their names in key bindings and buttons. `answer(label)` submits a label, and
+// `answer()` submits the order of the captions.
 export function connect({ bindings, actions, answer }) {
   const all = {
     ...actions,

@@ -5,8 +5,8 @@ import { translate } from "./texts.js";
 const ITEMS_MAX = 10;
 
 export class History {
-  // `onChange(isEmpty)` is called when the list changes. Each item contains its answer. `question` returns
-  // the texts that the list shows of the item and of its answer.
+  // `onCorrect(item)` is called when the annotator opens an answer again, and `onChange(isEmpty)` when the
+  // list changes. Each item contains its answer. `question` returns the texts that the list shows.
   constructor({ server, list, url, question, onCorrect, onChange }) {
     Object.assign(this, { server, list, url, question, onCorrect, onChange });
     this.items = [];

@@ -47,7 +47,7 @@ export class OrderQuestion {
 
   // --- Choosing and moving captions ---------------------------------------------------------
 
-  // The actions by the names in the key bindings.
+  // The actions, under their names in the key bindings.
   get actions() {
     const last = CAPTIONS - 1;
     const all = {

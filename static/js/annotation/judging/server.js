@@ -13,7 +13,7 @@ const NO_RESPONSE = {
 };
 
 export class Server {
-  // `onChange()` is called after each request, which sets `isAway` and `isSignedOut`.
+  // `post` sets `isAway` and `isSignedOut` after each request, and then calls `onChange()`.
   constructor(owner, onChange) {
     this.owner = owner;
     this.onChange = onChange;
@@ -91,7 +91,7 @@ async function readResponse(response) {
   };
 }
 
-// Read it at each request, because signing in in another tab changes it.
+// Read the cookie at each request, because a sign-in in another tab changes it.
 function csrfToken() {
   const isToken = /^(__Host-)?csrftoken=/;
   const cookie = document.cookie.split("; ").find((part) => isToken.test(part));

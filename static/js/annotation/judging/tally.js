@@ -15,7 +15,7 @@ export class Tally {
   }
 
   // Called when a claim starts. Returns a function that takes the number in the server's response.
-  // Answers are sent at the same time, one by one, so that number may include some of them.
+  // Unsent answers are sent one by one during the claim, so the response may already count some of them.
   startClaim() {
     const unsentBefore = this.countUnsent() - this.added;
     return (counted) => {

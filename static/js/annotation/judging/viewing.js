@@ -23,7 +23,8 @@ export class Viewing {
     if (this.video) this.listen(this.video);
   }
 
-  // Start the time on the pair again. A video that plays already sends no further "playing" event.
+  // Measure the pair again from zero. A video that is already playing sends no "playing" event, so its
+  // stopwatch starts here.
   restart() {
     this.begin(this.video);
     const { video } = this;
@@ -74,7 +75,8 @@ export class Viewing {
     this.lastFrame = time;
   }
 
-  // Called before the position changes other than by playing. A lower position is then no replay.
+  // Called before the position changes other than by playing, so that a lower position does not count
+  // as a replay.
   jump() {
     this.lastFrame = null;
   }

@@ -7,7 +7,7 @@ const BREAK_MS = 5 * 60 * 1000;
 const KEY = "hearth-sitting";
 
 export class WorkSession {
-  // `onBreak(minutes)` is called after each `breakMinutes` of answers without a break. If
+  // `onBreak(minutes)` is called after every `breakMinutes` minutes of judging without a break. If
   // `breakMinutes` is 0, it is never called.
   constructor({ owner, breakMinutes, onBreak }) {
     Object.assign(this, { owner, breakMinutes, onBreak });
