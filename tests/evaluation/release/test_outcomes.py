@@ -534,7 +534,7 @@ def test_imported_judgments_can_be_shared(equal: Benchmark, tmp_path: Path) -> N
         "c2,v0,1,majority,2,2",
         "c3,v0,1,majority,2,2",
     ]
-    with pytest.raises(Conflict, match="imported for captions with equal texts"):
+    with pytest.raises(Conflict, match="captions with equal texts share labels"):
         add_judgments(tmp_path, equal, rows)
 
 
