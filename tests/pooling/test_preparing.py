@@ -368,7 +368,7 @@ def test_links_and_devices_of_a_tar_are_left_out(tus: TusClient, tmp_path: Path)
     # A zip file contains the current time, which must not be in the name of a test.
     ids=["empty", "text", "cut", "without members"],
 )
-def test_a_damaged_archive_is_refused_or_has_nothing(tus: TusClient, content: bytes) -> None:
+def test_a_damaged_or_empty_archive_adds_no_video(tus: TusClient, content: bytes) -> None:
     tus.upload("clips.zip", content)
     assert run_jobs().state == "done"
     assert ended()["clips.zip"][0] in ("refused", "unpacked")

@@ -204,7 +204,9 @@ def test_an_upload_whose_worker_died_three_times_is_refused(
 
 
 @pytest.mark.parametrize("way", ["cancelled", "deleted", "never stored"])
-def test_an_upload_without_a_job_is_refused(benchmark: Benchmark, olga: User, way: str) -> None:
+def test_an_upload_whose_job_is_cancelled_or_missing_is_refused(
+    benchmark: Benchmark, olga: User, way: str
+) -> None:
     made = upload(benchmark, olga)
     if way == "cancelled":
         cancel_job(job=Job.objects.get(), by=OPERATOR)
