@@ -342,7 +342,7 @@ def test_the_etag_changes_with_the_content_and_with_the_secret_of_the_site(
 
 
 def test_a_part_of_a_video_needs_the_same_right(video: Video) -> None:
-    """This applies even if the validator of the request matches."""
+    """The right is checked even if `If-None-Match` would be answered with 304."""
     address = f"/media/videos/{video.public_id}/"
     headers = {"Range": "bytes=0-4", "If-None-Match": "*"}
     visitor, stranger = Client(), Client()

@@ -1,4 +1,7 @@
-"""Untrusted text: the same content in any encoding of a file, and the error of each bad file."""
+"""Reading text files: which differences do not change the content, and the error of each bad file.
+
+Byte order marks, kinds of line ends and gzip do not change it.
+"""
 
 from __future__ import annotations
 
