@@ -81,7 +81,7 @@ def test_ten_failed_sign_ins_block_an_account_from_all_addresses() -> None:
 
 @pytest.mark.parametrize(("proxies", "expected"), [(0, "192.0.2.1"), (1, "203.0.113.9")])
 @pytest.mark.django_db
-def test_x_forwarded_for_is_ignored_without_a_configured_proxy(
+def test_x_forwarded_for_is_used_only_with_a_configured_proxy(
     proxies: int, expected: str, settings: Any, caplog: Any
 ) -> None:
     """A configured proxy adds the last address. The client can forge the others."""
