@@ -64,7 +64,7 @@ def test_two_processes_count_together(
 
 
 @pytest.mark.django_db
-def test_an_account_gets_ten_tries_from_all_addresses() -> None:
+def test_ten_failed_sign_ins_block_an_account_from_all_addresses() -> None:
     """A successful sign-in in between does not reset the count."""
     make_user("anna", Role.ANNOTATOR)
     tries = []
@@ -81,7 +81,7 @@ def test_an_account_gets_ten_tries_from_all_addresses() -> None:
 
 @pytest.mark.parametrize(("proxies", "expected"), [(0, "192.0.2.1"), (1, "203.0.113.9")])
 @pytest.mark.django_db
-def test_only_configured_proxies_are_believed(
+def test_x_forwarded_for_is_used_only_with_a_configured_proxy(
     proxies: int, expected: str, settings: Any, caplog: Any
 ) -> None:
     """A configured proxy adds the last address. The client can forge the others."""
@@ -138,7 +138,7 @@ class CountedHasher(PBKDF2PasswordHasher):
 
 
 @pytest.mark.django_db
-def test_unknown_names_answer_like_wrong_passwords(settings: Any) -> None:
+def test_an_unknown_name_gets_the_same_answer_as_a_wrong_password(settings: Any) -> None:
     """Both get the same text and cost the same password hashing, which takes most of the time."""
     settings.PASSWORD_HASHERS = ["tests.accounts.test_brute_force.CountedHasher"]
     settings.ACCOUNT_RATE_LIMITS = False

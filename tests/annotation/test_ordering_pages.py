@@ -64,7 +64,7 @@ def test_a_study_is_opened_with_the_previewed_options(lead: Client) -> None:
     assert (study.labels_each, study.seed, str(study.proxy)) == (3, 0, "overlap")
 
 
-def test_invalid_options_are_shown_beside_their_fields(lead: Client) -> None:
+def test_invalid_options_are_shown_next_to_their_fields(lead: Client) -> None:
     page = lead.post(ADDRESS, FORM | {"labels_each": "1", "proxy": "other"})
     assert page.status_code == 422
     assert set(page.context["form"].errors) == {"labels_each", "proxy"}

@@ -239,7 +239,7 @@ def test_the_deployment_check_finds_a_known_password(password: str, problems: in
     "address",
     ["/.git/config", "/.env", "/static/", "/media/", "/protected/a.mp4", "/server-status"],
 )
-def test_there_is_nothing_to_find(address: str) -> None:
+def test_hidden_files_and_folders_are_not_found(address: str) -> None:
     assert Client().get(address).status_code == 404
 
 

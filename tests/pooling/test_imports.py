@@ -55,7 +55,10 @@ def lead(client: Client) -> Client:
 
 
 def test_a_lead_imports_a_benchmark_on_the_pages(lead: Client) -> None:
-    """The columns have other names, so the first plan has an error. A selection corrects it."""
+    """The file has other column names than expected, so the first plan has an error.
+
+    Selecting the columns corrects it.
+    """
     form = {"name": "Kleine Formen", "key": "klein", "licence": "CC0", "captions": upload(TABLE)}
     answer = lead.post("/imports/new/", form)
     job = finished("plan_import")
@@ -96,8 +99,10 @@ def test_a_lead_imports_a_benchmark_on_the_pages(lead: Client) -> None:
 
 
 @pytest.mark.parametrize(("last", "is_open"), [("c1,ein Hund,v1\n", False), ("c0,x,v1\n", True)])
-def test_the_columns_are_open_above_the_errors(lead: Client, last: str, is_open: bool) -> None:
-    """Without errors, the column fields are folded at the end, and a text refers to them."""
+def test_the_column_fields_are_unfolded_if_there_are_errors(
+    lead: Client, last: str, is_open: bool
+) -> None:
+    """If there are no errors, the fields are folded below the plan, and a text refers to them."""
     table = f"caption_id,caption,video_id\nc0,eine Katze,v0\n{last}"
     lead.post("/imports/new/", {"name": "Formen", "key": "formen", "captions": upload(table)})
     finished("plan_import")
@@ -147,7 +152,7 @@ def test_the_captions_of_a_benchmark_are_updated_on_its_page(lead: Client, tmp_p
     assert plan["new"] == {"captions": 1, "videos": 0, "original_positives": 1}
     shown = " ".join(lead.get(f"/imports/{plan['import']}/").content.decode().split())
     assert "Nothing has been changed yet." in shown
-    # Another lead is faster, so the accepted plan no longer describes the benchmark.
+    # A caption changes before the import runs, so the accepted plan no longer fits the benchmark.
     lead.post(f"/imports/{plan['import']}/accept/", {"plan": plan["plan"]})
     Query.objects.filter(key="c0").update(text="changed")
     before = row_counts()

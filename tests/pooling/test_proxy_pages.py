@@ -45,7 +45,6 @@ from tests.pooling.test_proxies import COMPUTED, benchmark, matrix_file, values 
 pytestmark = pytest.mark.django_db
 
 PAGES = "/benchmarks/tiny/proxies/"
-# Captions in rows, videos in columns, with the value 1 for own captions.
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def test_an_upload_is_scored_as_a_private_run(benchmark: Benchmark, olga: User) 
     ]
 
 
-def test_a_file_with_errors_is_refused_with_all_of_them_and_frees_its_slot(
+def test_a_refused_file_lists_all_its_errors_and_frees_its_slot(
     benchmark: Benchmark, olga: User
 ) -> None:
     made = scored(benchmark, olga, file=run_file(text="c0 Q0 v9 1 2 x\nc9 Q0 v0 1 2 x\n"))
@@ -157,7 +157,7 @@ def test_parallel_uploads_do_not_exceed_the_limit(tmp_path: Path) -> None:
     assert sorted(RunUpload.objects.values_list("slot", flat=True)) == [0, 1, 2]
 
 
-def test_the_database_refuses_two_uploads_in_one_slot_and_states_without_reason(
+def test_the_database_refuses_a_slot_used_twice_and_a_state_without_its_reason_or_run(
     benchmark: Benchmark, olga: User
 ) -> None:
     made = upload(benchmark, olga)
@@ -204,7 +204,9 @@ def test_an_upload_whose_worker_died_three_times_is_refused(
 
 
 @pytest.mark.parametrize("way", ["cancelled", "deleted", "never stored"])
-def test_an_upload_without_a_job_is_refused(benchmark: Benchmark, olga: User, way: str) -> None:
+def test_an_upload_whose_job_is_cancelled_or_missing_is_refused(
+    benchmark: Benchmark, olga: User, way: str
+) -> None:
     made = upload(benchmark, olga)
     if way == "cancelled":
         cancel_job(job=Job.objects.get(), by=OPERATOR)

@@ -49,7 +49,7 @@ def test_benchmark_is_stored_from_its_files(tmp_path: Path) -> None:
         [
             ("q,1", 'says "hi", twice\nand more', "v,1"),
             ("ü", "größer 🐈", "vB"),
-            ("q,1", 'says "hi", twice\nand more', "vA"),  # a further original positive
+            ("q,1", 'says "hi", twice\nand more', "vA"),  # another original positive
         ],
     )
     videos = write_csv(

@@ -1,4 +1,4 @@
-"""Files in parts: offsets, checksums, two clients at once, limits, and expiry."""
+"""Files that are sent in parts: offsets, checksums, two clients at once, limits, and expiry."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_an_upload_whose_bytes_are_lost_begins_again(tus: TusClient) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_web_worker_loses_no_acknowledged_byte(tus: TusClient, tmp_path: Path) -> None:
-    """A worker is killed in the middle of a part. The upload resumes at the start of that part."""
+    """The process is killed during a part. The upload resumes at the start of that part."""
     home = tmp_path / "home"
     with web_server(home) as server:
         cookie = f"sessionid={tus.client.cookies['sessionid'].value}; csrftoken={'a' * 32}"

@@ -252,7 +252,9 @@ LAST = SIZE - 1
         ("BYTES = 5-9 ", 5, 10),
     ],
 )
-def test_range(requested: str, start: int, stop: int, video: Video, researcher: Client) -> None:
+def test_a_range_returns_its_bytes(
+    requested: str, start: int, stop: int, video: Video, researcher: Client
+) -> None:
     response = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": requested})
     assert response.status_code == 206
     assert response["Content-Range"] == f"bytes {start}-{stop - 1}/{SIZE}"
@@ -261,7 +263,9 @@ def test_range(requested: str, start: int, stop: int, video: Video, researcher: 
 
 
 @pytest.mark.parametrize("requested", [f"bytes={SIZE}-", f"bytes={SIZE}-{SIZE + 5}", "bytes=-0"])
-def test_range_outside(requested: str, video: Video, researcher: Client) -> None:
+def test_a_range_that_cannot_be_satisfied_is_refused(
+    requested: str, video: Video, researcher: Client
+) -> None:
     response = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": requested})
     assert (response.status_code, response["Content-Range"]) == (416, f"bytes */{SIZE}")
     assert response.content == b""
@@ -281,7 +285,9 @@ def test_range_outside(requested: str, video: Video, researcher: Client) -> None
         "",
     ],
 )
-def test_ignored_range(requested: str, video: Video, researcher: Client) -> None:
+def test_an_invalid_or_multiple_range_returns_the_whole_file(
+    requested: str, video: Video, researcher: Client
+) -> None:
     response = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": requested})
     assert response.status_code == 200
     assert body_of(response) == CONTENT
@@ -336,7 +342,7 @@ def test_the_etag_changes_with_the_content_and_with_the_secret_of_the_site(
 
 
 def test_a_part_of_a_video_needs_the_same_right(video: Video) -> None:
-    """This applies even if the validator of the request matches."""
+    """The right is checked even if `If-None-Match` would be answered with 304."""
     address = f"/media/videos/{video.public_id}/"
     headers = {"Range": "bytes=0-4", "If-None-Match": "*"}
     visitor, stranger = Client(), Client()

@@ -136,7 +136,7 @@ def test_pairs_of_a_closed_campaign_are_counted_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule", [EqualTexts.OFF, EqualTexts.FOLDED])
-def test_the_count_after_a_closing_equals_the_tasks_of_the_next_campaign(
+def test_the_count_after_a_campaign_is_closed_equals_the_tasks_of_the_next_one(
     tmp_path: Path, rule: EqualTexts
 ) -> None:
     benchmark = make_equal_captions(tmp_path, equal_texts=EqualTexts.OFF)

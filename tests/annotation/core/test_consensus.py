@@ -95,7 +95,7 @@ def test_maximum_may_differ_from_pair_to_pair() -> None:
     assert found.states.tolist() == [CONFLICTED, PENDING]
 
 
-def test_no_pairs_have_no_outcomes() -> None:
+def test_without_pairs_there_are_no_outcomes() -> None:
     found = resolve(np.empty((0, 2), np.int64), np.empty(0, np.int64), labels_max=3)
     assert len(found.states) == len(found.labels) == 0
 

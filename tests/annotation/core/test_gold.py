@@ -43,7 +43,7 @@ def test_every_fraction_needs_exactly_its_numerator() -> None:
         ("rrr", True, False),
         ("rrw", True, False),
         ("rww", False, True),
-        # Newest first. Answers before the last three do not matter.
+        # The first letter is the newest answer. Only the three newest answers matter.
         ("rrwwwww", True, False),
         ("wwrrrrr", False, True),
         # With fewer than three answers, the requirement is neither met nor missed.

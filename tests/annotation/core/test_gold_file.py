@@ -55,7 +55,9 @@ def test_the_explanation_may_be_missing(tmp_path: Path) -> None:
     ],
     ids=["byte order mark", "CRLF", "no last newline"],
 )
-def test_encodings_and_line_ends_of_editors_are_accepted(tmp_path: Path, content: bytes) -> None:
+def test_byte_order_marks_and_line_ends_of_editors_are_accepted(
+    tmp_path: Path, content: bytes
+) -> None:
     gold = parse(tmp_path, content)
     assert (gold.queries.tolist(), gold.explanations) == ([0], ("why",))
 

@@ -84,7 +84,7 @@ def test_positions_are_determined_by_the_seed() -> None:
     )
 
 
-def test_no_pairs_have_no_positions() -> None:
+def test_without_pairs_there_are_no_positions() -> None:
     assert plan_positions(np.empty(0, np.int64), PairSpace(0, 3), 0).tolist() == []
 
 

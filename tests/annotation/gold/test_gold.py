@@ -52,7 +52,7 @@ def benchmark(db: None, tmp_path: Path) -> Benchmark:
     return make_benchmark(tmp_path, captions=4, videos=2)
 
 
-def keys_of(benchmark: Benchmark) -> list[tuple[str, str, str, bool, str]]:
+def stored_gold(benchmark: Benchmark) -> list[tuple[str, str, str, bool, str]]:
     found = GoldItem.objects.filter(benchmark=benchmark).order_by("pk")
     return list(found.values_list("query__key", "video__key", "use", "is_relevant", "explanation"))
 
@@ -65,7 +65,7 @@ def test_a_file_is_imported_as_gold_items(benchmark: Benchmark, lead: User, tmp_
         tmp_path / "gold.csv", [("c1", "v0", 0, "a ‘dog’ is missing"), *gold_rows(2, 2)]
     )
     assert import_gold(benchmark=benchmark, path=path, use=TRAINING, by=lead) == 3
-    assert keys_of(benchmark) == [
+    assert stored_gold(benchmark) == [
         ("c1", "v0", "training", False, "a ‘dog’ is missing"),
         ("c2", "v0", "training", True, "because 0"),
         ("c3", "v0", "training", False, "because 1"),

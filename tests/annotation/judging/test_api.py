@@ -182,7 +182,7 @@ def test_a_late_answer_to_a_filled_slot_is_kept_and_not_counted(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_answer_eight_times_at_the_same_time(tmp_path: Path) -> None:
+def test_the_same_answer_sent_eight_times_at_once_is_stored_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     user = make_user("anna", Role.ANNOTATOR)
     tabs = [Browser(user) for _ in range(8)]
@@ -277,7 +277,7 @@ def test_fields_that_the_client_may_not_set_are_ignored(anna: Browser, campaign:
         {"seconds": 1e12},
     ],
 )
-def test_an_answer_of_a_wrong_shape_is_400(
+def test_an_answer_with_an_invalid_value_is_400(
     anna: Browser, campaign: Campaign, wrong: dict[str, Any]
 ) -> None:
     (item,) = claimed(anna, campaign)
@@ -291,7 +291,9 @@ def test_an_answer_of_a_wrong_shape_is_400(
 
 
 @pytest.mark.parametrize("count", [0, -1, 21, 10**30, "x", None])
-def test_a_claim_of_a_wrong_size_is_400(anna: Browser, campaign: Campaign, count: Any) -> None:
+def test_a_claim_with_an_invalid_count_is_400(
+    anna: Browser, campaign: Campaign, count: Any
+) -> None:
     assert anna.post(claim_url(campaign), {"count": count}).status_code == 400
     assert Assignment.objects.count() == 0
 
@@ -490,7 +492,7 @@ def test_of_two_corrections_of_one_answer_the_second_is_refused(
     }
     states = Judgment.objects.order_by("pk").values_list("label", "state")
     assert list(states) == [(1, "superseded"), (0, "live")]
-    # If a repeated request arrives after a further correction, the status is still 200.
+    # If a repeated request arrives after another correction, the status is still 200.
     next_one = {"corrects": True, "corrected_key": in_one_tab["client_key"]}
     assert anna.post(JUDGMENTS, an_answer(item, 1, **next_one)).status_code == 201
     assert anna.post(JUDGMENTS, in_one_tab).status_code == 200

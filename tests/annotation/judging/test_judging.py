@@ -152,7 +152,9 @@ def test_labels_without_a_majority_are_a_conflict_that_a_lead_decides(
     assert state_of(task) == (TaskState.ADJUDICATED, 2, 2, 0)
 
 
-def test_a_correction_supersedes_and_can_reopen(db: None, tmp_path: Path) -> None:
+def test_a_correction_supersedes_the_answer_and_can_reopen_the_pair(
+    db: None, tmp_path: Path
+) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (first,) = judge(campaign, anna, {"v0": 1})
@@ -239,7 +241,7 @@ def test_a_judgment_is_stored_under_the_guideline_on_the_screen(db: None, tmp_pa
 
 
 def test_a_guideline_that_the_campaign_has_not_had_is_refused(db: None, tmp_path: Path) -> None:
-    """Versions 1 and 2 were written before the campaign was opened, 4 after it was closed."""
+    """Version 2 was the newest when the campaign was opened, and 4 was written after its end."""
     first = make_campaign(tmp_path, videos=2)
     benchmark = first.benchmark
     for text in ("one", "two"):
@@ -446,7 +448,7 @@ def claims(campaign: Campaign, people: Sequence[Annotator]) -> list[Callable[[],
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_open_task_is_assigned_to_one_of_two_in_hundreds_of_rounds(tmp_path: Path) -> None:
+def test_one_open_task_is_assigned_to_only_one_of_two_annotators(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=10, videos=20)
     people = [make_annotator("anna"), make_annotator("ben")]
     tasks = JudgmentTask.objects.filter(campaign=campaign)
@@ -461,7 +463,7 @@ def test_one_open_task_is_assigned_to_one_of_two_in_hundreds_of_rounds(tmp_path:
         try:
             for number in range(len(queue)):
                 ready.wait(SECONDS)
-                # They take turns in starting late, by less than a claim takes: both get tasks.
+                # The two take turns at starting a little later, so that both get some tasks.
                 if number % 2 == people.index(person):
                     time.sleep(0.0005)
                 held = claim(campaign, person, 1)
@@ -499,7 +501,7 @@ def test_tabs_of_one_person_never_hold_two_slots_of_a_task(tmp_path: Path) -> No
 
 
 @pytest.mark.django_db(transaction=True)
-def test_with_two_free_slots_neither_of_two_people_leaves_with_nothing(tmp_path: Path) -> None:
+def test_with_two_free_slots_both_of_two_people_get_one(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
     people = [make_annotator("anna"), make_annotator("ben")]
     for _ in range(100):

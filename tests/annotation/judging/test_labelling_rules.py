@@ -387,16 +387,16 @@ class Judging(RuleBasedStateMachine):
         self.escalated.pop(task.pk, None)
 
     @precondition(lambda self: self.escalated)
-    @rule(which=any_number, out=st.booleans())
-    def reopen_or_exclude(self, which: int, out: bool) -> None:
+    @rule(which=any_number, excludes=st.booleans())
+    def reopen_or_exclude(self, which: int, excludes: bool) -> None:
         pk = sorted(self.escalated)[which % len(self.escalated)]
         task = JudgmentTask.objects.get(pk=pk)
         closed = self.campaign.state == CampaignState.CLOSED
-        if out and task.state == TaskState.UNPLAYABLE and pk not in self.excluded:
+        if excludes and task.state == TaskState.UNPLAYABLE and pk not in self.excluded:
             exclude_task(task=task, by=self.lead)
             self.excluded.add(pk)
-        elif out or closed or pk in self.excluded:
-            act = exclude_task if out else reopen_task
+        elif excludes or closed or pk in self.excluded:
+            act = exclude_task if excludes else reopen_task
             with pytest.raises(Conflict):
                 act(task=task, by=self.lead)
         else:
@@ -487,7 +487,7 @@ class Judging(RuleBasedStateMachine):
         self, task: JudgmentTask, live: list[Judgment], held: list[Assignment]
     ) -> None:
         labels = [judgment.label for judgment in live]
-        # In a closed campaign no further label will arrive.
+        # No more labels will arrive in a closed campaign.
         is_over = bool(labels) and self.campaign.state == CampaignState.CLOSED
         outcome = resolve(
             np.bincount(labels, minlength=len(self.campaign.labels)).reshape(1, -1),

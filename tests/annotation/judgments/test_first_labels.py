@@ -1,4 +1,4 @@
-"""First labels: those that were planned, not those requested because others differed."""
+"""First labels: the planned labels, without those requested because earlier labels differed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing judgments: unchanged, all or none, and only once."""
+"""Importing judgments: they are stored unchanged, all or none of them, and only once."""
 
 from __future__ import annotations
 

@@ -88,7 +88,10 @@ def log(campaign: Campaign, person: Annotator) -> list[tuple[str, int, str, int 
 
 
 def test_withdrawal_from_every_kind_of_task(lead: User, tmp_path: Path) -> None:
-    """Withdraw ben's labels: single ones, equal ones, different ones, and a third one."""
+    """Withdraw labels of Ben: single ones, equal ones, different ones, and a third one.
+
+    Equal and different refer to the other label of the pair. Rulings and escalations stay.
+    """
     campaign = make_campaign(tmp_path, videos=8, double_share=1, scale=Scale.GRADED)
     alone, agree, differ, third, decided, ruled, escalated, others = (f"v{n}" for n in range(8))
     label(campaign, "anna", {agree: 1, differ: 1, third: 1, decided: 0, ruled: 1, others: 0})
@@ -144,7 +147,7 @@ def escalate(campaign: Campaign, name: str, video: str) -> None:
     release_assignments(campaign=campaign, annotator=person)
 
 
-def test_a_conflict_needs_another_label(lead: User, tmp_path: Path) -> None:
+def test_a_conflict_needs_another_label_after_a_withdrawal(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1, labels_max=2, scale=Scale.GRADED)
     for name, value in (("anna", 0), ("ben", 3)):
         label(campaign, name, {"v0": value})
@@ -228,7 +231,7 @@ def test_the_pair_is_assigned_to_others_and_not_to_the_annotator(
 
 
 def test_later_answers_of_the_annotator_are_surplus(lead: User, tmp_path: Path) -> None:
-    """An old page sends further answers. They are stored and never counted."""
+    """A page that was loaded before the withdrawal sends more answers."""
     campaign = make_campaign(tmp_path, videos=1)
     ben = label(campaign, "ben", {"v0": 1})
     withdraw_judgments(campaign=campaign, annotator=ben, by=lead)

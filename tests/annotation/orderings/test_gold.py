@@ -75,7 +75,7 @@ def add_order(benchmark: Benchmark, video: str, **changes: Any) -> GoldItem:
 
 
 def answer_gold(study: Campaign, annotator: Annotator, keys: list[str]) -> Judgment:
-    """Answer the control order that the annotator holds with the captions in this order."""
+    """Answer the annotator's control order. `keys` names the captions, the most similar first."""
     held = next(held for held in claim(study, annotator) if held.task.gold_id)
     places = dict(held.task.gold.captions.values_list("query__key", "place"))
     answer = Answer(places=[places[key] for key in keys], client_key=f"{held.pk:032x}")

@@ -150,7 +150,7 @@ def test_orders_resolve_a_task_without_an_outcome(db: None, tmp_path: Path) -> N
         assert states_of(study)[0][0] == TaskState.OPEN
         (held,) = claim(study, make_annotator(name))
         submit_order(held, levels)
-    # Three people gave three different orders. This is no conflict, and no more are needed.
+    # Three people gave three different orders. This is no conflict, and no more orders are needed.
     assert states_of(study) == [(TaskState.RESOLVED, 3, 0)]
     assert study.tasks.get().label is None
     assert claim(study, make_annotator("dora")) == []
@@ -206,7 +206,7 @@ def test_closed_study_keeps_incomplete_tasks_open(db: None, tmp_path: Path) -> N
     assert len(orders_of(study).task) == 1
 
 
-def test_answer_must_have_the_form_of_the_campaign(db: None, tmp_path: Path) -> None:
+def test_an_answer_must_match_the_kind_of_campaign(db: None, tmp_path: Path) -> None:
     study = make_study(tmp_path, videos=1)
     (held,) = claim(study, make_annotator("anna"))
     with pytest.raises(InvalidInput, match="send places, not a label"):

@@ -159,7 +159,7 @@ def test_escalations_in_training_are_shown_to_leads(
         assert f"/gold/{held.task.gold_id}/" in shown
 
 
-def test_a_comment_is_announced_on_the_start_page(
+def test_a_comment_is_announced_on_the_home_page(
     training: Campaign, anna: Annotator, lead: Client
 ) -> None:
     (wrong,) = train(training, anna, "w")
@@ -325,7 +325,7 @@ def test_campaigns_with_added_annotators_are_shown_only_to_them(
     assert "Start judging Only some" in read(client, "/")
 
 
-def test_database_queries_of_the_start_page_do_not_grow(
+def test_database_queries_of_the_home_page_do_not_grow(
     training: Campaign,
     gated: Campaign,
     anna: Annotator,

@@ -94,10 +94,13 @@ def test_filters_of_pairs(client: Client, query: str, found: list[tuple[str, str
     assert [(row[2], row[3]) for row in rows[1:]] == found
 
 
-def test_pages_of_pairs_end_after_some_parts(
+def test_a_page_of_pairs_reads_a_limited_number_of_captions(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each part has one caption here, and each page reads one part."""
+    """Pairs are read in parts, each with whole captions, and a page reads only some parts.
+
+    Here a part has one caption, and a page reads one part.
+    """
     monkeypatch.setattr(pairs, "PAIRS_PER_PART", 1)
     monkeypatch.setattr("evaluation.catalogue.api.PARTS_PER_PAGE", 1)
     assert visit_all(client, f"{API}?limit=2") == [ALL[:2], ALL[2:4], ALL[4:]]

@@ -77,8 +77,9 @@ def test_the_number_of_shapes_must_be_exact() -> None:
 
 
 def test_met_demands_are_counted_for_the_best_assignment() -> None:
-    # The best assignment is the star as the first and the square as the second figure. Met: both
-    # exist, a star, red, a square. Not met: green, the star above the square, a white background.
+    # In the best assignment, the star is the first figure and the square is the second. Five
+    # demands are met: both figures exist, the first is a star and is red, and the second is a
+    # square. Three are not met: green, the star above the square, and a white background.
     phrases = (Phrase(Form.STAR, Colour.RED), Phrase(Form.SQUARE, Colour.GREEN))
     meaning = Meaning(phrases, Relation.ABOVE, Background.WHITE)
 

@@ -66,7 +66,7 @@ ALL_OF_STAR = Phrase(Form.STAR, Colour.BLUE, Size.SMALL, Motion.STILL)
             Meaning((Phrase(Form.STAR), Phrase(Form.CIRCLE), Phrase(Form.SQUARE, Colour.GREEN))),
             "The green square is missing.",
         ),
-        # All differences are named, for the roles of the shapes that meet most demands.
+        # All differences are named. Phrases are compared with the shapes that meet most demands.
         (
             Meaning((Phrase(Form.CIRCLE, Colour.GREEN, Size.LARGE),), count=3),
             "The circle is red, the caption says green; there are two shapes, the caption says "

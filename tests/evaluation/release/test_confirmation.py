@@ -47,9 +47,10 @@ def lead(db: None) -> User:
 
 @pytest.fixture
 def judged(tmp_path: Path, db: None) -> Campaign:
-    """The run lists v0, v1, v2 and v3 for each caption. The original positives are v0, v1 and v2.
+    """The run lists v0, v1, v2 and v3 for each caption.
 
-    By Anna's labels, only v0 for c1 and v3 for c2 are relevant.
+    The original positive of c0 is v0, that of c1 is v1, and that of c2 is v2. By Anna's labels,
+    only v0 for c1 and v3 for c2 are relevant.
     """
     campaign = make_campaign(tmp_path, captions=3, videos=4)
     relevant = {("c1", "v0"), ("c2", "v3")}
@@ -160,7 +161,7 @@ def test_confirming_labels_do_not_count_in_agreement(judged: Campaign) -> None:
     assert result["undefined"]["alpha"] == "no pair has two labels"
 
 
-def test_closing_a_confirmation_settles_by_the_existing_labels(
+def test_closing_a_confirmation_computes_the_outcome_from_the_existing_labels(
     judged: Campaign, lead: User
 ) -> None:
     campaign = confirm(judged, 1)

@@ -161,7 +161,7 @@ def test_a_ruling_settles_the_pair_and_the_labels_stay(tmp_path: Path) -> None:
         .splitlines()[1:]
     )
     adjudicate_task(task=task, label=1, by=make_user("lena", Role.LEAD))
-    # Further labels of other campaigns do not outvote the ruling.
+    # More labels from another campaign do not outvote the ruling.
     add_judgments(tmp_path, benchmark, [("c0", "v0", "x", 0), ("c0", "v0", "y", 0)])
     after = (
         content(publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).file)

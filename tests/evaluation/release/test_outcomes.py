@@ -1,4 +1,4 @@
-"""Tests of outcomes: the rule that settles pairs, equal counts everywhere, and shared tasks."""
+"""Tests of outcomes: the rule that computes them, equal counts everywhere, and shared tasks."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_all_states_are_counted_alike(tmp_path: Path, lead: User) -> None:
     assert benchmark_outcomes(campaign.benchmark).unjudged == 3
 
 
-def test_closing_settles_pending_pairs(tmp_path: Path, lead: User) -> None:
+def test_closing_computes_the_outcomes_of_pending_pairs(tmp_path: Path, lead: User) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3, double_share=1)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 1})
     judge(campaign, make_annotator("ben"), {"v1": 0})
@@ -200,7 +200,9 @@ def test_a_closed_campaign_keeps_escalations(tmp_path: Path, lead: User) -> None
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1, pending=1)
 
 
-def test_an_answer_sent_while_a_campaign_closes_is_settled(tmp_path: Path, lead: User) -> None:
+def test_a_pair_answered_while_its_campaign_closes_gets_an_outcome(
+    tmp_path: Path, lead: User
+) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
     judge(campaign, make_annotator("anna"), {"v0": 1})
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
@@ -287,7 +289,7 @@ def unsettled(tmp_path: Path, db: None) -> Benchmark:
     return campaign.benchmark
 
 
-def test_publishing_reports_unsettled_pairs_first(unsettled: Benchmark) -> None:
+def test_publishing_is_refused_while_pairs_are_unsettled(unsettled: Benchmark) -> None:
     with pytest.raises(Unsettled) as refused:
         publish_label_set(benchmark=unsettled, by=OPERATOR)
     assert refused.value.counts == OutcomeCounts(resolved=1, pending=1, conflicted=1)

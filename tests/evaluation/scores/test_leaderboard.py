@@ -147,7 +147,7 @@ def text_of(page: str) -> str:
 def test_the_page_of_a_run_shows_its_rank_and_unjudged_pairs(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
-    # Remove the label of v3 for c0, which is the next video in a list of C.
+    # Remove the pair of c0 and v3 with its label. Run C will rank v3 second for c0.
     pair = Pair.objects.get(query__key="c0", video__key="v3")
     with without_triggers():
         for rows in (Judgment, Assignment, JudgmentTask):
@@ -216,7 +216,7 @@ def test_the_same_file_again_is_not_scored_again(
 
 def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v3", "v1"], "c2": ["v2"]}, system="C")
-    # A second annotator contradicts the label of v1 of c0: a conflict.
+    # A second annotator gives the pair of c0 and v1 another label, so the pair is in conflict.
     add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     question = build_question(
@@ -225,9 +225,10 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
     assert [name for name, _ in question.options["releases"]] == ["1.0.0", "1.0.1"]
     result = analyse(question=question).result
 
-    # At rank 1, A has v0, v0, v3; B has v1, v1, v3; C has v0, v3, v2. The original positives are
-    # v0, v1, v2. Label set 1.0.0 adds v1 of c0, v0 and v2 of c1, and v3 of c2. In label set 1.0.1,
-    # v1 of c0 is not positive.
+    # The videos are those for c0, c1 and c2, in this order. At rank 1, A has v0, v0 and v3; B has
+    # v1, v1 and v3; C has v0, v3 and v2. The original positives are v0, v1 and v2. Label set 1.0.0
+    # adds the positives v1 for c0, v0 and v2 for c1, and v3 for c2. In label set 1.0.1, v1 is not
+    # positive for c0.
     scores = {
         (row["labels"], row["run"]): (round(3 * row["score"]), row["rank"])
         for row in result["releases"]
@@ -247,8 +248,8 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
         (row["run"], row["rank"], row["original_rank"], row["score"], row["bounds"], row["judged"])
         for row in result["board"]
     ]
-    # The pair in conflict, v1 of c0, is unjudged and may be relevant: B has it at rank 1, A at 2.
-    # C@1 reads one rank.
+    # The pair of c0 and v1 is in conflict, so it counts as unjudged and may be relevant. C@1 reads
+    # only rank 1, at which B has this pair. A has it at rank 2, and C does not list it.
     assert board == [
         ("A", 1, 2, 1, [1, 1], 1),
         ("B", 2, 2, pytest.approx(2 / 3), [pytest.approx(2 / 3), 1], pytest.approx(2 / 3)),
@@ -257,8 +258,9 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
     by_ap = build_question(
         get_analysis("leaderboard"), benchmark, {"measure": "AP", "resamples": "100"}
     )
-    # AP reads the whole lists. A: 1, 2/3 and 1, whichever v1 of c0 is. B: 1/3 or (1 + 2/3) / 2,
-    # 1 and (1 + 2/3) / 2. C does not list v1 for c0; its list of c1 ends after rank 2.
+    # AP reads the whole lists. For c0, c1 and c2, the APs of A are 1, 2/3 and 1, whether v1 is
+    # relevant for c0 or not. Those of B are 1/3 if v1 is not relevant and (1 + 2/3) / 2 if it is,
+    # then 1 and (1 + 2/3) / 2. Those of C are 1, 1/6 and 1/2. The longest list of C has two ranks.
     assert [
         (row["run"], row["bounds"], row["judged_depth"], row["judged"])
         for row in analyse(question=by_ap).result["board"]
@@ -267,9 +269,9 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
         ("B", [pytest.approx(13 / 18), pytest.approx(8 / 9)], 3, pytest.approx(8 / 9)),
         ("C", [pytest.approx(5 / 9)] * 2, 2, 1),
     ]
-    # Ranks 2 2 1 become 1 1 3: two of three pairs of runs are reversed, and one is tied in both.
-    # Then 1 1 3 becomes 1 2 2: one pair has the same order in both, one is tied only before, and
-    # one only after.
+    # The ranks of A, B and C change from 2 2 1 to 1 1 3: two of three pairs of runs are reversed,
+    # and one is tied in both. Then they change from 1 1 3 to 1 2 2: one pair of runs has the same
+    # order in both, one is tied only before, and one is tied only after.
     assert [(row["before"], row["after"], row["tau"]) for row in result["moves"]] == [
         ("original", "1.0.0", -1),
         ("1.0.0", "1.0.1", pytest.approx(1 / 2)),

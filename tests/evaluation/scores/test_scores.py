@@ -32,11 +32,12 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def scored(tmp_path: Path) -> EvaluatedRuns:
-    """Score a run of three captions and four videos. Video i is an original positive of caption i.
+    """Score a run of three captions and four videos. Video i is the original positive of caption i.
 
-    c0: v1 v0 v2 | judged: v1 relevant, v0 (original) NOT relevant, v2 not
-    c1: v0 v2 v3 | judged: v2 relevant, v0 in conflict, v3 never judged
-    c2: no list  | judged: v3 relevant
+    The run has these lists, and the pairs have these labels:
+    c0: v1 v0 v2 | v1 is relevant; v0 (its original positive) and v2 are not relevant
+    c1: v0 v2 v3 | v2 is relevant, v0 is in conflict, v3 is unjudged
+    c2: no list  | v3 is relevant
     """
     benchmark = make_benchmark(tmp_path, captions=3, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v1", "v0", "v2"], "c1": ["v0", "v2", "v3"]}, system="S")
@@ -85,8 +86,9 @@ def test_scores_by_the_original_positives(scored: EvaluatedRuns) -> None:
 
 
 def test_scores_by_the_labels_count_original_positives_as_positive(scored: EvaluatedRuns) -> None:
-    # c0: v1 and (though judged not relevant) v0; c1: v2 at rank 2, its own v1 is not found;
-    # c2: v2 and v3, nothing found.
+    # The positives of c0 are v1, and v0 although it is judged not relevant. Those of c1 are v2, at
+    # rank 2, and its original positive v1, which the run does not list. c2 has the positives v2 and
+    # v3, but no list.
     labelled = only(scored).labelled
     assert labelled is not None
     expected = {
@@ -115,7 +117,7 @@ def test_scores_by_the_judgments_only(scored: EvaluatedRuns) -> None:
     benchmark = Benchmark.objects.get()
     alone = only(evaluate_runs(benchmark=benchmark, labels_only=True, by=OPERATOR)).labelled
     assert alone is not None
-    # c0: v1 only; c1: v2 at rank 2; c2: v3 not found.
+    # The positives are v1 for c0 (rank 1), v2 for c1 (rank 2) and v3 for c2, which is not listed.
     expected = {"C@1": 1 / 3, "AP": (1 + 1 / 2 + 0) / 3, "P@5": (1 / 5 + 1 / 5) / 3}
     assert {name: alone[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 

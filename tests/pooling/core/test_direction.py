@@ -75,7 +75,7 @@ def test_json_lists_of_captions(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused(
+def test_a_file_that_does_not_fit_the_direction_is_refused(
     tmp_path: Path, content: str, direction: Direction, reason: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:

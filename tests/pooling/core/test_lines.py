@@ -1,4 +1,7 @@
-"""Untrusted text: the same content in any encoding of a file, and the error of each bad file."""
+"""Reading text files: which differences do not change the content, and the error of each bad file.
+
+Byte order marks, kinds of line ends and gzip do not change it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ TRUNCATED = packed(b"".join(b"line %d\n" % n for n in range(5000)))
     ],
     ids=["plain", "BOM", "CRLF", "no last newline", "gzip", "gzip members", "gzip BOM CRLF"],
 )
-def test_content_does_not_depend_on_the_file_encoding(tmp_path: Path, content: bytes) -> None:
+def test_bom_line_ends_and_gzip_do_not_change_the_content(tmp_path: Path, content: bytes) -> None:
     blocks = TextBlocks(write(tmp_path, content))
 
     assert list(blocks.text_lines()) == ["über\tone\u2028\x85\n", "\n", "two 🐈\n"]

@@ -99,7 +99,7 @@ def test_transposing_exchanges_queries_and_videos(
 
 
 @given(spaces)
-def test_a_query_begins_where_the_one_before_ends(space: PairSpace) -> None:
+def test_codes_of_a_query_begin_after_those_of_the_query_before(space: PairSpace) -> None:
     last = space.n_queries - 1
     assert space.encode(space.n_queries, 0) == space.n_pairs
     assert space.encode(last, space.n_videos - 1) == space.n_pairs - 1

@@ -48,6 +48,6 @@ def test_parts_have_the_records_of_the_table(
     records, rest = read(path, in_parts=False)
     records_of_parts, rest_of_parts = read(path, in_parts=True)
     assert rest_of_parts == rest
-    # The records before an error in the same part are not read.
+    # If a part has an error, none of its records are returned.
     assert records_of_parts == records[: len(records_of_parts)]
     assert rest[-1] or len(records_of_parts) == len(records)
