@@ -286,7 +286,8 @@ def check_can_pool(by: Person, benchmark: Benchmark, options: PoolOptions) -> No
         return
     if not is_lead(by, benchmark.key):
         raise NotPermitted(
-            f"Only leads and admins may pool more than the top {POOLED_DEPTH} of one run."
+            "Only leads and admins may build this pool. Researchers may pool up to the top "
+            f"{POOLED_DEPTH} of one run, without other options."
         )
 
 

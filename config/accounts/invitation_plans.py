@@ -119,7 +119,12 @@ def _fault(person: ListedPerson, role: Role, scope: str, by: User, scopes: Colle
             f"The role must be one of {roles}, not {person.role[:50]!r}.",
         ),
         (not f"{person.name}{person.scope}".isprintable(), "Use only printable characters."),
-        (scope not in scopes, f"There is no benchmark {scope[:100]!r} to which you may invite."),
+        (
+            scope not in scopes,
+            f"There is no benchmark {scope[:100]!r} to which you may invite."
+            if scope != EVERYWHERE
+            else "You may not invite people to all benchmarks.",
+        ),
         (
             role == Role.ADMIN and scope != EVERYWHERE,
             "The role of admin applies to all benchmarks.",

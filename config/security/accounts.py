@@ -107,7 +107,7 @@ def one_sign_in(probe: Probe) -> str:
         if hasattr(backend, "user_can_authenticate")
     ]
     if checking != ["SignInBackend"]:
-        return f"Several backends check passwords: {', '.join(checking)}."
+        return f"SignInBackend must check passwords, and no other. Now: {checking or 'none'}."
     answer = probe.ask("GET", "/admin/login/")
     return "" if answer.status_code == 302 else "The Django admin has a separate sign-in page."
 

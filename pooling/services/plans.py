@@ -264,10 +264,7 @@ def has_changes(plan: PlanReport) -> bool:
 
 
 def taken(key: str) -> str:
-    return (
-        f"The benchmark {key!r} already exists with other captions or videos. Choose another key, "
-        "or update that benchmark."
-    )
+    return f"The benchmark {key!r} already exists. Choose another key, or update that benchmark."
 
 
 def _file_reports(file: CaptionsFile | None) -> list[FileReport]:

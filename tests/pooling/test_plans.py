@@ -189,8 +189,7 @@ def test_without_update_other_captions_are_a_conflict(tmp_path: Path) -> None:
     make_benchmark(tmp_path)
     made = plan(tmp_path, caption_rows(2, 4), update=False)
     assert [reason for _, reason in reasons(made)] == [
-        "The benchmark 'tiny' already exists with other captions or videos. Choose another key, or "
-        "update that benchmark."
+        "The benchmark 'tiny' already exists. Choose another key, or update that benchmark."
     ]
 
 

@@ -102,15 +102,19 @@ LEADS_ONLY = [
     write_rule,
 ]
 RESEARCHERS_TOO = [write_new_run, write_pool_of_one_run, write_proxy]
+ONLY_LEADS_POOL = (
+    "Only leads and admins may build this pool. Researchers may pool up to the top 10 of one run, "
+    "without other options."
+)
 REASONS = {
     write_benchmark: "Only leads and admins may import a benchmark.",
     write_new_run: "Only researchers, leads and admins may import a run.",
     write_proxy: "Only researchers, leads and admins may add a proxy.",
     write_train_captions: "Only leads and admins may import train captions and tags.",
     write_tags: "Only leads and admins may import train captions and tags.",
-    write_pool: "Only leads and admins may pool more than the top 10 of one run.",
-    write_deep_pool_of_one_run: "Only leads and admins may pool more than the top 10 of one run.",
-    write_pool_of_one_run: "Only leads and admins may pool more than the top 10 of one run.",
+    write_pool: ONLY_LEADS_POOL,
+    write_deep_pool_of_one_run: ONLY_LEADS_POOL,
+    write_pool_of_one_run: ONLY_LEADS_POOL,
     write_judged_pairs: "Only leads and admins may build pools.",
     write_rule: "Only leads and admins may change the rule for equal texts.",
 }
@@ -173,7 +177,7 @@ def test_the_right_is_checked_again_when_the_job_runs(benchmark: Benchmark) -> N
     )
     run_job(job.pk)
     job.refresh_from_db()
-    reason = "Only leads and admins may pool more than the top 10 of one run."
+    reason = ONLY_LEADS_POOL
     assert (job.state, job.error) == (JobState.FAILED, reason)
     assert Pool.objects.count() == 0
 

@@ -101,8 +101,7 @@ def test_other_captions_under_a_taken_key_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Conflict) as refused:
         import_benchmark(key="tiny", captions=write_captions(tmp_path, caption_rows(2, 2)))
     assert str(refused.value) == (
-        "The benchmark 'tiny' already exists with other captions or videos. Choose another key, or "
-        "update that benchmark."
+        "The benchmark 'tiny' already exists. Choose another key, or update that benchmark."
     )
     assert row_counts() == before
 
@@ -123,7 +122,7 @@ def test_videos_can_be_added_later_but_new_ones_only_by_an_update(tmp_path: Path
     more = write_videos(tmp_path, [("v2", "", "")])
     with pytest.raises(Conflict) as refused:
         import_benchmark(key="tiny", captions=captions, videos=more)
-    assert "already exists with other captions or videos" in str(refused.value)
+    assert "already exists. Choose another key" in str(refused.value)
     assert row_counts() == before
 
 

@@ -50,17 +50,18 @@ def caption(request: HttpRequest, key: str) -> HttpResponse:
         "form": form,
         "n_pooled": len(pairs.pooled),
         "lists": run_lists(
-            benchmark,
-            [run for run in runs if run.facing is Direction.TEXT_TO_VIDEO],
-            ranked,
-            pairs.columns,
+            benchmark, [run for run in runs if _ranks_videos(run)], ranked, pairs.columns
         ),
-        "left_out": len(runs) - RUNS_MAX,
+        "left_out": sum(map(_ranks_videos, runs[RUNS_MAX:])),
         "tags": tags_of_caption(query),
         **_pairs_context(request, query, pairs, runs[:RUNS_MAX], ranked),
         **_other_captions(query),
     }
     return render(request, "evaluation/catalogue/caption.html", context)
+
+
+def _ranks_videos(run: Run) -> bool:
+    return run.facing is Direction.TEXT_TO_VIDEO
 
 
 def _pairs_context(

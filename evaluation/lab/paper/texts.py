@@ -52,9 +52,10 @@ def methods_tex(
         f"{count(facts.original_positives)} original positives) by version "
         f"{escape(labels.version)} of its relevance labels~\\cite{{{cite_key(facts)}}}.",
         _pooled(depths),
-        f"The labels contain {count(labels.pairs)} pairs with {count(labels.judgments)} judgments "
-        f"by {counted(facts.annotators, 'annotator')}; {count(labels.relevant)} pairs are relevant "
-        f"and {count(facts.undecided)} have no decision.",
+        f"The labels contain {counted(labels.pairs, 'pair')} with "
+        f"{counted(labels.judgments, 'judgment')} by {counted(facts.annotators, 'annotator')}. "
+        f"Relevant pairs: {count(labels.relevant)}; pairs without a decision: "
+        f"{count(facts.undecided)}.",
         _agreement(results["labels"]),
         "C@$k$ is the share of captions with a positive among the first $k$ videos, and original "
         "positives count as positive~\\cite{fire}.",

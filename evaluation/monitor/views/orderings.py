@@ -112,7 +112,7 @@ def _next_step(study: Campaign, progress: StudyProgress, at_desk: int, *, leads:
         text = f"{counted(at_desk, 'video')} cannot be ordered until a lead decides."
         return NextStep(text, reverse("desk", args=[study.pk]), "Go to the desk")
     if not progress.open:
-        return NextStep("Annotators have made all orders.", *compare)
+        return NextStep("No video is waiting for an annotator.", *compare)
     if progress.complete or study.state != CampaignState.OPEN:
         return NextStep(_about_open(study, progress), *(compare if progress.complete else ()))
     if leads and study.joining == Joining.ADDED and not study.members.exists():
@@ -130,5 +130,5 @@ def _about_open(study: Campaign, progress: StudyProgress) -> str:
     if study.state == CampaignState.CLOSED:
         return f"The study is closed. {left} without all orders will not count."
     if study.state == CampaignState.PAUSED:
-        return f"The study is paused. To get the missing orders of {left}, open it again."
-    return f"The analysis leaves out {left} until all orders are made."
+        return f"The study is paused. Open it again to get the missing orders of {left}."
+    return f"The analysis leaves out {left} with missing orders."

@@ -69,7 +69,7 @@ def test_the_methods_state_the_labels_and_the_pools(label_set: LabelSet) -> None
     paper = paper_of(label_set)
     assert "We score 2 runs on shapes (2 captions, 2 videos, 2 original positives)" in paper.methods
     assert "Pairs were pooled from the top 2 of ranked lists." in paper.methods
-    assert "4 pairs with 5 judgments by 2 annotators; 3 pairs are relevant" in paper.methods
+    assert "4 pairs with 5 judgments by 2 annotators. Relevant pairs: 3;" in paper.methods
     assert f"note = {{SHA-256 {label_set.sha256}}}" in paper.references
     cited = {"shapes-labels-v1.0.0", "fire", "rbo"}
     assert {key for key in cited if f"\\cite{{{key}}}" in paper.methods + paper.tables} == cited

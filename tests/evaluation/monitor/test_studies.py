@@ -86,10 +86,16 @@ def test_a_lead_pauses_an_annotator_and_withdraws_their_orders(
     ("complete", "state", "at_desk", "text", "link"),
     [
         (0, "open", False, "Annotators find the study on their home page.", ""),
-        (0, "paused", False, "The study is paused. To get the missing orders of 2 videos,", ""),
-        (1, "open", False, "The analysis leaves out 1 video until", "Compare proxies with people"),
+        (
+            0,
+            "paused",
+            False,
+            "The study is paused. Open it again to get the missing orders of 2 videos.",
+            "",
+        ),
+        (1, "open", False, "The analysis leaves out 1 video with", "Compare proxies with people"),
         (1, "closed", False, "The study is closed. 1 video without", "Compare proxies with people"),
-        (2, "open", False, "Annotators have made all orders.", "Compare proxies with people"),
+        (2, "open", False, "No video is waiting for an annotator.", "Compare proxies with people"),
         (1, "open", True, "1 video cannot be ordered until a lead decides.", "Go to the desk"),
     ],
 )
