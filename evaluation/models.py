@@ -25,7 +25,7 @@ def label_set_storage() -> Storage:
 class LabelSummary(models.Model):
     """Figures that label sets and drafts have in common.
 
-    `sha256` is the hash of the uncompressed text.
+    `sha256` is the hash of the label file before compression.
     """
 
     sha256 = models.CharField(max_length=64)
@@ -56,9 +56,9 @@ class LabelSet(LabelSummary):
     MAJOR lacks pairs of the previous label set, or follows different guidelines or rules. The
     module `evaluation.release.selectors.proposals` computes which part increases.
 
-    `file` contains one line per judged pair with its label and counts. Its hash depends only on the
-    labels. `judgments_file` contains the single judgments with pseudonyms. Each label set has its
-    own pseudonyms, so that the annotators of two releases cannot be linked.
+    `file` contains one line per judged pair with its label, source and counts. `sha256` depends
+    only on these lines. `judgments_file` contains the single judgments with pseudonyms. Each label
+    set has its own pseudonyms, so that the annotators of two releases cannot be linked.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="label_sets")

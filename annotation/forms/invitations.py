@@ -49,7 +49,7 @@ class PeopleListForm(InvitationForm):
             except InvalidInput as error:
                 self.add_error(texts[0], str(error))
         elif not self.errors:
-            self.add_error("people", "Enter the people here, or choose a file.")
+            self.add_error("people", "Either enter the people here or choose a file.")
         return data
 
     def sent_values(self) -> list[tuple[str, str]]:

@@ -86,8 +86,8 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
 
     The log keeps them as withdrawn. Their tasks are updated as if the annotator had not answered,
     and other annotators get them. Tasks with a ruling, escalated tasks and unplayable tasks keep
-    their state. One transaction with about fifteen statements locks all tasks, so answers to them
-    wait until it ends.
+    their state. One transaction locks all tasks, so answers to them wait until it ends. It has
+    about fifteen statements, and some more for each task of a confirmation.
     """
     campaign, annotator = withdrawal.campaign, withdrawal.annotator
     check_can_lead(by, campaign.benchmark)
@@ -125,7 +125,10 @@ def _lock(campaign: Campaign, to_withdraw: Q) -> LockedTasks:
 
 
 def _withdraw(tasks: LockedTasks, annotator: Annotator, to_withdraw: Q) -> int:
-    """Withdraw the judgments and assignments, so that the person does not get the tasks again."""
+    """Withdraw the judgments, and release the assignments.
+
+    The annotator does not get the tasks of released assignments again.
+    """
     of_tasks = Among("task_id", tasks.ids)
     Assignment.objects.filter(of_tasks, annotator=annotator, state=AssignmentState.DONE).update(
         state=AssignmentState.RELEASED, slot=None

@@ -1,4 +1,4 @@
-"""Heartbeats and work of processes, records of backups and housekeeping, and tallies."""
+"""Heartbeats, working times of workers, records of backups and housekeeping, and tallies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 class Pulse(models.TextChoices):
-    """A process that must always run."""
+    """The scheduler, or the periodic task of the sweeper. Both must run regularly."""
 
     SCHEDULER = "scheduler", "Scheduler"
     SWEEPER = "sweeper", "Sweeper of jobs"
@@ -30,7 +30,10 @@ class Heartbeat(models.Model):
 
 
 class Tally(models.Model):
-    """A count that only grows. Workers store it, because Prometheus does not read from workers."""
+    """A count that only grows.
+
+    It is stored, because workers add to it too, and Prometheus does not read from workers.
+    """
 
     name = models.CharField(max_length=50, primary_key=True)
     value = models.BigIntegerField(default=0)
@@ -40,7 +43,7 @@ class Tally(models.Model):
 
 
 class WorkerTime(models.Model):
-    """The number and total duration of one kind of work, by all workers with the same name.
+    """How often all workers with the same name did one kind of work, and the total duration.
 
     work: the kind of a job, or the name of another task.
     """

@@ -1,7 +1,7 @@
 """Files that are sent in parts: begin an upload, receive its parts, or remove it.
 
-The offset of an upload is written after the bytes before it are on disk. So an upload continues at
-its offset after a killed web process, a closed browser or a power failure.
+The offset of an upload is stored only when all bytes up to it are on disk. So an upload continues
+at its offset after a killed web process, a closed browser or a power failure.
 """
 
 from __future__ import annotations
@@ -241,16 +241,16 @@ def _advance(upload: VideoUpload, offset: int, by: Actor) -> int:
 
 @transaction.atomic
 def end_upload(*, upload: VideoUpload, by: Actor) -> None:
-    """Remove an upload that is not prepared, with its file."""
+    """Remove an upload that is not being prepared, and its file unless it is in a video folder."""
     check_can_add_videos(by, upload.benchmark)
     if upload.state == UploadState.PROCESSING:
-        raise Conflict("The file is being prepared. Cancel it first.")
+        raise Conflict("The file is being prepared. Cancel the preparation first.")
     record(PoolingAct.VIDEO_UPLOADS_CANCELLED, by=by, on=upload.benchmark, after={"files": 1})
     delete_upload(upload)
 
 
 def delete_upload(upload: VideoUpload) -> None:
-    """Delete the row, and after the commit the file."""
+    """Delete the row and, after the commit, the file. A file in a video folder stays."""
     if not upload.is_in_folder:
         path = upload_path(upload)
         transaction.on_commit(lambda: path.unlink(missing_ok=True))

@@ -104,7 +104,7 @@ def test_an_answer_is_kept_for_a_day(client: APIClient) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_requests_at_the_same_time_one_claims_the_key() -> None:
+def test_only_one_of_several_simultaneous_requests_claims_the_key() -> None:
     user = make_user("rita")
     key = str(uuid.uuid4())
 

@@ -311,10 +311,10 @@ def test_head_and_cached_video(video: Video, researcher: Client) -> None:
 
 
 @pytest.mark.parametrize("prefix", ["", "/protected/"])
-def test_no_header_identifies_the_public_video(
+def test_no_header_contains_the_key_or_the_hash_of_a_video(
     video: Video, researcher: Client, settings: Any, prefix: str
 ) -> None:
-    """The hash of the imported file would identify it to everyone who has the public data set."""
+    """Anyone who has the data set could find the video by the hash of its file."""
     settings.MEDIA_ACCEL_PREFIX = prefix
     video.poster.save("a.jpg", ContentFile(CONTENT))
     video.sheet.save("a.jpg", ContentFile(CONTENT))

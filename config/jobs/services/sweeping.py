@@ -12,7 +12,8 @@ from config.jobs.models import Job, JobState
 from config.jobs.services.queue import delete_upload_of, send_job
 
 ATTEMPTS = 3
-# A worker takes a message from the queue and claims its job within this time.
+# A job that was sent less than this time ago does not count as lost, because a worker may have
+# taken its message and not yet claimed the job.
 CLAIMED_WITHIN = timedelta(seconds=60)
 
 
@@ -62,9 +63,10 @@ def _unsent() -> list[uuid.UUID]:
 def _lost() -> list[uuid.UUID]:
     """Return the ids of the queued jobs whose message is lost, for example if Redis was emptied.
 
-    A queued job that was sent has one message in the queue until a worker takes it. If there are
-    fewer messages than such jobs, the jobs that were sent first have lost theirs, because workers
-    take messages in the order in which they were sent.
+    A queued job that was sent has one message in the queue until a worker takes it. Workers take
+    messages in the order in which they were sent, so the messages that are left belong to the jobs
+    that were sent last. If there are fewer messages than such jobs, the jobs that were sent first
+    have lost their messages.
     """
     sent = Job.objects.filter(state=JobState.QUEUED, sent_at__isnull=False)
     old = sent.filter(sent_at__lt=Now() - Value(CLAIMED_WITHIN))

@@ -3,9 +3,9 @@
 `unbiased_relevance` returns a number t for each pair. The mean of t is 1 for a relevant pair and 0
 for any other pair. For a single label L, t is (L - f) / (1 - f - m), where f is the false alarm
 rate and m the miss rate (Rogan and Gladen 1978, American Journal of Epidemiology 107:71). It can be
-slightly below 0 or above 1. Wrong labels of different pairs are independent, so products of such
-numbers have the correct mean, too. This needs no assumption about how often pairs are relevant, or
-about how relevant pairs are distributed over the lists.
+slightly below 0 or above 1. If wrong labels of different pairs are independent, products of
+such numbers have the correct mean, too. No assumption is needed about how often pairs are relevant,
+or about how relevant pairs are distributed over the lists.
 
 `posterior_relevance` returns the probability that a pair with certain labels is relevant. It
 describes single pairs. Products of these probabilities are biased, because the model treats all
@@ -117,8 +117,8 @@ def unbiased_relevance(evidence: Evidence, groups: IntArray | None = None) -> Fl
     several labels it is a linear function of the posterior p: the line through
     (E[p | not relevant], 0) and (E[p | relevant], 1). These means are over the pairs with several
     labels. E[p | relevant] is estimated by the sum of p^2 divided by the sum of p. The result is
-    unbiased for any rule that requests a third label, if the decision to request a second label
-    does not depend on the first one.
+    unbiased if the decision to request a second label does not depend on the first one. Any rule
+    may decide on a third label.
 
     groups: int64 [n_pairs], from 0, groups of pairs with different error rates. Each group has its
     own line. A group in which fewer than 30 pairs have several labels has no line. For its pairs,

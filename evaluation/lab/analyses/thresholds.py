@@ -18,6 +18,6 @@ def step_field() -> forms.FloatField:
 
 
 def thresholds_of(step: float) -> list[float]:
-    """Return the multiples of the step that are above 0 and at most 1, and 1."""
+    """Return the multiples of the step up to 1. If 1 is not one of them, it is added."""
     found = [round(number * step, 6) for number in range(1, math.floor(1 / step + 1e-9) + 1)]
     return found if found[-1] == 1 else [*found, 1.0]

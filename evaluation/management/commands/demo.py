@@ -200,7 +200,7 @@ def build(progress: Progress) -> None:
     build_pool(
         benchmark=benchmark, options=PoolOptions(depth=DEPTH), by=OPERATOR, progress=progress
     )
-    # This run is imported after the pool is built, so the pool contains only pairs of other runs.
+    # This video-to-text run is imported after the pool was built, so it adds no pairs to the pool.
     import_run(
         benchmark=benchmark,
         path=files.runs["still-frame"],
@@ -225,7 +225,10 @@ def build(progress: Progress) -> None:
 
 
 def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:
-    """Compute two proxies: BoW, and SYN (PoS without WordNet). A stored proxy is not replaced."""
+    """Compute the proxies BoW and SYN, or PoS instead of SYN if WordNet is not installed.
+
+    A stored proxy is not replaced.
+    """
     for method in (Method.BOW, Method.SYN if has_wordnet() else Method.POS):
         options = ProxyOptions(method)
         compute_proxy(benchmark=benchmark, options=options, by=OPERATOR, progress=progress)
@@ -407,7 +410,8 @@ def check_free(port: int) -> None:
             probe.bind(("127.0.0.1", port))
         except OSError:
             raise InvalidInput(
-                f"The port {port} is in use. Choose another one, such as PORT={port + 1}."
+                f"The port {port} is in use. Choose another one: --port {port + 1}, or "
+                f"`make demo PORT={port + 1}`."
             ) from None
 
 

@@ -57,7 +57,7 @@ from evaluation.monitor.selectors.people import members_of
 from evaluation.monitor.views.orderings import study_page
 from evaluation.release.policies import can_evaluate, can_see_scores
 
-# All viewers of a campaign share one count of its tasks.
+# In each web process, all viewers of a campaign share one count of its tasks.
 PROGRESS_CACHE_SECONDS = {
     CampaignState.OPEN: 3,
     CampaignState.PAUSED: 3,

@@ -30,7 +30,7 @@ def unit_vectors(vectors: Vectors) -> Float32s:
     Raises InvalidInput if a number is not finite.
     """
     if not np.isfinite(vectors).all():
-        raise InvalidInput("a number of the embeddings is not finite")
+        raise InvalidInput("the embeddings contain a number that is not finite")
     wide = vectors.astype(np.float64)
     lengths = np.sqrt((wide**2).sum(axis=1, keepdims=True))
     units: Float32s = (wide / np.where(lengths > 0, lengths, 1)).astype(np.float32)

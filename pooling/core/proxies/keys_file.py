@@ -23,7 +23,7 @@ def read_keys(path: Path, source: str) -> dict[str, list[str]]:
     for name in ("captions", "videos"):
         found = content.get(name) if isinstance(content, dict) else None
         if not isinstance(found, list) or not all(isinstance(key, str) for key in found):
-            reason = f"the file needs an object whose {name!r} is a list of keys"
+            reason = f"the file must be a JSON object in which {name!r} is a list of keys"
             raise InvalidInput(reason, source=source)
         keys[name] = found
     return keys

@@ -394,7 +394,7 @@ def test_a_session_needs_its_csrf_token(anna: Browser, campaign: Campaign) -> No
     assert row_counts() == before
 
 
-def test_forms_and_text_of_other_sites_are_refused(anna: Browser, campaign: Campaign) -> None:
+def test_bodies_that_are_not_json_are_refused(anna: Browser, campaign: Campaign) -> None:
     (item,) = claimed(anna, campaign)
     body = json.dumps(an_answer(item))
     as_text = anna.post(JUDGMENTS, body, content_type="text/plain")

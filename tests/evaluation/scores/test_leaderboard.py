@@ -176,7 +176,8 @@ def test_the_page_of_a_run_shows_its_rank_and_unjudged_pairs(
     # The only unjudged pair may be relevant.
     assert lines["C@5"] == (third, (third, pytest.approx(2 / 3)), (3, 3))
     assert lines["AP"][1] is None
-    # C@1 reads one rank, and C@5 both ranks of the lists. Only v3 of c0 is unjudged.
+    # C@1 reads one rank. C@5 reads two, because the longest list has two. Only v3 of c0 is
+    # unjudged.
     shares = {
         line.cell.measure: (line.cell.read, line.cell.judged.number)
         for line in shown.context["lines"]
@@ -225,8 +226,8 @@ def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
     assert [name for name, _ in question.options["releases"]] == ["1.0.0", "1.0.1"]
     result = analyse(question=question).result
 
-    # The videos are those for c0, c1 and c2, in this order. At rank 1, A has v0, v0 and v3; B has
-    # v1, v1 and v3; C has v0, v3 and v2. The original positives are v0, v1 and v2. Label set 1.0.0
+    # At rank 1 for c0, c1 and c2, in this order, A has v0, v0 and v3; B has v1, v1 and v3; C has
+    # v0, v3 and v2. The original positives are v0, v1 and v2. Label set 1.0.0
     # adds the positives v1 for c0, v0 and v2 for c1, and v3 for c2. In label set 1.0.1, v1 is not
     # positive for c0.
     scores = {
@@ -286,8 +287,8 @@ def test_a_new_label_set_changes_the_leaderboard(benchmark: Benchmark, tmp_path:
     add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     assert question().key != before
-    # The leaderboard contains the draft only if it was requested. A later draft does not change
-    # the question.
+    # The leaderboard contains the draft only if it was requested. After a later draft, the earlier
+    # result is found as outdated.
     make_draft(benchmark=benchmark, by=OPERATOR)
     drafted = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
     first = analyse(question=drafted)

@@ -53,7 +53,7 @@ export class Viewing {
     ["pause", "waiting", "emptied"].forEach((event) => video.addEventListener(event, stop, { signal }));
     if (video.requestVideoFrameCallback) this.nextFrame(video);
     else video.addEventListener("timeupdate", () => this.onFrame(video.currentTime), { signal });
-    // A paused video presents no frame after its first.
+    // The first frame of a paused video may already be on the screen. The callback above is then not called.
     const paint = () => requestAnimationFrame(() => this.onPaint(video));
     if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) paint();
     else video.addEventListener("loadeddata", paint, { signal });

@@ -17,7 +17,7 @@ def cosines(rows, columns) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("cells", [1, 1 << 22])
-def test_negative_cosines_and_zeros_become_0(cells, monkeypatch) -> None:
+def test_negative_cosines_and_cosines_of_zero_vectors_become_0(cells, monkeypatch) -> None:
     monkeypatch.setattr(embeddings, "_BLOCK_CELLS", cells)
     rows = [[3.0, 4.0], [-1.0, 0.0], [0.0, 0.0]]
     assert cosines(rows, [[1.0, 0.0], [6.0, 8.0]]) == [[0.6, 1.0], [0.0, 0.0], [0.0, 0.0]]
@@ -31,7 +31,7 @@ def test_a_video_has_the_mean_of_its_captions() -> None:
 
 
 def test_wrong_embeddings_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="a number of the embeddings is not finite"):
+    with pytest.raises(InvalidInput, match="the embeddings contain a number that is not finite"):
         unit_vectors(np.array([[np.inf, 0.0]]))
     with pytest.raises(InvalidInput, match="the embeddings have 1 and 2 numbers per row"):
         cosines([[1.0]], [[1.0, 0.0]])

@@ -1,4 +1,4 @@
-"""Verbs, nouns and lemmas of captions by HanTa 1.2.1, whose model is in its package."""
+"""The verbs, nouns and lemmas that the tagger HanTa 1.2.1 finds in captions."""
 
 from __future__ import annotations
 
