@@ -198,7 +198,7 @@ def test_the_api_refuses_in_german(client_of_anna: Client, campaign: Campaign) -
     assert answer.json() == {"detail": "Diese Kampagne ist pausiert."}
 
 
-def test_a_german_page_changes_no_later_answer_of_its_thread(client_of_anna: Client) -> None:
+def test_a_german_page_changes_no_later_response_of_its_thread(client_of_anna: Client) -> None:
     assert english_left_in(german(client_of_anna, "/me/")) == []
     assert translation.get_language() == "en"
 

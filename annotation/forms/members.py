@@ -54,7 +54,7 @@ class MembersForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
         if not self.errors and not (data["people"] or data["names"] or data["file"]):
-            self.add_error("people", "Select an annotator, or enter a name.")
+            self.add_error("people", "Select an annotator, or enter or upload at least one name.")
         return data
 
 

@@ -50,8 +50,8 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
 def undo_ruling(*, ruling: Adjudication, by: User) -> Adjudication:
     """Return a pair to the desk, without the ruling. The log keeps the ruling.
 
-    A pair that was escalated is escalated again. The labels decide the state of every other pair:
-    it is in conflict again unless labels were withdrawn in the meantime. Published label sets do
+    A pair that was escalated is escalated again. Otherwise, the labels determine the state: the
+    pair is in conflict again unless labels were withdrawn in the meantime. Published label sets do
     not change. Raises `Conflict` if the ruling is already undone.
     """
     check_can_rule(by, ruling.task.campaign.benchmark)

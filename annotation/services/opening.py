@@ -31,10 +31,10 @@ from pooling.selectors.pools import get_latest_pool
 from pooling.selectors.proxies import get_proxy, values_of_proxy
 from pooling.selectors.runs import ranks_in_run
 
-# The last rank of each tier by best rank; the last tier has no end. Annotators get pairs of a lower
-# tier first.
+# Tiers by best rank: the last rank of each tier. One more tier has all other ranks. Annotators get
+# pairs of a lower tier first.
 TIER_ENDS = (1, 3, 10)
-# The lowest value of each tier by a proxy; the last tier has all lower values.
+# Tiers by a proxy: the lowest value of each tier. One more tier has all lower values.
 VALUE_TIERS = (0.8, 0.6, 0.4, 0.2)
 # The values of a task that are stored until its position is known.
 TASK = np.dtype([("pair_id", "i8"), ("unit", "i8"), ("n_pairs", "i4"), ("tier", "i1")])

@@ -144,8 +144,8 @@ def annotates_somewhere(user: Any) -> bool:
     return bool(scopes_of(user, Role.ANNOTATOR))
 
 
-# The navigation uses these permissions, because it belongs to no benchmark. Everywhere else, the
-# view passes the permissions to its template.
+# Permissions for code that belongs to no benchmark, such as the navigation. Pages of a benchmark
+# check its policies instead.
 rules.add_perm("accounts.annotate_somewhere", annotates_somewhere)
 rules.add_perm("accounts.lead_somewhere", leads_somewhere)
 rules.add_perm("accounts.research_somewhere", researches_somewhere)

@@ -1,8 +1,9 @@
 """The kinds of jobs, each with its function, the text of its result, and the page for a retry.
 
 Apps register their kinds in `tasks.py`, so this module does not depend on them. The modules `tasks`
-load all services and Celery. They are loaded only when a kind is needed, and most commands need
-none.
+load all services and Celery. Most commands do not need them, so a command loads them only when it
+needs a kind or a housekeeping step. Web processes, workers and the scheduler load them at their
+start.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Recognise files that are not text by their first bytes, to name them in an error."""
+"""Recognise types of binary files by their first bytes, so that an error can name the type."""
 
 from __future__ import annotations
 

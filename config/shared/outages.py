@@ -40,7 +40,7 @@ def is_disk_full(error: BaseException) -> bool:
 def broke_at_commit(error: BaseException) -> bool:
     """Return whether COMMIT raised the error.
 
-    Then the transaction may be stored although the program got no answer.
+    Then the transaction may be stored although the program received no confirmation.
     """
     wrapper: Any = BaseDatabaseWrapper
     commit = wrapper._commit.__code__

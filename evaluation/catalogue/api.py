@@ -25,7 +25,7 @@ from pooling.api.base import OfBenchmark
 from pooling.enums import MediaState
 from pooling.models import Benchmark
 
-# A page of pairs reads at most this number of parts, of 10,000 pairs each.
+# A page of pairs reads at most this number of parts. `pair_parts` describes their size.
 PARTS_PER_PAGE = 5
 PAIRS_HELP = "The number of pooled pairs."
 JUDGED_HELP = "The number of pooled pairs that have a label."

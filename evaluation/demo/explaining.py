@@ -1,4 +1,4 @@
-"""Explanations of why a caption is true of a video, or which parts are not."""
+"""Explanations: why a caption is true of a video, or which of its demands are not met."""
 
 from __future__ import annotations
 

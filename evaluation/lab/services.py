@@ -91,7 +91,7 @@ def check_same_code(requested_version: str) -> None:
 def compute_overview_analysis(
     *, benchmark: Benchmark, progress: Progress = no_progress
 ) -> AnalysisResult | None:
-    """Compute the analysis on the page of the benchmark; return None if there are no labels."""
+    """Compute the analysis on the page of the benchmark; return None if it is undefined."""
     try:
         question = build_question(get_analysis(OVERVIEW_ANALYSIS), benchmark, {})
     except InvalidInput:
@@ -135,10 +135,11 @@ def begin_paper(*, label_set: LabelSet, by: Actor) -> Job:
 def renew_analyses() -> int:
     """Begin the jobs that update outdated results, and return the number of jobs.
 
-    For each benchmark, the analysis on its page is updated, and so is each analysis that already
-    has a stored result. All use the default options. A new run, label set or code version
-    makes a result outdated. A benchmark waits until no run or label set has arrived for a while,
-    because several runs are often uploaded one after another. Failed jobs are not repeated.
+    For each benchmark with a label set or a stored result, the analysis on its page is updated, and
+    so is each analysis that already has a stored result. All use the default options. A new run,
+    label set or code version makes a result outdated. A benchmark waits until no run or label set
+    has arrived for a while, because several runs are often uploaded one after another. Failed jobs
+    are not repeated.
     """
     begun = 0
     used = Q(analysis_results__isnull=False) | Q(label_sets__isnull=False)

@@ -324,7 +324,11 @@ def _texts(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check(form: ProxyForm | MatrixForm | EmbeddingsForm) -> None:
-    """Check a request as the page does. Raises `ValidationError` with the errors by field."""
+    """Check a request as the page does.
+
+    Raises `InvalidInput` for an error of the whole form, or else `ValidationError` with the errors
+    by field.
+    """
     if not form.is_valid():
         if "__all__" in form.errors:
             raise InvalidInput(str(form.errors["__all__"][0]))

@@ -12,7 +12,7 @@ NAME_LENGTH = 100
 
 
 def check_name(name: str, noun: str) -> None:
-    """Raise `InvalidInput` if the name is empty, too long or hard to read."""
+    """Raise `InvalidInput` if the name is empty, too long or unprintable, or has outer spaces."""
     if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable() or name != name.strip():
         raise InvalidInput(
             f"The name of a {noun} must have 1 to {NAME_LENGTH} printable characters "

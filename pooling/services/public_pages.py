@@ -29,7 +29,7 @@ def change_public_page(
 ) -> PublicPage:
     """Make a benchmark public or private, and change what visitors see of it.
 
-    changes: the new values by the names in `PAGE_FIELDS` and by `is_public`; missing ones stay.
+    changes: the new values by the names in `PAGE_FIELDS` and `is_public`. Other values stay.
     Raises `NotPermitted` if `by` does not lead the benchmark, `Conflict` if it is archived, and
     `InvalidInput` for a value that is not valid.
     """

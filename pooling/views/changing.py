@@ -108,7 +108,7 @@ def get_benchmark_managed(request: HttpRequest, key: str) -> Benchmark:
 
 
 def is_saved(request: HttpRequest, form: forms.Form, save: Callable[[], object]) -> bool:
-    """Save a valid form. If the service refuses, add its error to the form and return False."""
+    """Save a valid form, and return whether it is saved. Add a service's error to the form."""
     if request.method != "POST" or not form.is_valid():
         return False
     try:

@@ -42,7 +42,7 @@ def test_the_newest_text_must_be_agreed_to() -> None:
     ]
 
 
-def test_the_check_costs_one_query() -> None:
+def test_the_check_needs_one_database_query() -> None:
     anna = factories.make_user("anna", Role.ANNOTATOR)
     consent_text()
     with CaptureQueriesContext(connection) as queries:

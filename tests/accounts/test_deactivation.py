@@ -299,13 +299,13 @@ def test_an_expired_session_cannot_send_answers(
     assert stored() == []
 
 
-def test_a_late_answer_to_an_unassigned_pair_is_refused(
+def test_a_late_answer_to_a_pair_of_another_annotator_is_refused(
     campaign: Campaign, anna: Annotator
 ) -> None:
-    (theirs,) = factories.claim(campaign, factories.make_annotator("ben"), 1)
+    (held_by_ben,) = factories.claim(campaign, factories.make_annotator("ben"), 1)
     browser = Browser(person_of(anna))
     deactivate_person(person=person_of(anna), by=admin())
-    assert browser.judge(theirs).status_code == 404
+    assert browser.judge(held_by_ben).status_code == 404
     assert stored() == []
 
 
@@ -333,5 +333,5 @@ def test_a_role_in_another_benchmark_does_not_help(campaign: Campaign, anna: Ann
     escalated = browser.post("/api/v1/escalations/", content, format="json")
     assert escalated.status_code == 403
     assert campaign.tasks.exclude(state="open").count() == 0
-    # A person who never held the pair gets the same answer.
+    # For a person who never held the pair, it does not exist.
     assert Browser(otto).judge(held).status_code == 404

@@ -96,7 +96,7 @@ def test_scopes_limit_rows() -> None:
     assert left(Scopes()) == []
 
 
-def test_roles_in_one_benchmark_cost_no_extra_query(campaign: Campaign) -> None:
+def test_roles_in_one_benchmark_need_no_extra_database_query(campaign: Campaign) -> None:
     addresses = ("/", "/jobs/", "/people/", "/benchmarks/tiny/", f"/campaigns/{campaign.pk}/")
 
     def count(user: User) -> dict[str, int]:
@@ -250,7 +250,7 @@ def test_a_lead_sees_the_annotators_of_their_benchmarks() -> None:
     assert seen(User.objects.get(username="rita")) == []
 
 
-def test_a_lead_deactivates_people_if_they_may_withdraw_all_their_roles() -> None:
+def test_leads_deactivate_only_people_whose_roles_they_may_all_withdraw() -> None:
     tim = make_member("tim", Role.LEAD, of="tiny")
     lea = factories.make_user("lea", Role.LEAD)
     anna = make_member("anna", Role.ANNOTATOR, of="tiny")

@@ -22,8 +22,8 @@ FORMATS = ("csv", "judgments", "qrels", "fire", "spreadsheet", "jsonl", "parquet
 # The formats that are exported with a tiny input. Other tests export all.
 TINY_FORMATS = ("csv", "parquet")
 SECONDS = 20
-# The memory for all labels may be larger than that for an eighth of them by this much. Some formats
-# need all labels at once, as arrays of some 100 bytes per pair.
+# An export of all labels may need this much more memory than an export of an eighth of them. Some
+# formats need all labels at once, as arrays of about 100 bytes per pair.
 GROWTH_LIMIT_MB = 120
 SHARE = 8
 

@@ -110,7 +110,11 @@ def log_in(username: str, role: Role) -> str:
 
 
 def verify() -> dict[str, Any]:
-    """Return the number of judgments, and of slots, pairs and tasks with too many of them."""
+    """Return the number of judgments, and the number of cases with too many counted judgments.
+
+    A slot may have one. An annotator may have one for each task. A task may have as many as it
+    requires.
+    """
     live = Judgment.objects.filter(state=JudgmentState.LIVE)
     per_slot = live.values("task", "slot").annotate(n=Count("pk")).filter(n__gt=1)
     per_person = live.values("task", "annotator").annotate(n=Count("pk")).filter(n__gt=1)

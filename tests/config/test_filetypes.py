@@ -50,7 +50,7 @@ def test_a_file_is_known_by_its_first_bytes(content: bytes, kind: str | None) ->
     assert describe_binary(content) == kind
 
 
-def test_an_upload_of_a_wrong_type_is_refused_and_read_from_its_start() -> None:
+def test_an_upload_of_a_wrong_type_is_refused_and_others_can_be_read() -> None:
     with pytest.raises(InvalidInput) as refused:
         check_is_readable(SimpleUploadedFile("x.csv", PNG), "A CSV or JSON file")
     assert str(refused.value) == "This is a PNG image. A CSV or JSON file is expected."
@@ -59,7 +59,7 @@ def test_an_upload_of_a_wrong_type_is_refused_and_read_from_its_start() -> None:
     assert file.read() == b"a,b\n"
 
 
-def test_a_command_names_it_as_well(tmp_path: Path) -> None:
+def test_a_command_names_the_wrong_type_as_well(tmp_path: Path) -> None:
     path = tmp_path / "run.trec"
     path.write_bytes(PNG)
     with pytest.raises(InvalidInput) as refused:

@@ -173,32 +173,32 @@ class Person:
             "X-CSRFToken": CSRF,
             "Content-Type": "application/json",
         }
-        # Statuses of answers that were neither a success nor one of `LATER`.
+        # Statuses of responses that were neither a success nor one of `LATER`.
         self.wrong: list[int] = []
 
     def get(self, path: str) -> int | None:
         return self._request("GET", path, None, {})[0]
 
     def post(self, path: str, body: object, **headers: str) -> tuple[int | None, dict[str, Any]]:
-        """Send a request. The status is None if no complete answer came."""
+        """Send a request. The status is None if no complete response arrived."""
         return self._request("POST", path, json.dumps(body).encode(), headers)
 
     def insist(self, path: str, body: object, *, seconds: float = 120) -> dict[str, Any]:
-        """Repeat a request until it succeeds, and return the answer."""
+        """Repeat a request until it succeeds, and return the response."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            status, answer = self.post(path, body)
+            status, response = self.post(path, body)
             if status in OK:
-                return answer
+                return response
             if status is not None and status not in LATER:
                 self.wrong.append(status)
             time.sleep(0.25)
-        raise TimeoutError(f"{path} has no answer: {self.wrong[-3:]}")
+        raise TimeoutError(f"{path} did not succeed: {self.wrong[-3:]}")
 
     def claim(self, campaign: int, count: int = 1) -> list[int]:
         """Claim tasks. Return the numbers of the assignments that the person then holds."""
-        answer = self.insist(f"/api/v1/campaigns/{campaign}/claim/", {"count": count})
-        return [item["assignment"] for item in answer["items"]]
+        response = self.insist(f"/api/v1/campaigns/{campaign}/claim/", {"count": count})
+        return [item["assignment"] for item in response["items"]]
 
     def _request(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]

@@ -2,14 +2,14 @@
 
     python -m tests.faults.world
 
-The process reads one command per line, and answers each with one line, a JSON object:
+The process reads one command per line. For each command, it prints a JSON object in one line:
 
     campaign PEOPLE PAIRS    a campaign, and sessions of annotators
     benchmark                a benchmark for imports
     soak PEOPLE PAIRS        both, and the session of a lead
     import_run NAME          an import of a run of that name
     upload_run NAME          an upload of a run for scoring, to the benchmark, which becomes public
-    sweep                    from now on, sweep jobs and settle uploads for scoring
+    sweep                    from now on, sweep jobs, and refuse uploads whose job gave no result
 """
 
 from __future__ import annotations

@@ -117,16 +117,16 @@ def content_of(s3: Any, name: str, bucket: str = "hearth") -> bytes:
 def signature_of(address: str, *, method: str = "GET") -> str:
     """Compute the signature of an address, as the documentation of S3 describes it."""
     parts = urlsplit(address)
-    given = sorted(
+    parameters = sorted(
         pair
         for pair in parse_qsl(parts.query, keep_blank_values=True)
         if pair[0] != "X-Amz-Signature"
     )
-    query = urlencode(given, quote_via=quote, safe="-_.~")
-    asked = [method, parts.path, query, f"host:{parts.netloc}\n", "host", "UNSIGNED-PAYLOAD"]
-    values = dict(given)
+    query = urlencode(parameters, quote_via=quote, safe="-_.~")
+    canonical = [method, parts.path, query, f"host:{parts.netloc}\n", "host", "UNSIGNED-PAYLOAD"]
+    values = dict(parameters)
     scope = values["X-Amz-Credential"].partition("/")[2]
-    digest = hashlib.sha256("\n".join(asked).encode()).hexdigest()
+    digest = hashlib.sha256("\n".join(canonical).encode()).hexdigest()
     key = b"AWS4" + KEYS["AWS_SECRET_ACCESS_KEY"].encode()
     for word in scope.split("/"):
         key = hmac.digest(key, word.encode(), "sha256")
@@ -167,8 +167,8 @@ def test_a_video_is_stored_in_parts_and_played_by_a_signed_address(
             kind,
             f"private, max-age={SECONDS}",
         )
-    asked = tus.client.head(f"/media/videos/{video.public_id}/")["Location"]
-    assert f"X-Amz-Signature={signature_of(asked, method='HEAD')}" in asked
+    address = tus.client.head(f"/media/videos/{video.public_id}/")["Location"]
+    assert f"X-Amz-Signature={signature_of(address, method='HEAD')}" in address
 
 
 def test_large_files_have_several_parts(bucket: Any, s3: Any) -> None:

@@ -28,7 +28,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Compare Hearth with reference figures.")
     parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
     parser.add_argument("--wordnet", type=Path, default=DEBIAN, help="folder of WordNet")
-    parser.add_argument("--only", choices=SOURCES, help="figures of one capability")
+    parser.add_argument("--only", choices=SOURCES, help="compare only these figures")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     options = Options(arguments.data, arguments.wordnet)

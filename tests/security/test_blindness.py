@@ -57,7 +57,7 @@ VOLATILE = [
         r"\d+ bytes [\d.]+ ms",
     )
 ]
-# Signing out, the times of the person's own sessions, and answers for programs on this machine.
+# Signing out, the times of the person's own sessions, and responses for monitoring programs.
 LEFT_OUT = ("/accounts/logout/", "/accounts/sessions/", "/healthz", "/readyz", "/metrics")
 HEADERS = {"Content-Length", "Expires", "Set-Cookie", "X-Request-ID"}
 
@@ -147,7 +147,7 @@ def bert_in(campaign: Campaign) -> APIClient:
 
 
 def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
-    """Return all responses that an annotator can get, in a fixed order, while they also judge."""
+    """Return all responses that an annotator can get: before, during and after judging."""
     caplog.clear()
     places = {
         "campaign": campaign.pk,
@@ -215,7 +215,7 @@ def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
     read_all("after")
     log = "\n".join(record.getMessage() for record in caplog.records)
     answers["log"] = (0, {}, log)
-    # The number depends on the places of the control pairs.
+    # The number of judged pairs depends on the places of the control pairs.
     assert judged >= 2
     return answers
 

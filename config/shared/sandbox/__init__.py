@@ -65,15 +65,15 @@ class Sandbox:
         Raises `InvalidInput` if the function does, or if the child crashes or exceeds a limit.
         Raises `OSError` if the function does.
         """
-        answer = self._ask({"limits": asdict(limits), "arguments": arguments})
-        if "errno" in answer:
-            raise OSError(answer["errno"], os.strerror(answer["errno"]), answer["filename"])
-        if "reason" in answer:
-            raise InvalidInput(answer["reason"])
-        return answer["value"]
+        response = self._request({"limits": asdict(limits), "arguments": arguments})
+        if "errno" in response:
+            raise OSError(response["errno"], os.strerror(response["errno"]), response["filename"])
+        if "reason" in response:
+            raise InvalidInput(response["reason"])
+        return response["value"]
 
     def is_isolated(self) -> bool:
-        """Return whether the kernel stops the children from connecting and starting programs."""
+        """Return whether the kernel refuses children that use a network or start a program."""
         self._started()
         return self._is_isolated
 
@@ -85,15 +85,15 @@ class Sandbox:
             self._server.communicate()
             self._server = None
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _request(self, request: dict[str, Any]) -> dict[str, Any]:
         server = self._started()
         with suppress(BrokenPipeError):
             server.stdin.write(json.dumps(request).encode() + b"\n")  # type: ignore[union-attr]
             server.stdin.flush()  # type: ignore[union-attr]
-        answer = _read(server)
-        if not answer:
+        response = _read(server)
+        if not response:
             self.close()
-        return answer or {"reason": "the process was killed"}
+        return response or {"reason": "the process was killed"}
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._server is not None:
@@ -119,7 +119,7 @@ class Sandbox:
 
 
 def _read(server: subprocess.Popen[bytes]) -> dict[str, Any]:
-    """Return the next answer. It is empty if the process died."""
+    """Return the next response. It is empty if the process died."""
     line = server.stdout.readline()  # type: ignore[union-attr]
     return dict(json.loads(line)) if line.endswith(b"\n") else {}
 

@@ -111,8 +111,9 @@ def pair_parts(
 ) -> Iterator[PairPart]:
     """Yield the pooled pairs that pass all filters in the order of their codes, part by part.
 
-    query, video: numbers. after: the first pair is the one that follows this code. Each part reads
-    about `PAIRS_PER_PART` pairs, and can be empty.
+    query, video: numbers. after: the first pair is the one that follows this code. A part reads
+    about `PAIRS_PER_PART` pairs. With `video`, it reads the pairs of this video with
+    `CAPTIONS_PER_PART` captions. A part can be empty.
     """
     pairs, space = pooled_pairs_per_caption(benchmark), benchmark.pair_space
     is_wanted = pairs > 0

@@ -255,9 +255,10 @@ def pseudonyms_by_answers(
 ) -> TextColumn:
     """Return for each judgment the pseudonym of its annotator in a published judgments file.
 
-    An annotator has the pseudonym with exactly the same answers. If several annotators have the
-    same answers, any assignment of their pseudonyms gives the same file. An annotator whose answers
-    are not in the file has an empty pseudonym. annotators, codes, labels, queues: int64 [n].
+    An annotator gets the pseudonym that has exactly the same answers. If several annotators have
+    the same answers, any assignment of their pseudonyms gives the same file. An annotator whose
+    answers are not in the file gets an empty pseudonym. annotators, codes, labels, queues:
+    int64 [n].
     """
     numbers = [{key: n for n, key in enumerate(keys)} for keys in (query_keys, video_keys)]
     p_codes, pseudonyms, p_labels, p_queues = parse_judgments_file(published, *numbers)

@@ -22,12 +22,12 @@ def widest_spreads(
     count: int,
     rng: np.random.Generator,
 ) -> tuple[IntArray, IntArray]:
-    """Return the pairs with the largest difference between the highest and the lowest proxy.
+    """Return the pairs with the largest difference between the values of the proxies.
 
     proxies: [n_queries, n_items] each. queries: the queries to choose from, int64, ascending.
     skipped: queries and items of pairs that must not be chosen. Returns the queries and the items,
-    at most `count`, the largest difference first. Equal differences are in random order. Only the
-    first item of each query is a candidate.
+    at most `count`, the largest difference first. Equal differences are in random order. For each
+    query, only the item with its largest difference is a candidate.
     """
     n_items = proxies[0].shape[1]
     place = np.full(proxies[0].shape[0], -1)

@@ -60,7 +60,7 @@ class _TextPairs:
         self.texts, self.keys = query_texts(benchmark), video_keys(benchmark)
         self.found = label_set_labels(label_set)
         codes = self.found.codes
-        # FIRE's loader compares texts character by character, so the benchmark's rule is not used.
+        # FIRE's loader compares texts exactly, so the benchmark's rule for equal texts is not used.
         shared = text_pair_codes(codes, first_equal(self.texts, EXACT), self.space)
         # The indices of the pairs, sorted by text pair, and the position at which each text pair
         # begins in this order.

@@ -57,7 +57,7 @@ def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
         if found is None:
             raise InvalidInput(
                 f"The benchmark {benchmark.key} has no label set yet. Publish one with "
-                "publish_labels, or choose the original positives with --labels original."
+                "publish_labels, or select the original positives (labels: original)."
             )
         return found
     version = parse_version(which)
@@ -146,7 +146,7 @@ def _repeat(
     """Repeat each row of judgments or rulings for all pairs to which it applies.
 
     Returns the codes of these pairs, and the index of the row of each, ascending. own: codes of
-    pairs with their own rows. Of all shared rows, only those that show such a pair apply to it.
+    pairs with their own rows. A shared row applies to such a pair only if its task shows that pair.
     """
     shared = np.flatnonzero(units != OWN_CAPTION)
     place, pairs = expand_text_pairs(units[shared], first_equal, space)

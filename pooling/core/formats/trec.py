@@ -21,7 +21,7 @@ from pooling.core.problems import Problems
 _TOP = re.compile(r"<top\b[^>]*>", re.IGNORECASE)
 _END = re.compile(r"</top>", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(\w+)[^>]*>")
-# The labels that classic topics have after their tags.
+# The words, such as `Number:`, that classic topics have after their tags.
 _LABEL = re.compile(r"^\s*(?:Number|Topic|Description)\s*:\s*", re.IGNORECASE)
 _RELEVANCE = re.compile(r"-?[0-9]{1,9}")
 _COLUMNS = 4

@@ -39,7 +39,7 @@ class Command(HearthCommand):
             choices=DIRECTIONS,
             default=Direction.TEXT_TO_VIDEO.value,
             help="what the lists contain: videos for each caption, or captions for each video; "
-            "both: one run of each, from a matrix; default: text-to-video",
+            "both: a run of each direction, from a matrix; default: text-to-video",
         )
         parser.add_argument(
             "--depth",

@@ -22,7 +22,7 @@ BREAK: Answer = (0, {}, b"")
 
 @dataclass
 class Script:
-    """Answers in their order, and the requests that got them. The last answer is repeated."""
+    """Responses in their order, and the requests that received them. The last one is repeated."""
 
     answers: list[Answer]
     url: str = ""
@@ -79,7 +79,7 @@ def busy(status: int, after: str) -> Answer:
     return status, {"Retry-After": after}, b'{"detail": "busy"}'
 
 
-def test_a_busy_site_is_asked_again_after_the_time_it_states(waits: list[float]) -> None:
+def test_a_request_to_a_busy_site_is_repeated_after_the_stated_time(waits: list[float]) -> None:
     with serving(busy(429, "7"), busy(503, "2"), busy(409, "1"), OK) as script:
         assert Hearth(script.url, "secret").post("x/")["results"] == []
     assert waits == [7, 2, 1]

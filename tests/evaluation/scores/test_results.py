@@ -26,7 +26,7 @@ from tests import factories
 
 @pytest.fixture
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
-    """Make one label set and three runs. C is not scored."""
+    """A benchmark with one label set and three runs. C is not scored."""
     made = factories.make_benchmark(tmp_path)
     for number, system in enumerate(("A", "=B", "C")):
         factories.make_run(tmp_path, made, {"c0": [f"v{number}", "v3"]}, system=system)
@@ -284,7 +284,7 @@ def test_evaluate_by_an_unknown_label_set(benchmark: Benchmark, researcher: Clie
     assert (answer.status_code, Job.objects.count()) == (400, 0)
 
 
-def test_publishing_twice_at_the_same_time_queues_one_job(
+def test_publishing_again_while_the_job_waits_queues_no_second_job(
     benchmark: Benchmark, client: Client
 ) -> None:
     client.force_login(factories.make_user("lena", Role.LEAD))

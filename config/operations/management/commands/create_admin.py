@@ -32,7 +32,7 @@ class Command(HearthCommand):
         parser.add_argument(
             "--new-link",
             action="store_true",
-            help="print a new link for an admin who exists, for example after a lost password",
+            help="print a new link for an existing admin, for example after a lost password",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:
@@ -42,7 +42,10 @@ class Command(HearthCommand):
             if person is None or not is_admin(person):
                 raise NotFound(f"There is no active admin {username}.")
         elif person is not None:
-            raise Conflict(f"{username} exists. Use --new-link to print a link for a new password.")
+            raise Conflict(
+                f"There is already an account {username}. If it belongs to an admin, --new-link "
+                "prints a link for a new password."
+            )
         else:
             person = create_user(
                 username=username,

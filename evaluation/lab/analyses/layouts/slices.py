@@ -103,7 +103,7 @@ def tables(result: SlicesResult) -> list[Table]:
     tables = [slices]
     if result.get("differences"):
         tables.append(_differences_table(result, percent))
-    # Tags and agreement are not numbers.
+    # Tags and agreement are not numbers, so they have no correlations.
     return [*tables, correlations] if result["correlations"] else tables
 
 

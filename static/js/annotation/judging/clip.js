@@ -1,4 +1,5 @@
-// One video. A short one is fetched completely before it is shown, so that it plays offline.
+// One video. A short one is fetched completely before it is shown, so that it plays offline. If its address
+// is on another site, the video element loads it instead.
 
 import { translate } from "./texts.js";
 

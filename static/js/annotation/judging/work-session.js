@@ -1,8 +1,8 @@
-// A work session: answers in one tab with less than half an hour between any two, even after reloads.
-// It numbers the answers and suggests breaks.
+// A work session: answers in one tab with less than half an hour from each answer to the next, even
+// after reloads. It numbers the answers and suggests breaks.
 
 const ENDS_AFTER_MS = 30 * 60 * 1000;
-// A break is at least this long without an answer.
+// A period without an answer is a break if it is at least this long.
 const BREAK_MS = 5 * 60 * 1000;
 const KEY = "hearth-sitting";
 

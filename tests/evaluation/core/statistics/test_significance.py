@@ -103,7 +103,7 @@ def test_effect_of_differences_that_are_equal_except_for_rounding_is_undefined()
         ([1, math.inf], None, "not a finite number"),
     ],
 )
-def test_difference_rejects_too_few_queries(
+def test_difference_rejects_too_few_queries_and_infinite_values(
     differences: list[float], clusters: list[int] | None, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):

@@ -120,7 +120,10 @@ def test_senses_of_a_table() -> None:
 
 
 def test_senses_of_wordnet(wordnet) -> None:
-    """The sense whose definition has most words of the caption wins, or the first of several."""
+    """The sense whose definition has the most words of the caption is chosen.
+
+    If several definitions have equally many, the first of these senses is chosen.
+    """
     lesk = Lesk.of(wordnet)
     bank, river, either = Word("bank", "bank"), {"river", "sloping"}, {"house", "river"}
     first, second = wordnet.senses("bank", Part.NOUN)
