@@ -1,4 +1,7 @@
-"""A run whose import takes some seconds, for tests that interrupt it. It needs no Django."""
+"""A run whose import takes some seconds, for tests that interrupt it.
+
+This module does not need Django.
+"""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ def all_rows() -> dict[str, list[Row]]:
 def as_parameter(value: Any) -> Any:
     if isinstance(value, memoryview):
         return bytes(value)
-    is_text_there = connection.vendor == "sqlite" and isinstance(value, datetime | date)
-    return str(value) if is_text_there else value
+    is_stored_as_text = connection.vendor == "sqlite" and isinstance(value, datetime | date)
+    return str(value) if is_stored_as_text else value
 
 
 def write(rows: dict[str, list[Row]]) -> bool:

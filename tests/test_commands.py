@@ -485,7 +485,8 @@ def test_an_error_in_a_file_is_reported_with_its_line(judged: Path, fail: Fail) 
                 *("import_benchmark", "other", "--captions", judged / "captions.csv"),
                 *("--videos", bad),
             ),
-            "line 2: the file name '../x.mp4' leads out of the media folder; use a relative path",
+            "line 2: the file name '../x.mp4' is not allowed; use a path inside the media folder, "
+            "without '..', backslashes and colons",
         ),
     ]
     for content, words, reason in cases:

@@ -48,7 +48,7 @@ class WebServer:
 
 @contextmanager
 def web_server(home: Path, **variables: str) -> Iterator[WebServer]:
-    """Start gunicorn with these variables, and stop it at the end."""
+    """Start gunicorn with these environment variables, and stop it at the end."""
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
     command = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]

@@ -29,7 +29,7 @@ class CampaignForm(PolicyForm):
     double_percent = percent_field(
         "Pairs with an extra label (%)",
         10,
-        "These pairs measure agreement. If two labels differ, a third annotator judges the pair.",
+        "These pairs measure agreement. Without a majority, another annotator judges the pair.",
     )
     labels_max = number_field(
         "Maximum labels per pair",

@@ -72,7 +72,7 @@ def open_confirmation(
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,
-            # Annotators see the name. It must not reveal that these pairs have a positive label.
+            # Annotators see the name. It must not reveal that these pairs are labelled relevant.
             name=name or f"{benchmark.key} {Campaign.objects.count() + 1}",
             seed=seed,
             guideline=latest_guideline(benchmark),

@@ -235,7 +235,10 @@ def _case_context(case: DeskCase) -> dict[str, Any]:
 def _take_decision(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     form = DeskForm(request.POST, labels=_labels_to_rule(campaign))
     if not form.is_valid():
-        raise InvalidInput("A ruling needs a pair at the desk and a label of the scale.")
+        raise InvalidInput(
+            f"The decision must be a label of the scale, {REOPEN} or {EXCLUDE}, for a task at the "
+            "desk. The reason must not be too long."
+        )
     data = form.cleaned_data
     task = get_object_or_404(JudgmentTask, pk=data["task"], campaign=campaign)
     # The next pair is found before the ruling removes this one from the queue.
@@ -289,7 +292,7 @@ def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | N
 
 
 def _keys(request: HttpRequest, campaign: Campaign) -> KeysContext:
-    """Return the keys of the desk. Actions of the judging room have the same keys as there."""
+    """Return the keys of the desk. Actions shared with the judging room have the same keys."""
     labels = _labels_to_rule(campaign)
     annotator = Annotator.objects.filter(user=cast(User, request.user)).first()
     preferences = annotator.preferences if annotator else {}

@@ -62,7 +62,7 @@ def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
 def _show_results(
     request: HttpRequest, campaign: Campaign, results: list[NamedMember]
 ) -> HttpResponse:
-    """Show the result for each name, with a form for those that are still to be added."""
+    """Show the result for each name, and the form to add more annotators."""
     others = _annotators_outside(campaign)
     context = {
         "benchmark": campaign.benchmark,

@@ -1,4 +1,4 @@
-"""Claim an idempotency key for a request, store its answer, or free the key."""
+"""Claim an idempotency key for a request, store its response, or free the key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 from config.idempotency.models import KEY_LENGTH, KeyedRequest
 from config.shared.errors import Conflict, InvalidInput
 
-# The time for which answers are kept.
+# The time for which responses are kept.
 KEPT = timedelta(days=1)
 # No request takes longer than this. After this time, the process of the request must have died.
 DONE_WITHIN = timedelta(minutes=15)
@@ -25,17 +25,19 @@ class KeyReused(Conflict):
 
 
 class StillRunning(Conflict):
-    """The same request is being done. Its answer will come later."""
+    """The same request is being done. Its response will be stored later."""
 
 
 def claim_key(*, user_id: int, key: str, sha256: str) -> KeyedRequest:
-    """Return the row of the key: a new one without a status, or the answer of an earlier request.
+    """Return the row of the key: a new one without a status, or one with an earlier response.
 
     Raises `InvalidInput` if the key is not valid, `KeyReused` if the key belongs to a request with
     other content, and `StillRunning` if the same request is being done.
     """
     if not (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable()):
-        raise InvalidInput(f"The Idempotency-Key must have 1 to {KEY_LENGTH} ASCII characters.")
+        raise InvalidInput(
+            f"The Idempotency-Key must have 1 to {KEY_LENGTH} printable ASCII characters."
+        )
     for _ in range(TRIES):
         expired_requests().filter(user_id=user_id, key=key).delete()
         made = _insert(user_id, key, sha256)
@@ -55,7 +57,7 @@ def store_answer(*, request: KeyedRequest, status: int, body: str) -> None:
 
 
 def free_key(*, request: KeyedRequest) -> None:
-    """Delete the row of a request that created nothing, so that it can be repeated."""
+    """Delete the row of a request that created nothing, so that the key can be used again."""
     KeyedRequest.objects.filter(pk=request.pk, status=None).delete()
 
 

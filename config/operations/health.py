@@ -35,7 +35,7 @@ SILENT_AFTER = timedelta(minutes=3)
 # A job whose lease ended this long ago should have been swept.
 SWEPT_AFTER = timedelta(minutes=3)
 BROKER_SECONDS = 2
-# Each process computes the answers to monitors at most once in this time, so that many requests
+# Each process computes the findings for monitors at most once in this time, so that many requests
 # cannot occupy the server.
 FRESH_SECONDS = 2.0
 
@@ -83,7 +83,7 @@ def _run(name: str, check: Check) -> Finding:
         return Finding(
             name,
             False,
-            f"The database refused the query ({type(error).__name__}).",
+            f"The database reported an error ({type(error).__name__}).",
             "Look at the check of the migrations and at the log of the web process.",
         )
 

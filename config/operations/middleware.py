@@ -1,4 +1,4 @@
-"""The outermost middleware: ids, log lines and times of requests, and the answers to monitors."""
+"""The outermost middleware: ids, log lines and times of requests, and the responses to monitors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REQUEST_ID = "X-Request-ID"
 VALID_ID = re.compile(r"[0-9A-Za-z_-]{8,64}")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 PROBES = {"/healthz", "/readyz", "/metrics"}
-# The answers are text for programs. A browser that opens one must not treat it as a page.
+# The responses are text for programs. A browser that opens one must not treat it as a page.
 PROBE_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 access = logging.getLogger(ACCESS)

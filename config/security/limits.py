@@ -20,7 +20,7 @@ def throttled(probe: Probe) -> str:
 def body_size(probe: Probe) -> str:
     maximum = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     is_small = maximum and maximum <= BODY_BYTES_MAX
-    return "" if is_small else "DATA_UPLOAD_MAX_MEMORY_SIZE is too large."
+    return "" if is_small else "DATA_UPLOAD_MAX_MEMORY_SIZE is not set or is too large."
 
 
 @requirement("5.3.1", "Uploaded files are outside the folders whose files the server sends.")

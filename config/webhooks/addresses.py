@@ -48,7 +48,9 @@ def check_url(url: str) -> None:
     if not url.isascii() or not url.isprintable() or " " in url or not host:
         raise AddressRefused("The address must look like https://hooks.example/hearth.")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise AddressRefused("The address must not contain a password or a fragment (#).")
+        raise AddressRefused(
+            "The address must not contain a user name, a password or a fragment (#)."
+        )
     is_allowed_host = host in settings.WEBHOOK_PRIVATE_HOSTS
     if parts.scheme != "https" and not (parts.scheme == "http" and is_allowed_host):
         raise AddressRefused("The address must begin with https://.")
@@ -57,7 +59,11 @@ def check_url(url: str) -> None:
 
 
 def resolve(url: str) -> Target:
-    """Look up the host of a URL. Raises `AddressRefused` if one of its addresses is private."""
+    """Look up the host of a URL.
+
+    Raises `AddressRefused` as `check_url` does. It is also raised if the host has no address, or a
+    private one that WEBHOOK_PRIVATE_HOSTS does not allow.
+    """
     check_url(url)
     parts = urlsplit(url)
     host, is_https = parts.hostname or "", parts.scheme == "https"

@@ -36,7 +36,7 @@ DELETED = {
 
 
 def delete(request: Request, target: Target) -> Response:
-    """Delete an object, and answer with the job if it has many rows."""
+    """Delete an object. If it has many rows, return the job that deletes it."""
     job = delete_or_enqueue(target, cast(User, request.user))
     return accepted(job) if job else Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -44,8 +44,10 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
         model = Delivery
         fields = ["id", "event", "state", "attempts", "status", "answer", "due_at", "created_at"]
         extra_kwargs = {
-            "status": {"help_text": "The HTTP status of the last answer; null if there was none."},
-            "answer": {"help_text": "The beginning of the last answer, or why there was none."},
+            "status": {
+                "help_text": "The HTTP status of the last response; null if there was none."
+            },
+            "answer": {"help_text": "The beginning of the last response, or why there was none."},
             "due_at": {"help_text": "When the next attempt may begin, if the state is `queued`."},
         }
 
@@ -53,7 +55,7 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
 # The base of the views below. It has no docstring, for the same reason as `OfBenchmark`.
 class OfWebhooks(OfBenchmark):
     permission_classes = [IsLead]
-    # A stored answer would contain the secret.
+    # A stored response would contain the secret.
     accepts_idempotency_key = False
 
     @property
@@ -75,7 +77,7 @@ class Webhooks(OfWebhooks, generics.ListAPIView[Webhook]):
 
     @extend_schema(request=NewWebhookSerializer, responses={201: CreatedWebhookSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Create a webhook. The answer contains its `secret`, which is not shown again.
+        """Create a webhook. The response contains its `secret`, which is not shown again.
 
         `run_scored` is sent each time a run is scored, except for private runs. A run that is
         uploaded for scoring is private, so its event is sent when it is published.
@@ -121,7 +123,7 @@ class DeliveryRepeat(OfWebhooks):
 
     @extend_schema(request=None, responses={202: DeliverySerializer})
     def post(self, request: Request, key: str, pk: int, delivery: str) -> Response:
-        """Send an ended delivery again. The answer is 409 while the delivery is queued."""
+        """Send an ended delivery again. The status is 409 while the delivery is queued."""
         found = generics.get_object_or_404(self.webhook.deliveries.all(), pk=delivery)
         repeated = repeat_delivery(delivery=found, by=cast(User, request.user))
         return Response(DeliverySerializer(repeated).data, status=status.HTTP_202_ACCEPTED)

@@ -47,8 +47,9 @@ def parse_videos(
 ) -> VideosFile:
     """Read `video_id` and any of the optional columns `file,url,duration`.
 
-    A row is an error if its key is invalid or repeated, if its file name leads out of the media
-    folder, if its URL is not plain http(s), or if its duration is not a number of seconds above 0.
+    A row is an error if its key is invalid or repeated, if its file name could lead out of the
+    media folder, if its URL is not plain http(s), or if its duration is not a number of seconds
+    above 0.
     Errors are added to `problems`. If `problems` is None, the first error is raised.
     """
     problems = problems or Problems(stop_at=1)
@@ -92,7 +93,10 @@ def _file_fault(name: str) -> str | None:
         return f"the file name {shown(name)} is too long or has unprintable characters"
     # On Windows a backslash separates folders and a colon ends the name of a drive.
     if name.startswith("/") or ".." in parts or "\\" in name or ":" in name:
-        return f"the file name {shown(name)} leads out of the media folder; use a relative path"
+        return (
+            f"the file name {shown(name)} is not allowed; use a path inside the media folder, "
+            "without '..', backslashes and colons"
+        )
     return None
 
 

@@ -104,7 +104,7 @@ def _copy_streams(
     container: InputContainer, source: Path, out: OutputContainer, video: VideoStream
 ) -> None:
     copy = out.add_stream_from_template(video, opaque=True)  # needs no encoder for this codec
-    if video.sample_aspect_ratio:  # only the file may state it, not the stream
+    if video.sample_aspect_ratio:  # the container may state it when the stream does not
         copy.codec_context.sample_aspect_ratio = video.sample_aspect_ratio
     copies: dict[int, Stream] = {video.index: copy}
     if (audio := audio_of(container)) is not None:

@@ -97,7 +97,10 @@ def cancel_uploads(*, benchmark: Benchmark, by: Actor) -> int:
 
 @transaction.atomic
 def retry_uploads(*, benchmark: Benchmark, by: Actor, ids: Sequence[UUID] | None = None) -> int:
-    """Prepare refused files again, all by default, and return their number."""
+    """Queue refused files again if they are still stored. Return their number.
+
+    ids: the files to retry; None for all.
+    """
     check_can_add_videos(by, benchmark)
     refused = benchmark.uploads.filter(state=UploadState.REFUSED, is_kept=True, offset=F("size"))
     if ids is not None:

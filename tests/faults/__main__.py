@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from config.shared.processes import raise_on_signals
+from config.shared.words import counted
 from tests.benchmarks.commands import ROOT
 from tests.faults.clocks import shift_clocks
 from tests.faults.copies import copy_under_writers
@@ -90,7 +91,8 @@ def main() -> int:
             drill = DRILLS[name]
             rounds = options.rounds or (drill.long if options.long else drill.short)
             for database in drill.databases if options.long else drill.databases[-1:]:
-                print(f"{name}, {database}, {rounds} rounds ...", file=sys.stderr, flush=True)
+                text = f"{name}, {database}, {counted(rounds, 'round')} ..."
+                print(text, file=sys.stderr, flush=True)
                 rows.append(run(drill, postgres if database == POSTGRESQL else None, rounds))
                 print(rows[-1][0], file=sys.stderr, flush=True)
     if options.json:

@@ -70,7 +70,7 @@ for (const [what, status, errors] of [
   });
 }
 
-test("an answer that is no page is reported, and the form is not sent again", async () => {
+test("a response that is not a page is reported, and the form is not sent again", async () => {
   browser.answer("bad gateway", h("body"));
   browser.server.on("/start/", () => ({ status: 502, body: "bad gateway" }));
   form.requestSubmit(button);

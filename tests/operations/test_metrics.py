@@ -40,7 +40,7 @@ def read(client: Client | None = None, **headers: str) -> tuple[int, dict[str, f
 
 
 @pytest.mark.django_db
-def test_only_this_machine_or_the_token_reads(settings: Any) -> None:
+def test_only_this_machine_or_a_client_with_the_token_may_read(settings: Any) -> None:
     assert read()[0] == 200
     assert read(Client(REMOTE_ADDR="10.0.0.7"))[0] == 404
     assert read(Client(REMOTE_ADDR=""))[0] == 404
@@ -55,7 +55,7 @@ def test_only_this_machine_or_the_token_reads(settings: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_what_the_database_shows() -> None:
+def test_metrics_that_are_read_from_the_database() -> None:
     now = timezone.now()
     Job.objects.create(kind="evaluate", title="a", created_at=now - timedelta(minutes=10))
     Job.objects.create(kind="evaluate", title="b")

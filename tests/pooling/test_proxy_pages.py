@@ -367,7 +367,8 @@ def test_the_database_keeps_proxies_out_of_archived_benchmarks(
         Proxy.objects.create(**row, name="late")
 
 
-def test_a_backup_and_housekeeping_include_the_file_of_a_proxy(proxy: Proxy) -> None:
+def test_the_file_of_a_proxy_is_a_named_file(proxy: Proxy) -> None:
+    """A backup copies named files, and housekeeping does not remove them."""
     assert StoredFile("proxies", proxy.file.name) in named_files(run_query)
 
 

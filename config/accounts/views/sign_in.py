@@ -140,7 +140,7 @@ def send_confirmation(request: HttpRequest, person: User) -> None:
 @only_for(is_active)
 @require_http_methods(FORM_METHODS)
 def sessions(request: HttpRequest) -> HttpResponse:
-    """List the devices on which the person is signed in, and end their sessions."""
+    """List the devices on which the person is signed in, or end one session or all others."""
     person = cast(User, request.user)
     if request.method == "POST":
         return _end(request, person)

@@ -16,8 +16,8 @@ weight      number of times that the text contains the gram * (ln((1 + n) / (1 +
             number of counted texts, and df the number of those that contain the gram (Salton and
             Buckley 1988; smoothed as by default in scikit-learn)
 similarity  cosine of the weights of two texts: 0 if they have no common gram, 1 if they are equal
-            after normalisation. Other texts have 1 only if they contain the same grams the same
-            number of times.
+            after normalisation. Other texts have 1 only if they contain the same grams in the same
+            proportions.
 ==========  =======================================================================================
 """
 

@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.words import counted
 from evaluation.release.enums import Change
 from evaluation.release.services import publish_label_set
 from pooling.selectors.benchmarks import get_benchmark
@@ -53,6 +54,8 @@ class Command(HearthCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            "label set {version}: {pairs:,} pairs, {relevant:,} relevant, {pending:,} pending, "
-            "{conflicted:,} in conflict, {judgments:,} judgments\nsha256 {sha256}".format(**result)
+            f"label set {result['version']}: {counted(result['pairs'], 'pair')}, "
+            f"{result['relevant']:,} relevant, {result['pending']:,} pending, "
+            f"{result['conflicted']:,} in conflict, {counted(result['judgments'], 'judgment')}\n"
+            f"sha256 {result['sha256']}"
         )

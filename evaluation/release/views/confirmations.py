@@ -21,7 +21,7 @@ from pooling.policies import benchmarks_seen_by
 @only_for(can_see_scores)
 @require_POST
 def run_confirm(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    """Queue a campaign that requests second labels for the sole positives on which C@k depends."""
+    """Start a job that opens a campaign, in which the sole positives of C@k get second labels."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
     found = get_object_or_404(Run, benchmark=benchmark, pk=pk)

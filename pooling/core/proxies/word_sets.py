@@ -29,7 +29,7 @@ _BLOCK_CELLS: Final = 4 << 20
 def frequent_words(captions: Sequence[Iterable[W]], percent: int) -> frozenset[W]:
     """Return the words of at least `percent` % of the captions. Each caption counts a word once.
 
-    Section 4 of Wray et al. uses 25 % for videos with several captions. Fewer than `100 / percent`
+    Section 4 of Wray et al. uses 25 % for videos with several captions. Up to `100 / percent`
     captions therefore keep all words.
     """
     counts = Counter(word for caption in captions for word in set(caption))

@@ -41,7 +41,7 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-def test_the_query_of_the_counts_uses_its_index(tmp_path: Path) -> None:
+def test_the_database_query_of_the_counts_uses_its_index(tmp_path: Path) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("PostgreSQL reads a table of three rows without its index")
     campaign = make_campaign(tmp_path)

@@ -40,11 +40,11 @@ def server(transactional_db: None, tmp_path: Path) -> Iterator[WebServer]:
 def request(
     server: WebServer, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, str]:
-    """Return the status and the text of an answer, which may come before the body was sent."""
+    """Return the status and the text of the response. It may come before the body was sent."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
-        # The server sends its answer to a refused body, and then closes the connection.
+        # The server sends its response to a refused body, and then closes the connection.
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.request(method, path, body, named)
         answer = connection.getresponse()

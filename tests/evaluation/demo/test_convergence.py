@@ -21,7 +21,7 @@ from evaluation.demo.systems import score_systems
 VIDEOS, CAPTIONS = 30, 150
 DEPTHS = (0, 1, 2, 4, 8, 16, VIDEOS)
 SHARES = (0, 0.25, 0.5, 0.75, 0.9, 1)
-# Measures in the first row can only increase with more labels.
+# With more labels, these measures can only increase.
 GROWING = "C@1 C@5 P@5 RR"
 MEASURES = [parse_measure(name) for name in f"{GROWING} R@5 AP AP(found) nDCG".split()]
 # Limits of the error that remains when all pairs are labelled by simulated annotators: by the most
@@ -95,7 +95,7 @@ def test_scores_converge_to_the_true_ones(
     # With only the original positives the error is large. With all labels it is exactly 0.
     assert (errors[0][:, column("C@1")] > 0.1).all()
     assert found[-1].tolist() == truth.tolist()
-    # No score decreases, and none exceeds the true score.
+    # No score of the growing measures decreases, and none exceeds the true score.
     growing = [column(name) for name in GROWING.split()]
     steps = np.diff(np.array(found)[:, :, growing], axis=0)
     assert (steps >= 0).all()

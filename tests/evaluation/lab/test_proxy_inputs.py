@@ -56,7 +56,7 @@ def test_all_proxies_are_the_default(benchmark: Benchmark) -> None:
     assert question_with(benchmark, "words").provenance["proxies"] == {"words": hashes["words"]}
 
 
-def test_an_address_can_have_several_proxies() -> None:
+def test_an_address_can_name_several_proxies() -> None:
     data = submitted_data(ProxiesForm, QueryDict("proxies=words&proxies=near&labels=original"))
     assert data == {"proxies": ["words", "near"], "labels": "original"}
 
@@ -84,7 +84,7 @@ def test_a_proxy_of_other_captions_is_refused(benchmark: Benchmark) -> None:
         load_proxies(question_with(benchmark).inputs)
 
 
-def test_an_analysis_can_read_neither_labels_nor_runs(benchmark: Benchmark) -> None:
+def test_an_analysis_need_not_read_labels_or_runs(benchmark: Benchmark) -> None:
     class Form(ProxiesForm):
         labels = only = runs = None
 

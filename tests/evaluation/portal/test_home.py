@@ -148,7 +148,7 @@ def test_without_benchmarks_there_is_nothing_to_do() -> None:
     assert "No task waits for a lead, because there is no benchmark yet." in text
     assert "To import one, you need a file with its captions" in text
     text = home_of(factories.make_user("rosa", Role.RESEARCHER))
-    assert "There is no benchmark yet. An admin of this project can import one." in text
+    assert "There is no benchmark yet. A lead or an admin of this site can import one." in text
     assert "To do" not in text
 
 
@@ -256,7 +256,7 @@ def test_training_is_the_main_button_before_admission(tmp_path: Path) -> None:
     assert f'href="/campaigns/{campaign.pk}/judge/"' not in page
 
 
-# --- Queries --------------------------------------------------------------------------------
+# --- Database queries -----------------------------------------------------------------------
 
 
 def test_database_queries_do_not_grow_with_the_work(tmp_path: Path) -> None:

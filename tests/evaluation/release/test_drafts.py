@@ -130,9 +130,9 @@ def test_a_draft_without_judgments_is_not_created(benchmark: Benchmark) -> None:
 def test_judgments_of_other_benchmarks_are_not_read(benchmark: Benchmark, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = make_benchmark(tmp_path / "other", key="other")
-    with CaptureQueriesContext(connection) as question:
+    with CaptureQueriesContext(connection) as queries:
         assert labels_fingerprint(other).as_list() == [0, 0, 0, 0, 0, 0]
-    assert not [entry for entry in question if 'FROM "annotation_judgment"' in entry["sql"]]
+    assert not [entry for entry in queries if 'FROM "annotation_judgment"' in entry["sql"]]
 
 
 def test_answers_to_gold_make_no_draft(benchmark: Benchmark) -> None:

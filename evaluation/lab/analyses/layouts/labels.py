@@ -121,7 +121,7 @@ def tables(result: LabelsResult) -> list[Table]:
             ],
             [result["originals"]],
             note="Scores count all original positives as positive, including rejected ones, "
-            "unless only the labels are selected.",
+            "unless “Labels only” is selected.",
         ),
         Table(
             "by-number",

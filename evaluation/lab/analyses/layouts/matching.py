@@ -21,9 +21,9 @@ BY = {"original": ORIGINAL_POSITIVES, "matched": "Matched captions", "labelled":
 
 
 TOO_FEW = (
-    "The halves of the videos have too few judged pairs to choose a similarity on one half and "
-    "report figures from the other. Therefore only equal captions match. To compare similar "
-    "captions, enter a similarity."
+    "At least one half of the videos has no pair that was judged relevant. Therefore no similarity "
+    "can be chosen on one half and tested on the other, and only equal captions match. To compare "
+    "similar captions, enter a similarity."
 )
 
 
@@ -180,8 +180,7 @@ def charts(result: MatchingResult) -> list[Chart]:
         Chart(
             "curve",
             "Matching captions compared with human labels",
-            "Three lines over the minimum similarity: precision rises with it, recall falls, and "
-            "F1 is highest in between.",
+            "Three lines show precision, recall and F1 at each minimum similarity.",
             spec(
                 rows,
                 LINES,

@@ -104,7 +104,7 @@ def tables(result: ProxyNdcgResult) -> list[Table]:
                 Column("left_out", "Left out", "count"),
                 Column("without_full", "Without R = 1", "count"),
                 Column("depth", "Ranks scored", "count"),
-                Column("items", "of", "count"),
+                Column("items", "All ranks", "count"),
             ],
             [{**row, **row["gains"][gain]} for row in result["rows"]],
         ),

@@ -19,8 +19,8 @@ export function inOrder(captions, places) {
 }
 
 // Return the place of a dragged row with these edges, which was at `from`. `middles`: the middle of
-// each row before the drag passes it. A row passes another when its edge reaches the other's middle,
-// so that rows of different heights do not swap back and forth.
+// each row where it is now. A row passes another when its edge passes the other's middle, so that
+// rows of different heights do not swap back and forth.
 export function placeOfDragged(from, { top, bottom }, middles) {
   const below = middles.findLastIndex((middle, place) => place > from && bottom > middle);
   const above = middles.findIndex((middle, place) => place < from && top < middle);

@@ -118,7 +118,7 @@ def test_order_by_hand(strategy: str, query: int, expected: list[int]) -> None:
     assert videos_of(order_of(strategy, repeated(4)), query) == expected
 
 
-def test_pairs_are_relevant_from_the_grade_rel_on() -> None:
+def test_rel_is_the_lowest_relevant_grade() -> None:
     runs = {"A": [[0, 1, 2]], "B": [[3, 4, 5]]}
     graded = pool_of(runs, {(0, video): 1 + (video == 3) for video in range(6)})
     assert videos_of(order_of("move-to-front", graded), 0) == [0, 1, 2, 3, 4, 5]
