@@ -29,7 +29,7 @@ TOO_SHORT = "less than a minute of work"
 MIN_HOURS = 1 / 60
 NUMBERS = [
     Column("judged", "Judged", "count"),
-    Column("rate", "Labels per hour", "count"),
+    Column("rate", "Answers per hour", "count"),
     Column("seconds", "Median time", "seconds"),
     Column("relevant", "Relevant labels", "percent sign"),
     Column("agreement", "Agrees with others", "percent sign"),

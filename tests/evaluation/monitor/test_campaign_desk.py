@@ -715,7 +715,7 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
     assert "2 answers of" in text_of(desk.get(f"/jobs/{job.pk}/").content)
     page = text_of(person_page(desk, campaign, "ben"))
     assert "2 answers were withdrawn" in page
-    assert "Labels per hour no labels" in page
+    assert "Answers per hour no labels" in page
     assert "by lena Reason: guesses" in page
     assert "This annotator has no counted answers here." in text_of(desk.get(address).content)
     again = desk.post(address, {"reason": "again"})
