@@ -108,7 +108,7 @@ def test_visitors_see_what_hearth_is() -> None:
 def test_an_account_without_a_role_sees_a_message() -> None:
     assert home_of(factories.make_user("nora")).endswith(
         "Your account has no role yet, so there is nothing to see or do. "
-        "An admin of this project can give you one."
+        "An admin of this site can give you one."
     )
 
 
