@@ -1,8 +1,8 @@
 """The database triggers that protect judgments, label sets and archived benchmarks.
 
 Judgments of people on this site cannot be deleted. Imported judgments can be deleted with their
-campaign until a label set of the benchmark is published. Label sets cannot be deleted. An archived
-benchmark cannot get new runs, proxies, pools, campaigns or label sets.
+campaign until the next label set of the benchmark is published. Label sets cannot be deleted. An
+archived benchmark cannot get new runs, proxies, pools, campaigns or label sets.
 
 A migration that alters one of the tables on SQLite must create the triggers again, because Django
 copies the table.

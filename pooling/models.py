@@ -523,12 +523,12 @@ class BenchmarkImport(models.Model):
 
 
 class VideoUpload(models.Model):
-    """A file on its way to a video: sent in parts, then prepared by a job.
+    """A file on its way to a video: sent in parts, or found in a folder or bucket.
 
-    A video has at most one row. An archive has a row without a video, and its members get separate
-    rows. The file is below `VIDEO_UPLOAD_ROOT` under the id of the row, or at `folder_path` below
-    `VIDEO_FOLDER`, where it stays. If `folder_path` is an address (`s3://…`), the job fetches the
-    file from this bucket.
+    A job prepares the file. A video has at most one row. An archive has a row without a video, and
+    its members get separate rows. The file is below `VIDEO_UPLOAD_ROOT` under the id of the row, or
+    at `folder_path` below `VIDEO_FOLDER`, where it stays. If `folder_path` is an address
+    (`s3://…`), the job fetches the file from this bucket.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -65,7 +65,8 @@ def ensure_postgres(*, own: bool = False) -> str:
             return check_answers(url, 5432)
         for role in ("postgres", getpass.getuser()):
             if accepts_role(LOCAL, 5432, role):
-                # With one name for all, two runs at the same time would drop each other's database.
+                # Each run uses another name. Otherwise, two runs at the same time would drop each
+                # other's database.
                 return f"postgres://{role}@{LOCAL}:5432/hearth_{os.getpid()}"
     return start_postgres(find_or_install(find_postgres, "postgresql"))
 
@@ -93,8 +94,8 @@ def forbid_real_time_priority() -> None:
 
     The audio threads of Chromium request a real-time priority. Two such threads that wait for a
     lock can occupy both cores of a small machine, so that the thread with the lock never runs. The
-    tests once stopped for an hour because of this. Without the capability, the kernel refuses the
-    priority and Chromium continues without it.
+    tests once stopped for an hour because of this. Without the capability CAP_SYS_NICE, the kernel
+    refuses the priority and Chromium continues without it.
     """
     if AS_ROOT and sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""The API as a whole: access, answers and description."""
+"""The API as a whole: access, responses and description."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ def test_a_session_needs_its_csrf_token_everywhere(benchmark: Benchmark) -> None
     assert row_counts() == before
 
 
-# --- Answers ----------------------------------------------------------------------------------
+# --- Responses --------------------------------------------------------------------------------
 
 
 def test_a_benchmark_with_its_runs(benchmark: Benchmark) -> None:
@@ -464,7 +464,7 @@ def test_a_bad_upload_fails_with_file_line_and_reason(benchmark: Benchmark) -> N
         {"file": "not a file"},
     ],
 )
-def test_an_invalid_upload_is_400(benchmark: Benchmark, values: dict[str, Any]) -> None:
+def test_an_invalid_upload_is_refused(benchmark: Benchmark, values: dict[str, Any]) -> None:
     assert upload(client_for(Role.RESEARCHER), b"x", **values).status_code == 400
     assert Job.objects.count() == 0
 
@@ -494,7 +494,7 @@ def test_an_upload_can_have_any_name(benchmark: Benchmark, name: str) -> None:
         {"depth": 2, "runs": ["no such run"]},
     ],
 )
-def test_an_invalid_pool_is_400(benchmark: Benchmark, values: dict[str, Any]) -> None:
+def test_an_invalid_pool_is_refused(benchmark: Benchmark, values: dict[str, Any]) -> None:
     client = client_for(Role.LEAD)
     answer = client.post(API + "benchmarks/tiny/pools/", values, format="json")
     assert answer.status_code == 400

@@ -1,7 +1,8 @@
 """Files of judgments that were made elsewhere: CSV, TREC qrels and FIRE JSON.
 
 The format is recognised by the start of the file. CSV starts with a header, and FIRE JSON with a
-brace. Qrels have four columns, separated by spaces or tabs: caption, iteration, video, label.
+brace or a bracket. Qrels have four columns, separated by spaces or tabs: caption, iteration, video,
+label.
 """
 
 from __future__ import annotations

@@ -60,7 +60,10 @@ def unknown_pairs(tasks: QuerySet[JudgmentTask], annotator: Annotator) -> QueryS
 
 
 def next_in_training(campaign: Campaign, membership: Membership, count: int) -> list[JudgmentTask]:
-    """Return the training items that the annotator has not seen, in the order of the queue."""
+    """Return the first `count` training items that the annotator can get, in the queue's order.
+
+    A paused annotator gets none.
+    """
     if not _lock(membership):
         return []
     return list(_shown(_open_gold(campaign, membership.annotator).order_by("position"))[:count])

@@ -68,15 +68,19 @@ class Policy:
         if self.gold_last < 1:
             raise PolicyFault("gold_last", "The accuracy requirement needs at least one answer.")
         if not 0 <= self.gate_last <= 10_000:
-            raise PolicyFault("gate_last", "The entry requirement uses at most 10,000 answers.")
+            raise PolicyFault(
+                "gate_last",
+                f"The entry requirement must use 0 to 10,000 answers, not {self.gate_last:,}.",
+            )
 
     def _check_labels(self) -> None:
         check_share("double_share", "share of pairs with an extra label", self.double_share)
         if not 1 <= self.labels_each <= self.labels_max <= LABELS_MOST:
             raise PolicyFault(
                 "labels_max",
-                f"The labels per pair must be 1 to {LABELS_MOST} and must not exceed the maximum. "
-                f"They are {self.labels_each}, and the maximum is {self.labels_max}.",
+                "The labels per pair must be at least 1 and must not exceed the maximum, which "
+                f"must be at most {LABELS_MOST}. They are {self.labels_each}, and the maximum is "
+                f"{self.labels_max}.",
             )
         if self.double_share and self.labels_each == self.labels_max:
             raise PolicyFault(

@@ -64,7 +64,7 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
         self.log_failure("wrong name or password", request, credentials)
 
     def log_failure(self, why: str, request: HttpRequest, credentials: dict[str, Any]) -> None:
-        """Log a failed sign-in. Anyone can type the name, so `%r` escapes it."""
+        """Log a failed sign-in. Anyone can type any text as the name, so `%r` escapes it."""
         name = credentials.get("email") or credentials.get("username") or ""
         logger.warning(
             "Sign-in failed (%s): %r from %s",
@@ -112,8 +112,8 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Make single sign-on the only way to sign in to an account found by its e-mail address.
 
-        Another person may have created this account and entered the address. Otherwise, this
-        person could still sign in with the password.
+        Another person may have created this account and entered the address. Without this step,
+        that person could still sign in with the password.
         """
         if sociallogin._did_authenticate_by_email:
             leave_only_single_sign_on(person=sociallogin.user)

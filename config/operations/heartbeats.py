@@ -1,4 +1,4 @@
-"""Store the heartbeats of processes, the work of workers, and tallies of events."""
+"""Store heartbeats, the time that workers spend on jobs and tasks, and tallies of events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEASE_EXPIRIES = "lease_expiries"
 
 
 def beat(pulse: Pulse) -> None:
-    """Store that the process has just done its work. The time is that of the database."""
+    """Store that the scheduler or the sweeper has just run. The time is that of the database."""
     if not Heartbeat.objects.filter(name=pulse).update(at=Now()):
         Heartbeat.objects.update_or_create(name=pulse, defaults={"at": Now()})
 

@@ -1,7 +1,7 @@
 """Files in a bucket of S3, or of a server that speaks the same protocol.
 
-Objects of Hearth are private. They are written once, in parts if they are large, and read by signed
-addresses that expire. This module imports boto3, so only sites with a bucket import it.
+Objects of Hearth are private. Large ones are written in parts. Browsers read objects at signed
+addresses, which expire. This module imports boto3, so only sites with a bucket import it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from config.shared.outages import BucketUnavailable
 PART_BYTES = 16 << 20
 # A larger object is copied to the disk of uploads when it is read. A smaller one stays in memory.
 MEMORY_BYTES = 1 << 20
-# The number of objects in each answer to a listing.
+# The number of objects in each response to a listing.
 OBJECTS_PER_PAGE = 1000
-# The error codes for an object that does not exist. An answer to HEAD has only a status.
+# The error codes for an object that does not exist. A response to HEAD has only a status.
 NOT_FOUND = ("NoSuchKey", "404")
 
 # Checks use these limits, because monitors and load balancers wait for their result.
@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 
 def client_config(addressing_style: str) -> Config:
-    """Return how to sign requests and how long to wait for an answer.
+    """Return how a client signs requests, how long it waits, and how often it repeats requests.
 
     addressing_style: `virtual` if each bucket has its own host, else `path`.
     """

@@ -107,7 +107,7 @@ def render_rows(constant: Sequence[Column], columns: Sequence[Column]) -> Iterat
 
     Each row contains the fields of `constant` and then those of `columns`. A column of `constant`
     has one value for all rows. In `columns`, the columns of one size (`is_of_one_size`) must come
-    first. No Python object is made for a field of these.
+    first. No Python objects are made for their fields.
     """
     sized = [column for column in columns if is_of_one_size(column)]
     others = columns[len(sized) :]

@@ -130,7 +130,7 @@ def plan_deletion(instance: models.Model) -> Plan:
 
 @contextmanager
 def deletion(instance: models.Model, *, lock: models.Model) -> Iterator[Plan]:
-    """Yield the plan of a deletion in its transaction, in which the caller carries it out.
+    """Begin the transaction of a deletion, and yield the plan, which the caller carries out in it.
 
     lock: the row that every import and build locks first. Raises `Conflict` if other data prevents
     the deletion, even if another transaction has just stored these data.

@@ -19,7 +19,7 @@ IDEMPOTENCY_KEY = "Idempotency-Key"
 # The additional errors of operations that accept the header.
 KEY_ERRORS = {
     "409": "The request conflicts with stored data, or the first request with this idempotency "
-    "key is still being done.",
+    "key is not finished yet.",
     "422": "Another request already used the idempotency key.",
 }
 PARAMETERS = {"key": "The key of the benchmark."}
@@ -44,7 +44,7 @@ class SummarySchema(AutoSchema):
             return []
         text = (
             "A text of your choice. Repeating the request with the same text within a day has no "
-            "further effect, and returns the first answer again."
+            "further effect, and returns the first response again."
         )
         return [OpenApiParameter(IDEMPOTENCY_KEY, str, OpenApiParameter.HEADER, description=text)]
 

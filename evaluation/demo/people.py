@@ -44,7 +44,8 @@ COMMENTS = (
 def make_accounts() -> None:
     """Create the accounts with which people try the demo. All have the same password.
 
-    An account that an earlier version of the demo created is marked as a demo account.
+    An account that an earlier version of the demo created is marked as a demo account if it still
+    has this password.
     """
     for username, role in ACCOUNTS.items():
         person = User.objects.filter(username=username).first()

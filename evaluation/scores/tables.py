@@ -190,7 +190,10 @@ def result_order(sort: str) -> Order:
 
 
 def ranking_measure(sort: str) -> str:
-    """Return the measure by which the table is sorted, or the first if it is not a measure."""
+    """Return the measure by which the table is sorted.
+
+    If the table is sorted by another column, return the first measure.
+    """
     key = sort.removeprefix("-")
     return key if key in TABLE_MEASURES else TABLE_MEASURES[0]
 
@@ -208,7 +211,7 @@ def result_rows(
 def mark_best(rows: Sequence[ResultRow]) -> None:
     """Mark the highest score of each column and direction, and all scores equal to it.
 
-    Nothing is marked if fewer than two runs are scored.
+    Nothing is marked in a direction with fewer than two scored runs.
     """
     for own in by_direction(rows):
         _mark_best(own)

@@ -87,7 +87,7 @@ def withdrawn_runs(benchmark: Benchmark) -> list[Run]:
 
 
 def private_runs(benchmark: Benchmark) -> list[Run]:
-    """Return the private runs, for their scores. Nothing else may show them.
+    """Return the private runs. Use them only for scoring, so that they stay private.
 
     Withdrawn runs are included, because their uploader can restore them. Refused runs are left out,
     because they cannot be restored.

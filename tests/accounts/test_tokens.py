@@ -1,4 +1,4 @@
-"""API tokens: their rights, their expiry, and when they end."""
+"""API tokens: their rights, their expiry, and what revokes them."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_an_operation_needs_its_right() -> None:
     }
     assert [list(statuses.values())[start : start + 3] for start in (0, 3, 6)] == [
         [200, 403, 403],
-        # The answer is 400, because the upload contains no file.
+        # The status is 400, because the upload contains no file.
         [403, 400, 403],
         [403, 403, 200],
     ]
@@ -194,7 +194,7 @@ def test_a_token_needs_a_name_a_right_and_a_valid_period(rita: User) -> None:
         create_token(by=rita, name="50", rights=read, days=None)
 
 
-def test_no_one_revokes_the_token_of_another(rita: User) -> None:
+def test_no_one_revokes_the_token_of_another_person(rita: User) -> None:
     token_of(rita)
     with pytest.raises(NotFound):
         revoke_token(token_id=ApiToken.objects.get().pk, by=admin())

@@ -62,15 +62,17 @@ def measure(
     excluded = [f"--exclude={name}" for name in OWN_ROWS]
     dumped = on_old("manage.py", "dumpdata", *excluded, f"--output={dump}")
     loaded = run(home, targets[1], "manage.py", "loaddata", dump, "--verbosity=0")
-    mine, theirs = rows_of(targets[0]), rows_of(targets[1])
+    rows_moved, rows_loaded = rows_of(targets[0]), rows_of(targets[1])
     return {
-        "rows": sum(mine.values()),
+        "rows": sum(rows_moved.values()),
         "move_seconds": round(moved, 1),
         "dumpdata_seconds": round(dumped, 1),
         "loaddata_seconds": round(loaded, 1),
         "times_faster": round((dumped + loaded) / moved, 1),
         "differences": sorted(
-            table for table in mine if mine[table] != theirs[table] and table != "auth_group"
+            table
+            for table, number in rows_moved.items()
+            if number != rows_loaded[table] and table != "auth_group"
         ),
     }
 

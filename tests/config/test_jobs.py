@@ -322,7 +322,7 @@ def left_running(attempts: int, lease: timedelta) -> Job:
     )
 
 
-def test_a_job_whose_worker_died_is_queued_again_up_to_three_times() -> None:
+def test_a_job_whose_worker_died_is_queued_again_and_fails_at_the_third_death() -> None:
     once, twice = left_running(1, PAST), left_running(2, PAST)
     thrice, alive = left_running(3, PAST), left_running(1, SOON)
 
@@ -381,7 +381,7 @@ def test_an_unavailable_broker_loses_nothing(
     try:
         started = time.monotonic()
         job = import_job(benchmark)
-        assert time.monotonic() - started < 60  # not as long as the broker is unavailable
+        assert time.monotonic() - started < 60  # it does not wait until the broker is available
         assert (now(job).state, now(job).sent_at) == (JobState.QUEUED, None)
     finally:
         use_broker(*before)
@@ -398,7 +398,7 @@ def test_an_unavailable_broker_does_not_keep_dead_jobs_running(settings: Any) ->
     before = app.conf.broker_url, app.conf.broker_transport_options
     use_broker("redis://127.0.0.1:1/0", settings.REDIS_TRANSPORT_OPTIONS)
     try:
-        with pytest.raises(BrokerError):  # logged by the worker; beat runs again
+        with pytest.raises(BrokerError):  # the worker logs this, and the sweeper runs again later
             sweep_jobs()
     finally:
         use_broker(*before)
@@ -499,7 +499,7 @@ def test_interruptions_without_end_fail_the_job(kind: Any, monkeypatch: pytest.M
     assert now(job).is_uncertain
 
 
-def test_interruptions_are_no_deaths_of_a_worker() -> None:
+def test_an_interruption_is_not_counted_as_the_death_of_a_worker() -> None:
     job = left_running(4, PAST)
     Job.objects.filter(pk=job.pk).update(interruptions=2)
     assert sweep_jobs() == (1, 0)
@@ -515,7 +515,7 @@ def test_interruptions_are_no_deaths_of_a_worker() -> None:
 
 def test_a_full_database_fails_the_job(kind: Any) -> None:
     if connection.vendor != "sqlite":
-        pytest.skip("PostgreSQL has no limit of its size")
+        pytest.skip("PostgreSQL does not limit the size of a database")
 
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         with transaction.atomic():

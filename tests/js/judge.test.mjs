@@ -95,7 +95,7 @@ describe("judging", () => {
     assert.deepEqual([body.corrects, body.missing, body.guideline], [false, null, 1]);
   });
 
-  test("the second half of a double click answers nothing", async () => {
+  test("the second click of a double click answers no pair", async () => {
     await room.look();
     const [, relevant] = room.element.querySelectorAll("[data-label]");
     relevant.fire("click", { detail: 1 });

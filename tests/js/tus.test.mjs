@@ -60,7 +60,7 @@ beforeEach(async () => {
       return { querySelector: () => (reason ? { textContent: reason } : null) };
     }
   };
-  // The real functions take an unknown number of turns.
+  // The real function takes an unknown number of turns of the event loop.
   mock.method(crypto.subtle, "digest", async (_, part) => createHash("sha256").update(part).digest());
   file = { name: "v1 ü.mp4", lastModified: 7, size: CONTENT.length, slice: partOf };
   tus = await load("pooling/tus");
@@ -107,7 +107,7 @@ test("a file that was begun before continues at its offset", async () => {
 });
 
 for (const status of [0, 409, 423, 460, 503]) {
-  test(`after the answer ${status} to a part, the server is asked for the offset`, async () => {
+  test(`after the status ${status} for a part, the script requests the offset`, async () => {
     server.answers = [201, 204, status, 0];
     const seen = sendInParts();
     await settle();
@@ -125,7 +125,7 @@ for (const [answers, reason] of [
   [[507], "Refused: The reason"],
   [["redirect"], "Refused: You are signed out. Sign in again."],
 ]) {
-  test(`a final answer ends with its reason: ${answers}`, async () => {
+  test(`a final response ends the upload with its reason: ${answers}`, async () => {
     server.answers = answers;
     const seen = sendInParts();
     await settle();

@@ -1,4 +1,7 @@
-"""The files in config/deploy agree with the code and with docs/operations.md."""
+"""The files in config/deploy agree with the code and with docs/operations.md.
+
+Other tests here are about the first admin, and about settings that a site must not have.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +126,7 @@ def request_bytes_max(address: str) -> int:
 
 
 def test_nginx_of_debian_accepts_the_settings_of_the_http_block() -> None:
-    # Debian 12 and 13 set these there, and nginx refuses the same directive twice.
+    # Debian 12 and 13 set these in the http block, and nginx refuses the same directive twice.
     of_debian = {"sendfile", "tcp_nopush", "types_hash_max_size", "server_tokens", "default_type"}
     of_debian |= {"ssl_protocols", "ssl_prefer_server_ciphers", "access_log", "gzip"}
     text = (DEPLOY / "nginx" / "http.conf").read_text(encoding="utf-8")
@@ -148,7 +151,7 @@ def test_the_dashboard_shows_metrics_that_exist(db: None) -> None:
     assert documented <= families
 
 
-def test_the_units_run_what_exists() -> None:
+def test_the_units_run_files_that_exist() -> None:
     for unit in (DEPLOY / "systemd").glob("*.service"):
         for command in re.findall(r"^ExecStart=(.*)$", unit.read_text(), re.M):
             assert command.startswith("/opt/hearth/.venv/bin/"), unit

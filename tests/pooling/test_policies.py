@@ -210,7 +210,9 @@ def test_runs_and_pools_store_who_made_them(
     assert [pool.created_by for pool in Pool.objects.all()] == [lena]
 
 
-def test_pages_show_who_made_runs_and_pools(benchmark: Benchmark, client: Client) -> None:
+def test_the_page_of_a_run_without_a_person_names_the_command_line(
+    benchmark: Benchmark, client: Client
+) -> None:
     client.force_login(make_user("rosa", Role.RESEARCHER))
     run = Run.objects.get()
     assert "by the command line" in client.get(f"/benchmarks/tiny/runs/{run.pk}/").text

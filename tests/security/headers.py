@@ -1,4 +1,4 @@
-"""The security headers that each answer of the site must have."""
+"""The security headers that each response of the site must have."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ POLICY = {"default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "sc
 STATIC = "/static/"
 MEDIA = "/media/"
 PROBES = ("/healthz", "/readyz", "/metrics")
-# Answers that a browser may keep, but no other cache.
+# Responses that a browser may cache, but not a shared cache.
 MAY_BE_KEPT = (MEDIA, *PROBES)
-# The policies of files that people have uploaded, and of answers for monitors.
+# The policies of files that people have uploaded, and of responses for monitors.
 SANDBOXED = "default-src 'none'; sandbox"
 PLAIN = "default-src 'none'; frame-ancestors 'none'"
 
@@ -32,7 +32,7 @@ def use_https(settings: Any) -> None:
 
 
 def problems_of(answer: Any, path: str, visitor: str) -> list[str]:
-    """Return the headers that are missing, wrong or forbidden in an answer over HTTPS."""
+    """Return the headers that are missing, wrong or forbidden in a response over HTTPS."""
     is_static = path.startswith(STATIC) and answer.status_code == 200
     problems = [name for name, value in EXACT.items() if answer.get(name) != value]
     if not set(answer.get("Strict-Transport-Security", "").split("; ")) >= HSTS:
@@ -62,7 +62,7 @@ def is_strict(policy: str, path: str, status: int) -> bool:
 
 
 def unsafe_cookies(answer: Any) -> list[str]:
-    """Return the flags that a cookie of the answer lacks."""
+    """Return the flags that cookies of the response lack."""
     lacking = []
     for cookie in [cookie for cookie in answer.cookies.values() if cookie.value]:
         # Scripts read the token of forms, so the cookie of the token is not HttpOnly.

@@ -80,8 +80,9 @@ class Benchmark:
     def score_run(self, file: str | Path, *, wait: bool = True, **options: Any) -> Json:
         """Upload a run to a public benchmark for scoring, and return the upload with its scores.
 
-        Every confirmed account may do this. The run is private until `Hearth.publish` publishes it.
-        The options are those of `begin_upload`. Raises `ClientError` with the reason if the upload
+        wait: if False, the upload is returned immediately, without scores. The options are those of
+        `begin_upload`. Every confirmed account may do this. The run is private until
+        `Hearth.publish` publishes it. Raises `ClientError` with the reason if the upload
         is refused.
         """
         made = self.begin_upload(file, for_scoring=True, **options)

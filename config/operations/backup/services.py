@@ -56,7 +56,10 @@ RECORDING_APPS = ("accounts.", "audit.", "operations.")
 
 
 class BackupFacts(TypedDict):
-    """The figures of a backup. missing: the number of files that rows name but do not exist."""
+    """The figures of a backup.
+
+    missing: the number of files that rows of the database name but that do not exist.
+    """
 
     path: str
     bytes: int
@@ -81,12 +84,13 @@ def make_backup(
 ) -> BackupFacts:
     """Write the database, the media, the label sets and the waiting uploads to one archive.
 
-    path: a file, or a folder in which the archive gets the time as its name. recipient: the public
-    key with which to encrypt. keep: the number of archives to keep in the folder; older ones are
-    deleted.
+    path: a file, or a folder; in a folder, the name of the archive contains the time. recipient:
+    the public key with which to encrypt. keep: the number of archives to keep in the folder; older
+    ones are deleted.
 
-    The archive contains the database as of one time, and the files that it names. People can go
-    on judging. Files are read after the database; a file deleted in between is listed as missing.
+    The archive contains the database as of one time, and the files that its rows name. People can
+    go on judging. Files are read after the database; a file deleted in between is listed as
+    missing.
     """
     check_can_administer(by)
     began = timezone.now()
@@ -165,7 +169,7 @@ def _content_of(dump: Dump) -> _Content:
 
 
 def _add_files(archive: ArchiveWriter, files: list[StoredFile], progress: Progress) -> list[str]:
-    """Add the files. Return the names in the archive of the files that no longer exist."""
+    """Add the files. Return the files that no longer exist, by their names in the archive."""
     missing = []
     for number, file in enumerate(files):
         progress(number, len(files), "copying files")

@@ -20,9 +20,9 @@ _NEGATIVE_ZERO: Final = 1 << 15
 class PairsAbove:
     """The pairs whose relevance is at least the threshold.
 
-    pairs: number of these pairs. own: number of those that belong together. lonely_queries,
-    lonely_items: numbers of queries and of items that have no such pair except those that belong
-    together.
+    pairs: number of these pairs. own: number of those that belong together in the data set.
+    lonely_queries, lonely_items: numbers of queries and of items that have no such pair except
+    those that belong together.
     """
 
     threshold: float

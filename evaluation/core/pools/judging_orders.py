@@ -2,8 +2,8 @@
 
 A strategy computes an order of all pooled pairs:
 
-depth          By the best rank in any run. At the sizes of `depth_sizes`, these are the pools of
-               depth 1, 2, …
+depth          By the best rank in any run. Cut at the sizes of `depth_sizes`, this order gives the
+               pools of depth 1, 2, …
 uniform        At random, as if a share of the pool were drawn.
 move-to-front  Take pairs from the same run while they are relevant. A run loses one point for each
                pair that is not relevant. The next pair is from the run with the most points

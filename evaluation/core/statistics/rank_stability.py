@@ -121,7 +121,9 @@ def _tau_of_both(
 
 
 def _tau_b(first: IntArray, second: IntArray) -> FloatArray:
-    """Return Kendall's tau-b of each column of two rankings [n_systems, B], NaN if all ranks tie.
+    """Return Kendall's tau-b of each column of two rankings [n_systems, B].
+
+    It is NaN if all ranks of at least one of the two rankings tie.
 
     tau-b is (concordant - discordant pairs) / sqrt(untied pairs of the first * untied pairs of the
     second) (Kendall 1945). This function is for few systems; `slices.kendall_tau_b` is for many

@@ -125,7 +125,7 @@ def _next_step(study: Campaign, progress: StudyProgress, at_desk: int, *, leads:
 
 
 def _about_open(study: Campaign, progress: StudyProgress) -> str:
-    """Return what happens with the videos that do not have all orders."""
+    """Return what happens to the videos that do not have all orders."""
     left = counted(progress.open, "video")
     if study.state == CampaignState.CLOSED:
         return f"The study is closed. {left} without all orders will not count."

@@ -101,7 +101,7 @@ class CaptionsBuilder:
         return number
 
     def add_videos(self, keys: Iterable[str]) -> None:
-        """Add videos whose keys are valid. Videos that are added first have the lowest numbers."""
+        """Add videos with valid keys. Videos that are added first have the lowest numbers."""
         for key in keys:
             self._videos.setdefault(key, len(self._videos))
 

@@ -73,7 +73,7 @@ async function sendPart({ file, csrf, signal }, upload, partBytes) {
 }
 
 async function request(url, { headers, ...options }) {
-  // A redirect leads to the sign-in page, which must not be followed.
+  // A redirect leads to the sign-in page. The script does not follow it.
   const answer = await fetch(url, {
     ...options,
     headers: { ...VERSION, ...headers },

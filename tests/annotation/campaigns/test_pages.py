@@ -168,7 +168,7 @@ def test_opening_with_an_invalid_field_is_refused(
     [
         (
             {"labels_each": "4"},
-            "The labels per pair must be 1 to 99 and must not exceed the maximum",
+            "The labels per pair must be at least 1 and must not exceed the maximum, which",
         ),
         ({"scale": "graded", "steps": "one"}, "A scale must have 2 to 9 steps, not 1."),
         ({"scale": "graded", "steps": "a\nA"}, "Two steps of the scale have the same name."),

@@ -51,7 +51,7 @@ def send(
     length: int | None = None,
     **headers: Any,
 ) -> Any:
-    """POST a body of the given length, by default its real one."""
+    """POST a body. length: the value of Content-Length; by default, the real length of the body."""
     size = len(body.getvalue()) if length is None else length
     extra = {"wsgi.input": body, "CONTENT_LENGTH": str(size), **headers}
     client.raise_request_exception = False

@@ -103,7 +103,7 @@ def test_a_new_order_changes_the_key_but_not_the_stable_key(study: Campaign) -> 
     assert list(outdated.inputs["studies"]) == [str(study.pk)]
 
 
-def test_a_missing_ordering_study_is_named(tmp_path: Path, client: Client) -> None:
+def test_the_page_states_that_an_ordering_study_is_missing(tmp_path: Path, client: Client) -> None:
     benchmark = make_benchmark(tmp_path, captions=6, videos=3)
     add_proxy(tmp_path, benchmark, np.zeros((6, 3)), "zero")
     client.force_login(make_user("rita", Role.RESEARCHER))

@@ -37,7 +37,7 @@ export function connect({ bindings, actions, answer }) {
 function connectAnswers(answer) {
   answers.forEach((button) => {
     button.addEventListener("click", (event) => {
-      // The second click of a double click is not meant for the pair that the first one showed.
+      // The first click of a double click shows the next pair. The second click is not meant for it.
       if (event.detail < 2) answer(Number(button.dataset.label));
     });
   });

@@ -1,4 +1,4 @@
-"""Expected scores, compared with all outcomes, and in a simulation that meets their assumption."""
+"""Expected scores, compared with the mean of all outcomes, and tested on a simulated pool."""
 
 from __future__ import annotations
 

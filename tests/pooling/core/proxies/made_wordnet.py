@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 HEAD = "  1 This is made for tests, in the form of WordNet 3.0 Copyright 2006.  \n"
-# For each part of speech: the words of a synset, and its gloss. Words of several synsets are
-# numbered in this order.
+# For each part of speech: the words of a synset, and its gloss. The senses of a word are numbered
+# in this order.
 SYNSETS: dict[str, list[tuple[str, str]]] = {
     "noun": [
         ("car auto automobile machine motorcar", 'a motor vehicle with wheels; "he needs a car"'),
