@@ -1,4 +1,7 @@
-"""The API of the judging room. Each response is sent after its transaction is committed."""
+"""The API of the judging room, of campaigns and of imported judgments.
+
+Each response is sent after its transaction is committed.
+"""
 
 from __future__ import annotations
 

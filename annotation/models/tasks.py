@@ -38,9 +38,9 @@ IS_AT_DESK = (
 def has_begun(of: str = "") -> Q:
     """Return the condition that the task of a pair has a label or has left the queue without one.
 
-    Most tasks of a large campaign have not begun. With this condition, queries read only the tasks
-    that have begun, through the index `task_begun`. SQLite uses the index only for exactly this
-    condition. of: the prefix of the fields of the task, such as `task__`.
+    Most tasks of a large campaign have not begun. With this condition, database queries read only
+    the tasks that have begun, through the index `task_begun`. SQLite uses the index only for
+    exactly this condition. of: the prefix of the fields of the task, such as `task__`.
     """
     is_labelled = Q(**{f"{of}labels_live__gt": 0})
     return Q(**{f"{of}pair__isnull": False}) & (is_labelled | ~Q(**{f"{of}state": TaskState.OPEN}))
@@ -130,8 +130,8 @@ class JudgmentTask(models.Model):
     `labels_planned` never changes. `labels_required` grows on disagreement. `seats_open` is the
     number of free slots. It is stored, not counted at each claim, so that one index finds the next
     task quickly. The task of a gold item has no slots and no counted labels. Each annotator gets it
-    once, and it stays open. A task of an ordering study is resolved when it has all its orders. It
-    never has a label.
+    once. It stays open unless its video cannot play. A task of an ordering study is resolved when
+    it has all its orders. It never has a label.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks", db_index=False)

@@ -143,7 +143,7 @@ def _obstacles_at_desk(campaign: Campaign, **of: Any) -> Iterator[Obstacle]:
 
 
 def _must_stay(campaign: Campaign) -> bool:
-    """Return whether answers or decisions prevent the deletion of a campaign permanently."""
+    """Return whether a campaign has judgments or entries of the desk."""
     of_one = {"task__campaign": campaign}
     return Judgment.objects.filter(**of_one).exists() or _has_desk_entries(**of_one)
 

@@ -99,8 +99,8 @@ def _refuse_existing(benchmark: Benchmark, file: GoldFile) -> None:
 def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor) -> int:
     """Add gold items, and tasks for them in the campaigns that use them. Return their number.
 
-    All items are added, or none. Raises `Conflict` if a pair is already a gold item, for training
-    or control.
+    All items are added, or none. Raises `InvalidInput` if an explanation is not valid, and
+    `Conflict` if a pair is already a gold item, for training or control.
     """
     check_can_lead(by, benchmark)
     for item in gold:

@@ -85,7 +85,10 @@ class Answer:
 
     @property
     def value(self) -> int:
-        """The label that is stored. Raises `InvalidInput` if the answer has no valid value."""
+        """The number that is stored: the label, or the number of the order.
+
+        Raises `InvalidInput` if the answer has no valid value.
+        """
         if (self.label is None) == (self.places is None):
             raise InvalidInput(_("An answer needs either a label or places."))
         if self.places is None:

@@ -9,7 +9,7 @@ KEY_LENGTH = 255
 
 
 class KeyedRequest(models.Model):
-    """A request that a person sent with an idempotency key, and its answer when there is one."""
+    """A request that a person sent with an idempotency key, and its response when there is one."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, db_index=False)
     key = models.CharField(max_length=KEY_LENGTH)
@@ -17,7 +17,7 @@ class KeyedRequest(models.Model):
     sha256 = models.CharField(max_length=64)
     # None while the request is being done.
     status = models.PositiveSmallIntegerField(null=True)
-    # The body of the answer, as JSON.
+    # The body of the response, as JSON.
     body = models.TextField(blank=True)
     began_at = models.DateTimeField(db_index=True)
 

@@ -117,7 +117,7 @@ class JobCancel(APIView):
     """Cancel a job.
 
     A queued job ends immediately, a running one at its next step. The person who started the job,
-    leads and admins may cancel it. The answer is 409 if the job has already ended.
+    leads and admins may cancel it. The status is 409 if the job has already ended.
     """
 
     permission_classes = [IsResearcher]
@@ -137,6 +137,6 @@ class JobCancel(APIView):
 
 
 def accepted(job: Job) -> Response:
-    """Return the answer to a request that started a job: status 202 and the job."""
+    """Return the response to a request that started a job: status 202 and the job."""
     body: dict[str, Any] = JobSerializer(job).data
     return Response(body, status=status.HTTP_202_ACCEPTED)

@@ -1,4 +1,4 @@
-"""Limits that apply to both databases. SQLite itself does not check the length of texts."""
+"""Limits that apply on SQLite and PostgreSQL. SQLite itself does not check the length of texts."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Tables that are sorted by a click on a head, split into pages and downloaded as CSV.
 
-All pages use this model. A view declares its columns once, reads the requested `Order` from the
-address and sorts its rows, in Python or in the database. The block tag `table` of
-`config.shared.table_tags` writes the table. The template `_page_links.html` writes the number of
-rows and the links to other pages.
+A view declares its columns once, reads the requested `Order` from the address and sorts its rows,
+in Python or in the database. The block tag `table` of `config.shared.table_tags` writes the table.
+The template `_page_links.html` writes the number of rows and the links to other pages.
 """
 
 from __future__ import annotations
@@ -124,7 +123,7 @@ class Order:
         fields: Mapping[str, str | Combinable],
         ties: str | Combinable = "pk",
     ) -> QuerySet[M]:
-        """Return the rows of a query in this order. NULL comes last in either direction.
+        """Return the rows of a queryset in this order. NULL comes last in either direction.
 
         fields: the field or expression by which the database sorts, for each column's key. ties:
         the fields by which equal rows are sorted.

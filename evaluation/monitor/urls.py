@@ -1,6 +1,6 @@
-"""All addresses below a campaign, and that of the button that computes agreement.
+"""The addresses below a campaign, and that of the button that computes agreement.
 
-The views of judging are in the app annotation.
+Some of the views are in the app annotation, which also has the address that deletes a campaign.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The API of public benchmarks that writes: the public page, and uploads for scoring."""
+"""The API with which accounts change public pages, and upload and publish runs."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Uploads(Idempotent):
         Every confirmed account may do this, except annotators of the benchmark. The page on which
         you upload a run shows how to confirm an account. A job checks the file and scores the run.
         Request `/uploads/{id}/` until its `state` is `scored` or `refused`. The run is private
-        until you publish it. The answer is 409 if you have reached the limit of the day. Files with
+        until you publish it. The status is 409 if you have reached the limit of the day. Files with
         errors do not count.
         """
         benchmark = public_benchmarks_seen_by(request.user).filter(key=key).first()

@@ -1,7 +1,8 @@
 """The outermost object or list of a large JSON file, read member by member.
 
 Only one member is in memory at a time. The C parser of the standard library parses each member, so
-reading is as fast as `json.loads`, but `json.loads` would need the memory of several whole files.
+reading is as fast as `json.loads`. But `json.loads` would need several times as much memory as the
+size of the file.
 """
 
 from __future__ import annotations

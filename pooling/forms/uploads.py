@@ -1,4 +1,4 @@
-"""Validation of what browsers send about the files of videos."""
+"""Validation of what browsers and scripts send about the files of videos."""
 
 from __future__ import annotations
 

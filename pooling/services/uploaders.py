@@ -32,7 +32,10 @@ def ask_for_confirmation(*, benchmark: Benchmark, by: User) -> Uploader:
 
 @transaction.atomic
 def confirm_uploader(*, uploader: Uploader, by: Actor) -> None:
-    """Let a person upload runs to the benchmark. Raises `Conflict` if they already may."""
+    """Let a person upload runs to the benchmark.
+
+    Raises `Conflict` if the person is already confirmed, or was removed from the list.
+    """
     check_can_confirm_uploader(by, uploader.benchmark)
     waiting = Uploader.objects.filter(pk=uploader.pk, confirmed_at=None)
     if not waiting.update(confirmed_at=timezone.now()):

@@ -43,7 +43,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def tus(view: View) -> View:
-    """Check the version of the protocol and the person, and set the headers of the answer."""
+    """Check the version of the protocol and the person, and set the headers of the response."""
 
     @wraps(view)
     def checked(request: HttpRequest, key: str, **place: Any) -> HttpResponseBase:

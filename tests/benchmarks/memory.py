@@ -1,4 +1,4 @@
-"""Peak memory of imports: large files that are valid, and small ones that claim to be large.
+"""Peak memory of imports of large files: valid ones, and invalid ones, most of which are packed.
 
     python -m tests.benchmarks.memory [--sqlite] [--tiny | --large] [--json]
 
@@ -36,7 +36,7 @@ class Size:
 
 
 FULL, TINY = Size(10_000, 1_000, 250), Size(100, 10, 3)
-# The number of captions of MSVD, with lists of 1,000 videos.
+# About the number of captions of MSVD, with lists of 1,000 videos.
 LARGE = Size(27_800, 1_000, 0)
 
 

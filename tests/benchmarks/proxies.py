@@ -79,7 +79,7 @@ def made_input(size: Size) -> Input:
 
 
 def _vocabulary() -> list[str]:
-    """Return 9,000 words, the most frequent first. Some are in the made WordNet."""
+    """Return more than 9,000 words, the most frequent first. Some are in the made WordNet."""
     known = [name for part in SYNSETS.values() for names, _ in part for name in names.split()]
     common = "a the is are man woman in on with and of to his her".split()
     return [*common, *known, *(f"word{number}ing" for number in range(9000))]

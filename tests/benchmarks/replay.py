@@ -3,9 +3,9 @@
     python -m tests.benchmarks.replay [--data DIR | --tiny] [--json]
 
 Without --data a seeded generator draws input of the same shape as the MSVD test split. With --data
-(captions.csv.gz, three runs, judgments_sim.csv.gz) it is the real one, and results are compared
-with the known values. The exit code is 1 if one differs. Train captions are always made from halves
-of two test captions. The program uses no Django, no database and one thread.
+(captions.csv.gz, three runs, judgments_sim.csv.gz) the input is the real one, and results are
+compared with the known values. The exit code is 1 if one differs. Train captions are always made
+from halves of two test captions. The program uses no Django, no database and one thread.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class Input:
 
 @dataclass(slots=True)
 class ReplayReport(Report):
-    """The times with further results.
+    """The times, and other results.
 
-    enough: by measure and strategy, the smallest share of the pool from which on all errors are at
-    most ERROR. matches: threshold, precision, recall and F1 of labels from captions. peak_mb: the
-    peak memory of the process.
+    enough: by measure and strategy, the smallest share of the pool at and above which all errors
+    are at most ERROR. matches: threshold, precision, recall and F1 of labels from captions.
+    peak_mb: the peak memory of the process.
     """
 
     enough: dict[str, dict[str, float | None]] = field(default_factory=dict)
@@ -103,7 +103,10 @@ def read_run(path: Path, query: Mapping[str, int], video: Mapping[str, int]) -> 
 
 
 def draw_input(rng: np.random.Generator, n_queries: int) -> Input:
-    """Draw three systems of different quality. A query matches its own and 1 in 200 videos."""
+    """Draw three systems of different quality.
+
+    A query matches its own video and 1 in 200 others.
+    """
     own = np.arange(n_queries) * N_VIDEOS // n_queries
     relevant = rng.random((n_queries, N_VIDEOS), dtype=np.float32) < 0.005
     relevant[np.arange(n_queries), own] = True

@@ -28,7 +28,7 @@ def channel(options: dict[str, str]) -> Any:
     return Connection("filesystem://", transport_options=options).channel()
 
 
-def test_celery_uses_it(options: dict[str, str]) -> None:
+def test_celery_uses_this_broker(options: dict[str, str]) -> None:
     with app.connection_for_write(url="filesystem://", transport_options=options) as link:
         assert type(link.default_channel) is Channel
 

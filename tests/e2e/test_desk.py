@@ -1,4 +1,4 @@
-"""The desk in Chromium: a lead rules on a conflict with a key."""
+"""The desk in Chromium: a lead rules by keys, or by buttons without scripts."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ INTERRUPTED = ("context was destroyed", "Cannot find context", "because of a nav
 
 
 def wait_until(page: Page, function: str, seconds: float = SECONDS) -> None:
-    """Wait until the JavaScript function returns something true, also across navigations.
+    """Wait until the JavaScript function returns a true value, even if the page navigates.
 
     A function that raises, for example because an element is not there yet, is called again.
     """

@@ -11,7 +11,7 @@ from tests.waiting import wait_for
 # States of an import as SQL conditions.
 RUN_IS_READ = "state = 'running' AND phase = 'reading the text-to-video run'"
 ENDED = "state NOT IN ('queued', 'running')"
-# Scoring is so short that it can end between two queries of the state.
+# Scoring is so short that it can end between two readings of the state.
 RUN_IS_SCORED = f"(phase IN ('storing the run', 'scoring') OR {ENDED})"
 
 
@@ -39,8 +39,8 @@ def state_of(site: Site, job: str) -> str:
 class Imported:
     """Counts of imports after a drill.
 
-    whole: number of jobs that are done and whose run has all ranked lists. doubled: number of runs
-    without a job.
+    whole: number of jobs that are done and whose run has all ranked lists, minus the difference
+    between the numbers of runs and of jobs that score them. doubled: number of runs without a job.
     """
 
     whole: int

@@ -1,3 +1,5 @@
+// The queue of claimed pairs: when it claims more, and which pairs it keeps.
+
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 

@@ -68,7 +68,7 @@ OPEN_TO_VISITORS: dict[str, set[str]] = {
 
 
 def is_refused(answer: Any) -> bool:
-    """Return whether the answer is an error or a redirect to the sign-in page."""
+    """Return whether the response is an error or a redirect to the sign-in page."""
     if answer.status_code == 302:
         return re.match(r"(/accounts/login/|/admin/login/)(\?|$)", answer["Location"]) is not None
     return answer.status_code in CLOSED

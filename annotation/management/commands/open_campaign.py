@@ -153,5 +153,8 @@ def part_of_last(text: str) -> tuple[int, int]:
     """Parse a text such as `18/20`, which means 18 of the last 20."""
     match = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text)
     if match is None or int(match[2]) == 0 or int(match[1]) > int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} must have the form 18/20")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} must have the form 18/20, and the second number must be above 0 and not "
+            "below the first"
+        )
     return int(match[1]), int(match[2])

@@ -92,7 +92,7 @@ class VideoSender:
                     failures += 1
                     if refused.status not in (CONFLICT, DAMAGED) or failures > FAILURES_MAX:
                         raise
-                    # If the part arrived but its answer was lost, the offset is already at the
+                    # If the part arrived but the response was lost, the offset is already at the
                     # end of this part.
                     offset = self._offset(upload)
 

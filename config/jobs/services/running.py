@@ -32,7 +32,8 @@ HEARTBEAT_SECONDS = 15.0
 # The wait after a heartbeat that could not be written. It is shorter than the sweeper's interval.
 NEXT_HEARTBEAT_SECONDS = 1.0
 PROGRESS_EVERY_SECONDS = 0.5
-# The maximum time that a worker waits for the database. After that, the lease expires.
+# The maximum time that a worker waits for the database. After that, it gives up and leaves the job
+# to the sweeper.
 PATIENCE_SECONDS = 300.0
 # A job that the database interrupts starts again up to this number of times, after waits of 5, 10,
 # 20 … seconds.
@@ -113,7 +114,7 @@ def _reason(error: Exception) -> str:
 class Attempt:
     """One attempt at a job. It holds the lease.
 
-    The function of the job's kind calls it as its `Progress`.
+    It is also the `Progress` of the job: the function that does the work calls it.
     """
 
     def __init__(self, job_id: uuid.UUID) -> None:

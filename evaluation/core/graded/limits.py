@@ -64,7 +64,8 @@ def recall_limits(
     relevance: [n_queries, n_items]. own: the queries and the items of the pairs that belong
     together. If a query has several own items, the one with the best rank counts. The limits use
     the best and the worst rank among this item and all equivalent items that are not own ones.
-    Raises ValueError if the shapes differ, or if a cutoff is beyond the depth of the ranking.
+    Raises ValueError if the shapes differ, or if a cutoff is beyond the depth of a ranking that
+    does not contain all items.
     """
     check_shapes(relevance, ranking)
     if ranking.depth < min(max(cutoffs), relevance.shape[1]):

@@ -6,8 +6,9 @@ measures. A positive is a pair whose gain is at least the threshold of the scori
 Conventions for all measures:
 
 - A mean is over ALL queries of the benchmark. A query without a list in the run scores 0, and so
-  does a query without any positive. ir_measures and trec_eval treat a query in the same way if its
-  judged pairs are all not relevant, but they omit a query without any judged pair.
+  does a query without any positive. The exceptions are MedR, MeanR and Judged@k (see the table).
+  ir_measures and trec_eval treat a query in the same way if its judged pairs are all not relevant,
+  but they omit a query without any judged pair.
 - A measure without a cutoff uses the whole list. AP at depth 10 and AP at depth 20 are therefore
   different numbers. Compare runs of the same depth, or use `AP@10`.
 - A list shorter than k counts as if it continued with videos that are not relevant. Only `Judged@k`

@@ -60,14 +60,14 @@ class BoundsFields(TypedDict):
 
 
 class BoundsOptions(BoundsFields):
-    """pool: the SHA-256 of each run of the benchmark, by its name."""
+    """pool: the SHA-256 of each run in the direction of the selected runs, by its name."""
 
     pool: dict[str, str]
     highest_grade: int
 
 
 def _fill_defaults(inputs: Inputs, options: BoundsFields) -> BoundsOptions:
-    """Add the highest grade, and all runs, because the estimate depends on all runs."""
+    """Add the highest grade, and all runs of the direction, because the estimate uses them."""
     pool = {run.name: run.sha256 for run in inputs.runs_of_direction()}
     return {**options, "pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
 

@@ -214,8 +214,8 @@ EQUAL_CAPTIONS = Analysis(
         "Captions of different videos can have equal texts. The data set then has several videos "
         "for the same text, but scores count only one of them. Here each caption also has the "
         "original positives of the captions with an equal text. This needs no judging.",
-        "By the labels, all these original positives count as positive, even if they were judged "
-        "not relevant.",
+        "In the scores by the labels, all these original positives count as positive, even if "
+        "they were judged not relevant.",
         "The option --twins of the command evaluate and the field “Positives of equal captions” "
         "of the analysis “Scores, before and after” use the same rule. The stored results do not "
         "add these positives.",

@@ -413,7 +413,7 @@ PROXY_CALIBRATION = Analysis(
         "Alpha is Krippendorff’s alpha of the proxy and people, which count as two annotators. It "
         "is 1 for perfect agreement, 0 for guessing, and below 0 if a proxy calls far too many "
         "pairs relevant. Compare it with the alpha of two people. A proxy cannot replace people "
-        "if its alpha is below 0.667, or below the alpha of two people if that is lower. The "
+        "if its alpha is below the lower of two numbers: 0.667 and the alpha of two people. The "
         "threshold of a proxy is the one with the highest alpha. For “on other videos”, the "
         "threshold is chosen on nine tenths of the videos and alpha is measured on the last "
         "tenth, because alpha is too high on the videos on which the threshold was chosen. The "

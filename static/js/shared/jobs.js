@@ -1,7 +1,7 @@
 // A form with data-job is replaced by the progress of the job that it starts.
 // Without this script, the browser goes to the page of the job.
 
-// The header with the id of the job, in answers that show its progress.
+// The header with the id of the job, in responses that show its progress.
 export const JOB = "X-Job";
 
 document.addEventListener("submit", (event) => {
@@ -23,7 +23,7 @@ async function start(form, button) {
   showFailure(form, `${problem} Check the list of jobs, then try again.`);
 }
 
-// Sends the form and returns the answer, or null if the connection is lost.
+// Sends the form and returns the response, or null if the connection is lost.
 async function send(form, body) {
   try {
     const answer = await fetch(form.action, {
@@ -46,12 +46,12 @@ function showFailure(form, text) {
   notice.textContent = text;
 }
 
-// Returns headers that make the server answer with a part of a page.
+// Returns headers that make the server respond with a part of a page.
 export function headersFor() {
   return { "HX-Request": "true", "HX-Current-URL": location.href };
 }
 
-// Shows a job's progress in place of the form. Returns false if the answer is something else.
+// Shows a job's progress in place of the form. Returns false if the response is something else.
 export function showAnswer(form, headers, html) {
   const target = headers.get("HX-Redirect");
   if (target) {

@@ -475,7 +475,7 @@ def test_a_second_answer_counts_only_as_a_correction(anna: Browser, campaign: Ca
 def test_of_two_corrections_of_one_answer_the_second_is_refused(
     anna: Browser, campaign: Campaign
 ) -> None:
-    """Two tabs show the same answer. The second tab does not show the correction of the first."""
+    """Two tabs show the same answer. The second tab does not show the correction from the first."""
     (item,) = claimed(anna, campaign, 1)
     first = an_answer(item, 1)
     assert anna.post(JUDGMENTS, first).status_code == 201

@@ -120,7 +120,8 @@ def test_the_correct_answer_is_shown_after_the_answer(training: Campaign) -> Non
     )
     again = browser.post("/api/v1/judgments/", answer, format="json")
     assert (again.status_code, again.json()) == (200, stored.json())
-    # An annotator who has seen the correct answer cannot correct or withdraw their own.
+    # An annotator who has seen the correct answer can neither correct their own answer nor escalate
+    # the pair.
     changed = {**answer, "client_key": str(uuid.uuid4()), "label": 0, "corrects": True}
     refused = browser.post("/api/v1/judgments/", changed, format="json")
     assert (refused.status_code, refused.json()) == (

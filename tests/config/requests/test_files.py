@@ -163,7 +163,7 @@ def test_a_refused_form_leaves_no_file(benchmark: Benchmark) -> None:
 
 
 @pytest.mark.parametrize("path", [UPLOAD, API_UPLOAD])
-def test_the_fields_beside_a_file_have_the_limit_of_other_forms(
+def test_the_text_fields_of_an_upload_have_the_limit_of_other_forms(
     benchmark: Benchmark, path: str
 ) -> None:
     body = Body(multipart({**FIELDS, "system": "s" * 1_000_001}, LARGE))

@@ -43,7 +43,7 @@ def lead(benchmark: Benchmark) -> Client:
     ],
 )
 def test_an_address_with_an_unstorable_character_is_refused(lead: Client, path: str) -> None:
-    """On PostgreSQL, a NUL in a query would be a server error."""
+    """On PostgreSQL, a NUL in a database query would be a server error."""
     answer = lead.get(path)
     assert answer.status_code == 400
     assert ("cannot be stored" in answer.content.decode()) == ("%00" in path)
@@ -167,7 +167,7 @@ INVALID_JSON = [
     ],
 )
 def test_json_that_cannot_be_stored_or_read_is_refused(lead: Client, path: str) -> None:
-    """The answer states the reason. It is never 500, and duplicate keys are refused, too."""
+    """The response states the reason. Duplicate keys are refused, too."""
     for text in UNSTORABLE_JSON + INVALID_JSON:
         content = text.encode("utf-8", "surrogatepass")
         answer = send(lead, path, Body(content or b" "), JSON)
@@ -175,7 +175,7 @@ def test_json_that_cannot_be_stored_or_read_is_refused(lead: Client, path: str) 
         assert answer.json()["detail"]
 
 
-def test_surrogates_in_an_answer_are_never_sent_back(lead: Client) -> None:
+def test_surrogates_in_a_request_are_never_sent_back(lead: Client) -> None:
     """The message about a wrong choice repeats the choice."""
     for path, body in [
         ("/api/v1/escalations/", rb'{"assignment": 1, "kind": "\ud800"}'),
@@ -233,7 +233,7 @@ def test_a_form_that_cannot_be_parsed_is_refused_without_a_traceback(
     "value", ["' OR 1=1 --", "1); DROP TABLE x", "%2e%2e/%2e%2e/etc/passwd", "x" * 100_000]
 )
 def test_odd_values_in_addresses_are_answered(lead: Client, value: str) -> None:
-    """An odd value is refused as a wrong value, without a server error."""
+    """No odd value causes a server error."""
     paths = [
         "/jobs/?state={}",
         "/jobs/?page={}",
@@ -249,7 +249,7 @@ def test_odd_values_in_addresses_are_answered(lead: Client, value: str) -> None:
 
 
 def test_pages_far_away_and_many_fields_are_bounded(lead: Client) -> None:
-    """Large numbers and ten thousand fields cost neither time nor memory."""
+    """Large numbers and ten thousand fields cause no server error."""
     for query in ("page_size=1000000000", "page=1000000000000", "offset=1000000000000"):
         assert lead.get(f"/api/v1/benchmarks/?{query}").status_code in {200, 404}
     ids = "&".join(f"id__in={number}" for number in range(1000))

@@ -105,7 +105,7 @@ def test_a_person_never_reaches_the_limits() -> None:
     assert all(permits.take("answers:1", rates["answers"], NOW + second) for second in range(3600))
 
 
-def test_an_annotator_whose_answers_are_too_fast_to_be_right_is_not_hindered() -> None:
+def test_an_annotator_who_answers_too_fast_is_not_hindered() -> None:
     """Answers under `TOO_FAST_MS` are flagged, because no one can watch a video in that time.
 
     A minute of such answers, each of them corrected, stays below the limit. So do claims of ten

@@ -343,7 +343,7 @@ def test_csv_is_the_frozen_text_and_hash(label_set: LabelSet) -> None:
 
 
 def test_qrels_hold_labels_with_the_original_positives(label_set: LabelSet) -> None:
-    # q1 v0 is in conflict and so unjudged. q0 v0 was judged not relevant but is original.
+    # q1 v0 is in conflict, so it is left out. q0 v0 was judged not relevant but is original.
     assert export(label_set, "qrels").decode() == (
         "q0 0 v0 1\nq0 0 v1 1\nq1 0 v1 1\nq1 0 v2 0\nq2 0 v2 1\n"
     )

@@ -1,4 +1,4 @@
-"""Report what is wrong with the site."""
+"""Run the checks of the site, and print their findings."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def _findings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
     found.append(
         f"The proxy that agrees best with people is {best['proxy']}: it orders "
         f"{_with_interval(best['share'], best['share_interval'])} of the "
-        f"{counted(best['consistent'], 'consistent pair')} like them."
+        f"{counted(best['consistent'], 'consistent pair')} like people."
     )
     others = [row for row in rows if row is not best]
     worse = [row["proxy"] for row in others if _is_clearly_worse(row)]
