@@ -103,7 +103,7 @@ def _get_import(params: dict[str, Any]) -> BenchmarkImport:
     return BenchmarkImport.objects.get(pk=params["import"])
 
 
-@housekeeping_step("imports", "Imports that no one has accepted, and records of old imports")
+@housekeeping_step("imports", "Records of imports of benchmarks that began more than a week ago")
 def remove_imports(dry_run: bool) -> Done:
     """Remove old imports. Their files are then unused."""
     old = timezone.now() - IMPORT_AGE
@@ -426,7 +426,7 @@ def queue_uploads_task() -> None:
     services.queue_uploads()
 
 
-@housekeeping_step("video-uploads", "Files of videos that were not completed or prepared")
+@housekeeping_step("video-uploads", "Uploaded files of videos that expired or are unused")
 def remove_video_uploads(dry_run: bool) -> Done:
     removed = remove_files(services.expired_files(), dry_run)
     if not dry_run:

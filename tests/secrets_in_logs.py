@@ -1,7 +1,7 @@
 """Find secrets in the log of the tests: passwords, keys of sessions and tokens, links.
 
 While a test runs, its new secrets are recorded where they are made. Each log record is formatted as
-on a server, and compared with them. So every test of the suite also checks the log.
+on a server and searched for these secrets. So every test of the suite also checks the log.
 """
 
 from __future__ import annotations

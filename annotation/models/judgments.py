@@ -17,7 +17,7 @@ class Judgment(models.Model):
     """One annotator's recorded answer. Append-only: a correction is another row.
 
     Constraints allow at most one counted judgment per annotator and task, and at most one per slot.
-    An answer to gold is never counted. It is correct or wrong.
+    An answer to gold does not count toward its task. It is correct or wrong.
     """
 
     # The constraint `judgment_slot` serves as the index of tasks.

@@ -203,7 +203,7 @@ def _store(
 
 
 def _times(file: JudgmentsFile) -> Any:
-    """Return when each judgment was made, or the time of the import if the file has no time."""
+    """Return the time of each judgment: the time in the file, or else the time of the import."""
     now = timezone.now()
     if (file.times == NO_TIME).all():
         return now

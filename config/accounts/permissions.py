@@ -1,7 +1,7 @@
 """Roles as permissions of the API.
 
 Addresses below a benchmark contain its `key`. A person who holds the role only in other benchmarks
-gets the same answer as for a benchmark that does not exist. Lists contain only objects in the
+gets the same response as for a benchmark that does not exist. Lists contain only objects in the
 person's scopes (`Scopes.limit`).
 """
 

@@ -31,7 +31,7 @@ RETRY_AFTER_SECONDS = 2
 
 
 class _Answered(APIException):
-    """Ends a request that was already done. `earlier` contains its answer."""
+    """Raised for a request that repeats an earlier one. `earlier` has the response to that one."""
 
     def __init__(self, earlier: KeyedRequest) -> None:
         self.earlier = earlier
@@ -79,7 +79,7 @@ class Idempotent(APIView):
 
 
 def _remember(claimed: KeyedRequest, response: Response) -> None:
-    """Store the answer of a successful request. Free the key of a refused request."""
+    """Store the response to a successful request. Free the key of a refused request."""
     if status.is_success(response.status_code):
         body = JSONRenderer().render(response.data).decode()
         store_answer(request=claimed, status=response.status_code, body=body)

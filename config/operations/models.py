@@ -20,7 +20,7 @@ class OperationKind(models.TextChoices):
 
 
 class Heartbeat(models.Model):
-    """The last time at which a process did its work."""
+    """The last time at which the scheduler or the sweeper did its work."""
 
     name = models.CharField(max_length=20, choices=Pulse, primary_key=True)
     at = models.DateTimeField()

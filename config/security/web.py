@@ -1,4 +1,4 @@
-"""Checks of headers, cookies and answers."""
+"""Checks of headers, cookies and responses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _named(names: list[str], what: str) -> str:
 
 
 def _content(answer: HttpResponseBase) -> bytes:
-    """Return the body of an answer; empty if it is a stream."""
+    """Return the body of a response; empty if it is a stream."""
     content: bytes = getattr(answer, "content", b"")
     return content
 
@@ -66,7 +66,7 @@ def hsts(probe: Probe) -> str:
     return problem
 
 
-@requirement("3.4.2", "Other sites cannot read answers.")
+@requirement("3.4.2", "Other sites cannot read responses.")
 def no_cors(probe: Probe) -> str:
     for path in ("/accounts/login/", "/api/v1/benchmarks/"):
         answer = probe.ask("GET", path, Origin="https://evil.example")
@@ -75,7 +75,7 @@ def no_cors(probe: Probe) -> str:
     return ""
 
 
-@requirement("3.4.3", "Every answer has a Content-Security-Policy that allows no inline code.")
+@requirement("3.4.3", "Every response has a Content-Security-Policy that allows no inline code.")
 def content_security_policy(probe: Probe) -> str:
     header = "Content-Security-Policy"
     problem = probe.without(header, "object-src 'none'", "base-uri 'none'")
@@ -83,7 +83,7 @@ def content_security_policy(probe: Probe) -> str:
     return problem or _named(unsafe, "The policy allows inline code")
 
 
-@requirement("3.4.4", "Browsers do not guess the type of an answer.")
+@requirement("3.4.4", "Browsers do not guess the type of a response.")
 def nosniff(probe: Probe) -> str:
     return probe.without("X-Content-Type-Options", "nosniff")
 
@@ -188,14 +188,14 @@ def api_docs(probe: Probe) -> str:
     return "" if settings.PUBLIC_SITE or status in (401, 403) else "The schema is open."
 
 
-@requirement("13.4.6", "Answers do not name versions of the software.")
+@requirement("13.4.6", "Responses do not name versions of the software.")
 def no_versions(probe: Probe) -> str:
     headers = ("Server", "X-Powered-By", "X-Version")
     naming = probe.names(lambda answer: any(header in answer.headers for header in headers))
     return _named(naming, "Names its software")
 
 
-@requirement("14.3.2", "Personal answers are stored in no cache.")
+@requirement("14.3.2", "Personal responses are stored in no cache.")
 def no_store(probe: Probe) -> str:
     personal = ("GET /api/v1/benchmarks/", "POST /api/v1/judgments/", "GET /accounts/login/")
     stored = [

@@ -16,7 +16,7 @@ PLACES = ("page", "task")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One tab, with the query of its address."""
+    """One tab. query: the query string of its address."""
 
     value: str
     label: str
@@ -48,7 +48,7 @@ def filters(
 
 
 def _query(request: HttpRequest, name: str, value: str) -> str:
-    """Return the query of the request with another value of the filter, or without it."""
+    """Return the query string of the request with another value of the filter, or without it."""
     parameters = request.GET.copy()
     for other in (name, *PLACES):
         parameters.pop(other, None)

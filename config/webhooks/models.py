@@ -70,8 +70,8 @@ class Delivery(models.Model):
     # When the next attempt may begin. During an attempt, it is the end of its lease.
     due_at = models.DateTimeField()
     created_at = models.DateTimeField(default=timezone.now)
-    # The HTTP status of the last attempt, and the beginning of the answer or the reason why there
-    # is none.
+    # The HTTP status of the last attempt, and the beginning of the response, or the reason why
+    # there is no response.
     status = models.PositiveSmallIntegerField(null=True)
     answer = models.TextField(blank=True)
     ended_at = models.DateTimeField(null=True)

@@ -45,7 +45,7 @@ class RunUploadForm(forms.Form):
         choices=DIRECTION_CHOICES,
         initial=Direction.TEXT_TO_VIDEO.value,
         required=False,
-        help_text="What the ranked lists contain. A matrix has a run of each direction.",
+        help_text="What the ranked lists contain. A matrix contains both directions.",
     )
     format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, initial="auto")
     depth = forms.IntegerField(

@@ -40,7 +40,10 @@ def stored_captions(benchmark: Benchmark) -> StoredCaptions:
 
 
 def _judged_captions(benchmark: Benchmark) -> Int64Array:
-    """Return the numbers of the captions in pools and gold items, ascending, int64 [n]."""
+    """Return the numbers of the captions in pools, gold items and ordering studies, int64 [n].
+
+    The numbers ascend.
+    """
     pooled = Pair.objects.filter(query__benchmark=benchmark).order_by().distinct()
     (numbers,) = read_columns(pooled, "query__number")
     answers = judged_captions.send(sender=Benchmark, benchmark=benchmark)

@@ -88,8 +88,8 @@ def import_train_captions(
 ) -> ImportedTrainSplit:
     """Store the captions that systems were trained on, as a train split of the benchmark.
 
-    The same content is the same split under any name. Other content under a name in use becomes
-    `NAME@2`, then `NAME@3`.
+    If the same content is stored already, the stored split is returned, whatever its name. If other
+    content has the name, the new split is called `NAME@2`, then `NAME@3`.
 
     Raises `NotPermitted` if `by` may not import metadata. Raises `InvalidInput` if the file or the
     name has an error. After an error nothing is stored.

@@ -150,8 +150,8 @@ def score_upload(
     """Store the file as a private run and score it. Return the final state.
 
     If the job starts again because its worker died, it uses the run that it has already stored.
-    Errors in the file refuse the upload. Other errors are raised, and `settle_run_uploads` later
-    refuses the upload.
+    If the file has errors, the upload is refused. Other errors are raised, and `settle_run_uploads`
+    later refuses the upload.
     """
     try:
         if upload.run is None:
@@ -222,7 +222,7 @@ def _reason(job: Job | None) -> str:
 
 @transaction.atomic
 def publish_run(*, upload: RunUpload, changes: Mapping[str, str], by: Actor) -> Run:
-    """Add the run of an upload to the runs of the benchmark, for everyone who sees them.
+    """Publish the run of an upload: everyone who sees the runs of the benchmark then sees it.
 
     changes: new metadata, as in `change_run`. Raises `NotPermitted` for another person's upload,
     and `Conflict` if the run is unscored, is withdrawn or is already published, or if another run

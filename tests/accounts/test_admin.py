@@ -60,7 +60,7 @@ def test_a_deactivated_person_sees_why_they_cannot_sign_in() -> None:
         content = {"login": "anna", "password": password}
         return client.post("/accounts/login/", content, follow=True).content.decode()
 
-    # With a wrong password, the answer must not reveal that the account exists.
+    # With a wrong password, the page must not reveal that the account exists.
     assert "Your account is deactivated" in sign_in(factories.PASSWORD)
     assert "Your account is deactivated" not in sign_in("wrong")
     assert client.get("/jobs/").status_code == 302

@@ -124,7 +124,7 @@ def test_codes_of_a_second_factor_are_limited_and_logged(caplog: Any) -> None:
     assert "_auth_user_id" not in client.session
 
 
-# --- What an answer reveals -------------------------------------------------------------------
+# --- What a response reveals ------------------------------------------------------------------
 
 
 class CountedHasher(PBKDF2PasswordHasher):
@@ -165,7 +165,7 @@ def seconds_of(action: Any) -> float:
 
 @pytest.mark.django_db
 def test_a_reset_answers_alike_for_known_and_unknown_addresses(settings: Any) -> None:
-    """They get the same answer and one e-mail each, in a similar time."""
+    """They get the same response and one e-mail each, in a similar time."""
     settings.CAN_SEND_EMAIL = True
     settings.ACCOUNT_RATE_LIMITS = False
     anna = make_user("anna", Role.ANNOTATOR)

@@ -206,7 +206,7 @@ def test_who_may_not_erase_and_who_cannot_be_erased(anna: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_simultaneous_erasures_one_succeeds() -> None:
+def test_only_one_of_two_simultaneous_erasures_succeeds() -> None:
     ada, anna = admin(), factories.make_user("anna", Role.ANNOTATOR)
 
     def erase() -> str:

@@ -232,7 +232,7 @@ def test_links_that_cannot_be_used_look_the_same() -> None:
         for client in (Client(), signed_in)
         for token in (used.token, expired.token, revoked.token, "wrong", "x" * 5000, "ü")
     ]
-    # The answer is the same if the link was opened while it was usable, or if no link was opened.
+    # The response is the same if the link was opened while it was usable, or if no link was opened.
     for client in (*too_late, Client(), signed_in):
         answers += [client.get(PAGE), client.post(PAGE, JOINING)]
     assert {answer.status_code for answer in answers} == {404}
@@ -280,7 +280,7 @@ def test_invitations_of_a_deactivated_person_are_revoked() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_simultaneous_uses_of_a_link_one_succeeds() -> None:
+def test_only_one_of_two_simultaneous_uses_of_a_link_succeeds() -> None:
     admin()
     for number in range(5):
         made = invited(scope="tiny")
@@ -304,7 +304,7 @@ def test_of_two_simultaneous_uses_of_a_link_one_succeeds() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_simultaneous_uses_of_a_name_one_succeeds() -> None:
+def test_only_one_of_two_simultaneous_uses_of_a_name_succeeds() -> None:
     first, second = invited(), invited()
 
     def use(made: Invited, name: str) -> str:

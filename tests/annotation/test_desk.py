@@ -84,7 +84,7 @@ def state_of(task: JudgmentTask) -> tuple[str, int | None, int, int, int]:
 
 
 def conflict(campaign: Campaign, video: str, *labels: int) -> JudgmentTask:
-    """Create a conflict from these labels. Each label comes from another annotator."""
+    """Create a conflict from these labels. Each label comes from a different annotator."""
     for value in labels:
         label(campaign, make_annotator(f"rater-{video}-{value}"), video, value)
     return task_of(campaign, video)
@@ -331,7 +331,7 @@ def test_pseudonyms_continue_after_z() -> None:
     assert found == [f"Annotator {letter}" for letter in letters]
 
 
-def test_the_query_of_the_desk_uses_its_index(graded: Campaign) -> None:
+def test_the_database_query_of_the_desk_uses_its_index(graded: Campaign) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("PostgreSQL reads a table of three rows without its index")
     assert "task_desk" in tasks_at_desk(graded).explain()

@@ -28,7 +28,7 @@ esac; done
 """
 
 
-def test_all_parts_run_at_the_same_time_and_one_that_fails_fails_all(tmp_path: Path) -> None:
+def test_parts_run_at_the_same_time_and_the_run_fails_if_one_part_fails(tmp_path: Path) -> None:
     make = tmp_path / "make"
     make.write_text(MAKE)
     make.chmod(0o755)

@@ -163,7 +163,7 @@ def test_a_refused_delivery_is_repeated_after_longer_waits(receiver: Receiver, s
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_worker_makes_an_attempt_and_the_sweeper_finds_lost_ones(
+def test_only_one_worker_makes_an_attempt_and_the_sweeper_finds_lost_attempts(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_webhook(receiver.url)

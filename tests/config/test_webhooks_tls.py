@@ -62,8 +62,8 @@ def make_certificate(folder: Path, ip: str) -> Path:
 class Receiver:
     """A TLS server.
 
-    statuses: the statuses of its next answers; later answers have 200. pause: seconds before each
-    answer. test_ended: set at the end of the test, which ends all pauses.
+    statuses: the statuses of its next responses; later responses have 200. pause: seconds before
+    each response. test_ended: set at the end of the test, which ends all pauses.
     """
 
     url: str
@@ -178,7 +178,7 @@ def test_a_private_host_that_is_not_allowed_receives_nothing(
     assert len(receiver.received) == 1
 
 
-def test_a_slow_answer_ends_at_the_limit(
+def test_a_slow_response_ends_at_the_limit(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.5)

@@ -437,7 +437,7 @@ class Database {
   }
 
   getAll() {
-    // A real store returns them in the order of their random keys.
+    // A real store returns the records in the order of their random keys.
     return request(structuredClone([...this.records.values()].toReversed()));
   }
 
@@ -464,8 +464,8 @@ export function newMachine() {
 
 // --- The server and the browser -----------------------------------------------------------------
 
-// Answers by address: `server.on("/claim/", (body) => ({ status, body, headers }))`. An address
-// without an answer cannot be reached. `calls` are all that were made, in order.
+// A server with a response for each address: `server.on("/claim/", (body) => ({ status, body, headers }))`.
+// An address without a response cannot be reached. `calls` are all requests, in order.
 export class FakeServer {
   handlers = new Map();
   calls = [];

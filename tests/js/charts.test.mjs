@@ -65,7 +65,7 @@ describe("colours", () => {
 });
 
 describe("width", () => {
-  test("a single chart is as wide as its place", () => {
+  test("a single chart is as wide as its container", () => {
     const { width, autosize } = drawn({});
     assert.deepEqual({ width, autosize }, { width: "container", autosize: { type: "fit-x", contains: "padding" } });
     assert.equal(drawn({ width: 240 }).width, 240);

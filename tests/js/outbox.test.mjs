@@ -1,3 +1,5 @@
+// The outbox: answers that wait in the browser until the server has stored them.
+
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 

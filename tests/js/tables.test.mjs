@@ -96,7 +96,7 @@ describe("long tables", () => {
     assert.equal(shown().length, 20);
   });
 
-  test("more rows begin with the first twenty, and open and close", async () => {
+  test("a longer table shows its first twenty rows until it is opened", async () => {
     await openTable(["Run", "Kind"], numbered(21));
     assert.deepEqual([shown().length, shown().at(-1)], [20, "row 20"]);
     assert.deepEqual([status(), button().textContent], ["20 of 21 rows", "Show all 21"]);
@@ -106,7 +106,7 @@ describe("long tables", () => {
     assert.equal(shown().length, 20);
   });
 
-  test("a filter finds all its words in any order and case", async () => {
+  test("a filter finds the rows that contain all its words, in any order and case", async () => {
     await openTable(["Run", "Kind"], numbered(60));
     type("  NUMBER 5 even ");
     assert.deepEqual(shown(), ["row 50", "row 52", "row 54", "row 56", "row 58"]);
@@ -117,7 +117,7 @@ describe("long tables", () => {
     assert.deepEqual([shown(), status()], [[], "0 of 60 rows"]);
   });
 
-  test("the first rows follow the order", async () => {
+  test("after sorting, the first rows of the new order are shown", async () => {
     await openTable(["Run", "#Number"], Array.from({ length: 30 }, (_, place) => [`row ${place}`, [place, `${place}`]]));
     click(1);
     assert.deepEqual([shown()[0], shown().at(-1)], ["row 29", "row 10"]);

@@ -1,3 +1,5 @@
+// Forms with a file: a script sends them and shows the progress.
+
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
@@ -78,7 +80,7 @@ test("the form is replaced by the progress of its job", () => {
   assert.deepEqual(browser.visited, []);
 });
 
-test("the browser goes to the page of the answer if it has no job", () => {
+test("the browser goes to the page of the response if the response names no job", () => {
   upload().respond({ url: "/benchmarks/tiny/" });
   upload().respond({ headers: { "HX-Redirect": "/accounts/login/" } });
   assert.deepEqual(browser.visited, ["/benchmarks/tiny/", "/accounts/login/"]);

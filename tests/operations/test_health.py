@@ -55,7 +55,7 @@ def readyz(query: str = "") -> tuple[int, list[str]]:
 
 
 def test_healthz_needs_no_database() -> None:
-    # Without the fixture `db`, a query would fail.
+    # Without the fixture `db`, a database query would fail.
     answer = Client().get("/healthz", headers={"Host": "10.1.2.3:8000"})
     assert (answer.status_code, answer.content) == (200, b"alive\n")
     assert answer["Cache-Control"] == "max-age=0, no-cache, no-store, must-revalidate, private"
@@ -88,7 +88,7 @@ def test_a_fresh_site_names_what_has_never_run(db: None) -> None:
         "FAIL scheduler: The scheduler has never run.",
         "FAIL sweeper: The sweeper of jobs has never run.",
     ]
-    # Judging needs neither of these processes, so a load balancer still sends requests.
+    # Judging needs neither of the two, so a load balancer still sends requests.
     assert readyz("?only=database,migrations")[0] == 200
 
 
@@ -98,7 +98,9 @@ def test_unknown_checks_are_refused(db: None) -> None:
     assert lines[0].startswith("Unknown check: '\\nevil'. The checks are database, migrations,")
 
 
-def test_a_dead_database_is_reported_in_words(alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_does_not_answer_is_reported(
+    alive: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from django.db import OperationalError
 
     def does_not_answer(*args: Any, **kwargs: Any) -> None:
@@ -113,7 +115,7 @@ def test_a_dead_database_is_reported_in_words(alive: None, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("name", [Pulse.SCHEDULER, Pulse.SWEEPER])
-def test_a_process_that_is_silent_for_an_hour(alive: None, name: Pulse) -> None:
+def test_a_heartbeat_that_is_an_hour_old_is_reported(alive: None, name: Pulse) -> None:
     Heartbeat.objects.filter(name=name).update(at=Now() - HOUR)
     assert failed() == {name.value: f"The {name.label.lower()} last ran 60 min ago."}
     assert readyz()[0] == 503

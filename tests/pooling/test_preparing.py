@@ -38,7 +38,7 @@ from tests.waiting import wait_for
 
 PAGE = "/benchmarks/tiny/videos/new/"
 API = "/api/v1/benchmarks/tiny/videos/uploads/"
-IN_FRONT = {"movflags": "faststart"}  # the index is at the start, so a file without its end opens
+IN_FRONT = {"movflags": "faststart"}  # the index is at the start, so an incomplete file opens
 CUT_OFF = "the file is incomplete: the end of the video is missing"
 NO_VIDEO = "this is not a video, is incomplete, or has a format that is not accepted"
 

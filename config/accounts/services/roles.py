@@ -90,7 +90,7 @@ def lock_people(person: User, by: Actor) -> tuple[User, Actor]:
 
 
 def revoke_invitations_beyond_rights(maker: User) -> None:
-    """Revoke the open invitations that the person would not be allowed to make now."""
+    """Revoke the person's open invitations to roles that the person may no longer give."""
     for invitation in open_invitations().filter(made_by=maker):
         if not can_give(maker, invitation.role, invitation.scope):
             open_invitations().filter(pk=invitation.pk).update(revoked_at=Now())

@@ -29,7 +29,7 @@ def sweep_jobs() -> tuple[int, int]:
     failed = 0
     for job in Job.objects.filter(died, is_last):
         failed += _fail(job, died)
-    # If the lease of a last attempt has expired since that query, the next sweep fails the job.
+    # If the lease of a last attempt has expired since the loop above, the next sweep fails the job.
     Job.objects.filter(died, ~is_last).update(state=JobState.QUEUED, sent_at=None)
     sent = 0
     for job_id in [*_unsent(), *_lost()]:

@@ -6,12 +6,13 @@ budgets, all systems are scored with the labels revealed so far. The results are
 scores from all labels: how large is the difference, and is the order of the systems the same? An
 unrevealed pair counts as not relevant, as in any pool.
 
-Every order has a random part, so one replay is one random draw. `replay_seeds` makes several
-replays and computes only once what they have in common: the steps of strategies that are not
-random, and the scores. Between two budgets, a query's value changes only if one of its positives is
-revealed, and it depends only on the revealed positives. Each such state of each query is therefore
-scored once, and a budget looks up the values. Judged@k changes with every revealed pair, but it
-needs only the number of judged pairs in the top k.
+Every order has a random part: at least the order of the queries within a step. So one replay is one
+random draw. `replay_seeds` makes several replays and computes only once what they have in common:
+the steps of strategies without other random choices, and the scores. Between two
+budgets, a query's value changes only if one of its positives is revealed, and it depends only on
+the revealed positives. Each such state of each query is therefore scored once, and a budget looks
+up the values. Judged@k changes with every revealed pair, but it needs only the number of judged
+pairs in the top k.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Replay:
     budgets: tuple[Budget, ...]
 
     def enough(self, error: float) -> Budget | None:
-        """Return the smallest budget from which on no error exceeds `error`, or None.
+        """Return the smallest budget whose error, and every later one, is at most `error`, or None.
 
         Only the replayed budgets are examined. A smaller budget between two of them can be enough.
         """
@@ -157,8 +158,8 @@ class _States:
 
     Only pairs that can change a value are counted, which are positives that are not original
     positives. The values of the last order are reused if the order of a query's pairs is the same.
-    This is frequent: strategies that are not random have the same order for every seed, and most
-    queries have few positives.
+    This is frequent: with a strategy that does not choose pairs at random, the order is the same
+    for every seed, and most queries have few positives.
     """
 
     def __init__(self, pool: PooledLabels, measure: Measure, rel: int) -> None:

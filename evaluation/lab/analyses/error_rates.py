@@ -48,7 +48,10 @@ class RatesOptions(ResamplingOptions):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimates:
-    """Error rates by source. used: the source of the correction; None if no source has rates."""
+    """Error rates by source.
+
+    used: the source that the correction uses; None if no requested source has rates.
+    """
 
     by_source: Mapping[str, RatesEstimate]
     annotators: AnnotatorRates | None

@@ -166,7 +166,7 @@ def _scores(
     resamples: Resamples,
     confidence: float,
 ) -> list[NoiseRow]:
-    """Return raw and corrected scores, or no rows without error rates."""
+    """Return raw and corrected scores, or no rows if the error rates are unknown."""
     if estimates.used is None:
         return []
     rows = correct_scores(
@@ -263,9 +263,9 @@ LABEL_NOISE = Analysis(
     needs_labels=True,
     reads_judgments=True,
     notes=(
-        "C@k counts a caption as correct if any of k labels is relevant. A single false alarm "
-        "makes a caption correct, so raw C@10 is too high even if few labels are wrong. Misses "
-        "lower C@1 and P@k.",
+        "C@k counts a caption as correct if any of its top k videos is labelled relevant. A single "
+        "false alarm makes a caption correct, so raw C@10 is too high even if few labels are "
+        "wrong. Misses lower C@1 and P@k.",
         "The correction replaces each label by a number that is correct on average. For one "
         "label L this is (L − f) / (1 − f − m), where f is the rate of false alarms and m the "
         "rate of misses. It makes no assumption about how often pairs are relevant, or how "
@@ -279,10 +279,10 @@ LABEL_NOISE = Analysis(
         "The interval resamples videos (or captions) with all their labels, and estimates the "
         "error rates again in each sample. It therefore covers the choice of captions, the "
         "errors of the labels and the uncertainty of the error rates.",
-        "Pairs with several labels: two annotators label the same pair independently. A third "
-        "one labels it if they differ. This gives both rates. Without third labels, the share of "
-        "relevant pairs must differ between ranks. Errors that all annotators make in the same "
-        "way are not detected.",
+        "Pairs with several labels: two annotators label the same pair independently. If their "
+        "labels differ, a third annotator labels the pair, too. Such pairs give the rates of "
+        "false alarms and of misses. Without third labels, the share of relevant pairs must differ "
+        "between ranks. Errors that all annotators make in the same way are not detected.",
         "Control pairs: answers to pairs whose correct answer is known. Answers in training are "
         "left out.",
         "Dawid and Skene: each annotator has their own rates. The rates of annotators with few "

@@ -176,8 +176,8 @@ ORIGINALS = Analysis(
     notes=(
         "An original positive is rejected if it was judged and its outcome is not relevant. "
         "Pairs that are in conflict or pending are not settled, and the share leaves them out. "
-        "Only original positives that a run ranked high were judged, so the share does not apply "
-        "to the others. In the published labels of the FIRE study, 219 of 927 original "
+        "Usually, only original positives that a run ranked high are judged. The share then does "
+        "not apply to the others. In the published labels of the FIRE study, 219 of 927 original "
         "positives of MSR-VTT are rejected (23.6 %).",
         "With the rejected positives, all original positives count as positive, as in the study "
         "and on the page of results. Without them, the label of a judged original positive counts "

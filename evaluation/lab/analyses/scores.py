@@ -90,8 +90,8 @@ def _row(
 ) -> ScoreFigures:
     """Return the mean scores of one run by one measure, with their intervals.
 
-    The interval of the difference is paired, because both scores are of the same captions. With
-    the original positives only, there is no difference to estimate.
+    The interval of the difference is paired, because both scores are computed on the same captions.
+    If only the original positives are used, there is no difference to estimate.
     """
     resamples = options["resamples"]
     drawn: Drawing = {

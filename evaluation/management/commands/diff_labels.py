@@ -14,7 +14,10 @@ from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Count the pairs that differ between two label sets, and write them as CSV."
+    help = (
+        "Count the pairs that differ between two label sets. With --output, also write these pairs "
+        "as CSV."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")

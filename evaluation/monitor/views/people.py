@@ -62,8 +62,8 @@ MEANING = {
     "fewer answers are correct than the campaign requires. If it has no accuracy requirement, "
     f"{100 * MIN_ACCURACY:.0f}{PERCENT_SIGN} are expected.",
     Flag.LOW_AGREEMENT: "Other annotators who labelled the same pairs agree clearly less with this "
-    "annotator than with each other. The accuracy that the model of Dawid and Skene estimates is "
-    "also below the median of the annotators.",
+    "annotator than with each other. If the model of Dawid and Skene can estimate accuracies, this "
+    "annotator’s accuracy is also clearly below the median of the annotators.",
     Flag.FEW_RELEVANT: "The share of relevant labels is clearly smaller than that of all other "
     "annotators combined.",
     Flag.MANY_RELEVANT: "The share of relevant labels is clearly larger than that of all other "

@@ -74,7 +74,7 @@ def test_a_folder_is_sent_in_parts(benchmark: Benchmark, folder: Path) -> None:
     assert AuditEntry.objects.filter(interface="api", act="job_started").count() == 1
 
 
-def test_a_second_call_continues_after_a_cut(
+def test_a_second_call_continues_after_an_interruption(
     benchmark: Benchmark, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[int] = []
@@ -96,7 +96,7 @@ def test_a_second_call_continues_after_a_cut(
     assert sent == [0, 1000, 2000, 2000]
 
 
-def test_a_part_whose_answer_was_lost_is_not_sent_again(
+def test_a_part_that_is_repeated_after_a_lost_response_is_stored_once(
     benchmark: Benchmark, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[int] = []
@@ -105,7 +105,7 @@ def test_a_part_whose_answer_was_lost_is_not_sent_again(
     def send_twice(self: VideoSender, upload: str, offset: int, part: bytes) -> int:
         sent.append(offset)
         send_part(self, upload, offset, part)
-        return send_part(self, upload, offset, part)  # the repetition after a lost answer
+        return send_part(self, upload, offset, part)  # the repetition after a lost response
 
     monkeypatch.setattr(VideoSender, "_send_part", send_twice)
     benchmark.upload_videos(folder / "more")

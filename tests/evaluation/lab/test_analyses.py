@@ -921,7 +921,7 @@ def test_the_stopping_rule_by_hand(benchmark: Benchmark, tmp_path: Path) -> None
     assert "is ever wrong is at most 5 %" in analysis.tables(result)[1].note
 
 
-def test_a_running_campaign_is_followed_for_complete_captions(tmp_path: Path) -> None:
+def test_the_stopping_rule_of_a_running_campaign_uses_complete_captions(tmp_path: Path) -> None:
     """Judging in random order shows no warning. Captions that still need labels do not count."""
     campaign = make_campaign(tmp_path, captions=6, videos=2)
     for assignment in claim(campaign, make_annotator("ann"), 5):

@@ -1,6 +1,6 @@
-"""Reading text files: which differences do not change the content, and the error of each bad file.
+"""Reading text files: what does not change their content, and the error of each bad file.
 
-Byte order marks, kinds of line ends and gzip do not change it.
+A byte order mark, the kind of line ends, and gzip do not change the content.
 """
 
 from __future__ import annotations

@@ -98,8 +98,8 @@ class SolePositivesRow(TypedDict):
 class NoiseResult(WithIntervals):
     """Scores that are corrected for wrong labels.
 
-    used: the source of the error rates; null if no source has an estimate. left_out: number of
-    labels that the correction does not use.
+    used: the source of the error rates; null if no requested source has an estimate. left_out:
+    number of labels that the correction does not use.
     """
 
     used: str | None

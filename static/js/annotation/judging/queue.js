@@ -7,7 +7,8 @@ const RETRY_MS = 3000;
 const WAIT_MS = 300;
 // A lease lasts half an hour. Pairs claimed longer ago than this may be assigned to others.
 const STALE_MS = 25 * 60 * 1000;
-// Statuses if the campaign is not open to this annotator. Repeating the request would not help.
+// HTTP statuses of a response if the annotator may not judge in the campaign. Repeating the request
+// would not help.
 const REFUSED = new Set([403, 404, 409]);
 
 export class Queue {

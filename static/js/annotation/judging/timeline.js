@@ -13,7 +13,7 @@ export class Timeline {
     slider.addEventListener("input", () => this.seek());
   }
 
-  // Show the position of this video (or null) from now on.
+  // From now on, show the position of this video, or no position if it is null.
   follow(video) {
     this.stopListening?.abort();
     this.stopListening = new AbortController();
