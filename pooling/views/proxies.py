@@ -71,7 +71,7 @@ def proxies(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "heads": order.heads,
-        "has_changed": any(row["captions"] for row in rows),
+        "has_changed": not all(row["captions"] for row in rows),
         "rows": order.sort(rows, lambda row, name: row[name]),
         "may_add": can_import_run(request.user, benchmark),
         "has_runs": benchmark.runs.listed().exists(),
@@ -89,7 +89,7 @@ def _row(proxy: Proxy, benchmark: Benchmark) -> dict[str, Any]:
         "mean": found["mean"],
         "half": half,
         "half_text": percent(half),
-        "captions": proxy.is_of_other_captions,
+        "captions": not proxy.is_of_other_captions,
         "created": proxy.created_at,
     }
 

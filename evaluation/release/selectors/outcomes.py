@@ -61,7 +61,9 @@ class BenchmarkOutcomes:
         if not self.pairs:
             return "0"
         share = 100 * self.counts.settled / self.pairs
-        return f"{int(share)}" if share >= 1 or not self.counts.settled else f"{share:.1f}"
+        if share >= 1 or not self.counts.settled:
+            return f"{int(share)}"
+        return f"{int(10 * share) / 10:.1f}"
 
 
 def benchmark_outcomes(benchmark: Benchmark) -> BenchmarkOutcomes:
