@@ -167,8 +167,9 @@ def database(url: str) -> dict[str, Any]:
         settings["CONN_MAX_AGE"] = 60
         settings["CONN_HEALTH_CHECKS"] = True
     if settings["ENGINE"].endswith("postgresql") and DATABASE_POOLED:
-        # PgBouncer refuses these options, so the role has them (see docs/operations.md). A cursor
-        # of the server would outlive the transaction for which PgBouncer reserves a connection.
+        # PgBouncer refuses these options, so they are set for the database role instead (see
+        # docs/operations.md). A server-side cursor would outlive the transaction for which
+        # PgBouncer reserves a connection.
         del settings["OPTIONS"]["options"]
         settings["CONN_MAX_AGE"] = 0
         settings["DISABLE_SERVER_SIDE_CURSORS"] = True
@@ -284,7 +285,7 @@ MFA_FORMS = {"add_webauthn": "config.accounts.forms.PasskeyForm"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Hearth"
-# Accept the code before and after the current one, for clocks that are up to 30 seconds off.
+# Also accept the codes before and after the current one, for clocks that are up to 30 seconds off.
 MFA_TOTP_TOLERANCE = 1
 # Most addresses are not confirmed, because most people get their accounts by invitation.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
@@ -348,7 +349,8 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "hearth@localhost")
 # Videos and pictures are stored in this bucket, on S3 or on a server that speaks its protocol.
 # boto3 reads the credentials from its own variables (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, …).
 MEDIA_BUCKET = env.str("MEDIA_BUCKET", "")
-# Housekeeping removes all objects below this prefix that the database does not name, but no others.
+# Below this prefix, housekeeping removes old objects that the database does not name. It removes no
+# other objects.
 MEDIA_BUCKET_PREFIX = env.str("MEDIA_BUCKET_PREFIX", "hearth").strip("/")
 # Without an endpoint, the bucket is on S3 and has its own host. Hearth and browsers use the same
 # address.
@@ -538,7 +540,7 @@ Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        # The first class decides the status of an anonymous request: 401 for tokens.
+        # The first class decides the status for requests without an account: 401 for tokens.
         "config.accounts.authentication.PersonTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
@@ -556,15 +558,16 @@ REST_FRAMEWORK = {
     "NUM_PROXIES": TRUSTED_PROXIES,
     "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
 }
-# Requests of one person per minute, by `throttle_scope` of the API's views. 0 sets no limit. A fast
-# annotator sends one answer per second, and claims ten pairs at a time.
+# The maximum number of requests of one person per minute, by `throttle_scope` of the API's views. 0
+# sets no limit. A fast annotator sends one answer per second, and claims ten pairs at a time.
 REQUESTS_PER_MINUTE = {
     "answers": env.int("ANSWERS_PER_MINUTE", 240),
     "claims": env.int("CLAIMS_PER_MINUTE", 120),
     "requests": env.int("REQUESTS_PER_MINUTE", 600),
     # Requests without an account are counted per network address, which many people can share.
     "visits": env.int("VISITS_PER_MINUTE", 300),
-    # Files of public benchmarks, for an account or for a network address without one.
+    # Downloads of files of public benchmarks, counted per account, or per network address of
+    # visitors.
     "downloads": env.int("DOWNLOADS_PER_MINUTE", 60),
 }
 SPECTACULAR_SETTINGS = {

@@ -14,7 +14,10 @@ class MediaState(models.TextChoices):
 
 
 class UploadState(models.TextChoices):
-    """The states of a file that is added to a benchmark. An archive ends as UNPACKED."""
+    """The states of a file that is added to a benchmark.
+
+    A video ends as PLAYABLE or REFUSED, and an archive as UNPACKED or REFUSED.
+    """
 
     ARRIVING = "arriving", "Uploading"
     WAITING = "waiting", "Waiting"

@@ -436,7 +436,7 @@ def test_a_run_is_uploaded_checked_and_stored(benchmark: Benchmark) -> None:
         "sha256": run.sha256,
         "created": True,
         "scoring": [str(Job.objects.get(kind="evaluate").pk)],
-        "warnings": ["1 of 2 captions have no ranked list"],
+        "warnings": ["captions without a ranked list: 1 of 2"],
     }
 
 

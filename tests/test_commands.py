@@ -137,7 +137,7 @@ def test_import_run(folder: Path, manage: Manage) -> None:
         "queries": 2,
         "depth": 3,
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "warnings": ["1 of 3 captions have no ranked list"],
+        "warnings": ["captions without a ranked list: 1 of 3"],
     }
     words = ("import_run", "tiny", path, "--system", "S")
     assert manage(*words) == {**expected, "created": True}

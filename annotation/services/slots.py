@@ -119,7 +119,8 @@ def outcomes_of(
     A task without a label stays pending. A task of an ordering study never has a label as its
     outcome, and needs all its orders even in a closed campaign. counts: [n, n_values], as in
     `resolve`. planned: [n]. carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts
-    like the other labels, but `required` and `n_labels` of the outcomes do not include it.
+    like the other labels of the task, but only if there are some. `required` and `n_labels` of the
+    outcomes do not include it.
     """
     if campaign.is_ordering:
         return complete(counts, planned)

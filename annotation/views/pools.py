@@ -61,7 +61,7 @@ def _show(
 @only_for(can_see_benchmarks)
 @require_safe
 def pool_preview(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
-    """Show the plan of a pool that a job has computed."""
+    """Show a preview that a job has computed."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_build_pool(request.user, benchmark)
     job = get_object_or_404(
@@ -116,7 +116,7 @@ def _start(request: HttpRequest, benchmark: Benchmark, form: PoolForm) -> HttpRe
 
 
 def _figures(plan: PoolPlanReport) -> list[tuple[str, Figure]]:
-    left_out = f"the budget leaves out {plan['left_out']:,}" if plan["left_out"] else ""
+    left_out = f"the maximum leaves out {plan['left_out']:,}" if plan["left_out"] else ""
     shared = plan["new_pairs"] - plan["new_tasks"]
     unranked = plan.get("unranked", 0)
     no_time = undefined("no answer has a recorded time yet")

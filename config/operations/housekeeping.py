@@ -147,7 +147,7 @@ def remove_jobs(dry_run: bool) -> Done:
     return remove_rows(done, dry_run)
 
 
-@housekeeping_step("keyed_requests", "Answers to requests with an idempotency key")
+@housekeeping_step("keyed_requests", "Responses to requests with an idempotency key")
 def remove_keyed_requests(dry_run: bool) -> Done:
     return remove_rows(expired_requests(), dry_run)
 
@@ -168,7 +168,7 @@ def remove_uploads(dry_run: bool) -> Done:
     return remove_unnamed_files("uploads", UPLOAD_AGE, dry_run)
 
 
-@housekeeping_step("media", "Media files that belong to no video")
+@housekeeping_step("media", "Media files that belong to no video and no guidelines")
 def remove_media(dry_run: bool) -> Done:
     return remove_unnamed_files("default", FILE_AGE, dry_run)
 

@@ -118,7 +118,10 @@ def _migrate(target: str) -> None:
 
 
 def _check_target(query: Query) -> None:
-    """Raise an error if the target has rows, or if the databases have different migrations."""
+    """Raise an error if the databases have different migrations, or if the target has rows.
+
+    The tables that `migrate` and running processes fill may have rows.
+    """
     if applied_migrations(run_query) != applied_migrations(query):
         raise InvalidInput("The SQLite database is not migrated. Run `manage.py migrate` first.")
     rows = count_rows(query, _tables(query) - FILLED_BY_ITSELF)

@@ -107,9 +107,9 @@ def one_sign_in(probe: Probe) -> str:
         if hasattr(backend, "user_can_authenticate")
     ]
     if checking != ["SignInBackend"]:
-        return f"SignInBackend must check passwords, and no other. Now: {checking or 'none'}."
-    answer = probe.ask("GET", "/admin/login/")
-    return "" if answer.status_code == 302 else "The Django admin has a separate sign-in page."
+        return f"Only SignInBackend may check passwords. Now: {checking or 'none'}."
+    response = probe.ask("GET", "/admin/login/")
+    return "" if response.status_code == 302 else "The Django admin has a separate sign-in page."
 
 
 @requirement("6.3.8", "Errors do not reveal which accounts exist.")

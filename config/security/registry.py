@@ -75,7 +75,10 @@ def _verdict(required: Requirement, probe: Probe) -> Verdict:
 
 
 class Probe:
-    """The answers of this site to some requests, sent without a network and without an account."""
+    """The responses of this site to some requests.
+
+    The requests are sent without a network and without an account.
+    """
 
     ADDRESSES = (
         ("GET", "/"),
@@ -93,31 +96,31 @@ class Probe:
 
     @cached_property
     def answers(self) -> dict[str, HttpResponseBase]:
-        """The answers by method and address. They include errors."""
+        """The responses by method and address. They include errors."""
         return {f"{how} {path}": self.ask(how, path) for how, path in self.ADDRESSES}
 
     def ask(
         self, method: str, path: str, *, secure: bool = True, **headers: str
     ) -> HttpResponseBase:
         host = self.host.removeprefix(".")
-        answer: HttpResponseBase = self.client.generic(
+        response: HttpResponseBase = self.client.generic(
             method, path, secure=secure, headers={"Host": host, **headers}
         )
-        return answer
+        return response
 
     def names(self, condition: Callable[[HttpResponseBase], bool]) -> list[str]:
-        """Return the names of the answers for which the condition is true."""
-        return [name for name, answer in self.answers.items() if condition(answer)]
+        """Return the names of the responses for which the condition is true."""
+        return [name for name, response in self.answers.items() if condition(response)]
 
     def without(self, header: str, *words: str) -> str:
-        """Return a sentence about the answers that lack the header or one of the words in it.
+        """Return a sentence about the responses that lack the header or one of the words in it.
 
         Return an empty text if there are none.
         """
         missing = self.names(
-            lambda answer: (
-                header not in answer.headers
-                or any(word not in answer.headers[header] for word in words)
+            lambda response: (
+                header not in response.headers
+                or any(word not in response.headers[header] for word in words)
             )
         )
         wanted = f" with {' and '.join(words)}" if words else ""

@@ -120,7 +120,10 @@ def in_key_order() -> Iterator[None]:
 
 @contextmanager
 def _planned_without(method: str) -> Iterator[None]:
-    """Let PostgreSQL plan queries without a method. `method` is the name of its setting."""
+    """Let PostgreSQL plan database queries without a method, such as hash joins.
+
+    method: the name of PostgreSQL's setting that allows the method.
+    """
     if connection.vendor != "postgresql":
         yield
         return

@@ -41,8 +41,9 @@ class Problem:
 class InvalidInput(HearthError):
     """A file or value is not valid, and nothing was written.
 
-    `source` is the name of the file as the user gave it, and `line` counts from 1. Both are None
-    for input without lines. `problems` are all errors that were found, the first one included.
+    `source` is the name of the file as the user gave it, or None for other input. `line` counts
+    from 1, and is None for input without lines. `problems` are all errors that were found,
+    including the first.
     """
 
     def __init__(

@@ -28,8 +28,9 @@ CONFLICT = 409
 def only_for(may_see: Callable[[Any], bool]) -> Callable[[View], View]:
     """Restrict a page to users for whom `may_see(user)` is true.
 
-    Other users get the same answer as for an address that does not exist. Visitors are redirected
-    to the sign-in page. No cache stores the page, so that it is gone after signing out.
+    Other users get the same response as for an address that does not exist. Visitors are redirected
+    to the sign-in page. Unless the view sets `Cache-Control`, no cache stores the page, so that it
+    is gone after signing out.
     """
 
     def decorate(view: View) -> View:

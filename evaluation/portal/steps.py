@@ -16,10 +16,10 @@ class Progress:
 
     without_file: videos without a file or address. new_pairs: pooled pairs that no campaign
     contains, or None while they are counted. at_desk: tasks that wait for a lead. desk_url: address
-    of the desk with the most such tasks. settled, unsettled: labelled pairs that are settled, and
-    labelled pairs that are not. not_settled: all pairs that are not settled, labelled or not, or
-    None while they are counted. version: number of the newest label set, or None. newly_settled:
-    pairs settled since that label set. unscored: runs without scores by the newest labels.
+    of the desk with the most such tasks. settled, unsettled: judged pairs that are settled, and
+    judged pairs that are not. not_settled: all pairs that are not settled, judged or not, or None
+    while they are counted. version: number of the newest label set, or None. newly_settled: pairs
+    settled since that label set. unscored: runs without scores by the newest labels.
     """
 
     runs: int

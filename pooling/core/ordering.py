@@ -159,7 +159,7 @@ def _is_ordered(part: Predictions) -> bool:
 def no_list_warning(missing: int, n_rows: int, direction: Direction) -> tuple[str, ...]:
     if not missing:
         return ()
-    return (f"{missing:,} of {n_rows:,} {direction.row}s have no ranked list",)
+    return (f"{direction.row}s without a ranked list: {missing:,} of {n_rows:,}",)
 
 
 class ListBuilder:

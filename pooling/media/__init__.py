@@ -1,11 +1,11 @@
 """Video files: inspection, pictures, and conversion of the files that browsers do not play.
 
 The files are untrusted. Only the formats listed in `pooling.media.files` are opened. Playlists are
-not among them, so that a file cannot cause other files to be read. A file is accepted only if its
-frames can be decoded to the end, because a truncated MP4 opens without an error and stops in the
+not among them, so that a file cannot cause other files to be read. A file is accepted only if
+frames at its end can be decoded, because a truncated MP4 opens without an error and stops in the
 middle. Errors are raised as `InvalidInput`, whose texts can be shown to people.
 
-Decoding a malicious file can take long, so call this from a worker with a time limit.
+Decoding a malicious file can take long, so call these functions from a worker with a time limit.
 """
 
 from pooling.media.files import MAX_SECONDS, MAX_SIDE

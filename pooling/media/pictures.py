@@ -48,7 +48,7 @@ def resizer(
             format=pixel_format,
             dst_color_range=shades,
             dst_colorspace=colours,
-            threads=1,  # an import already uses one core per file
+            threads=1,  # several files are prepared at once, one per core
         )
         if graph is None:
             return scaled

@@ -1,4 +1,4 @@
-"""Choose the files of an archive or a folder that belong to videos without a file."""
+"""Choose the files of an archive, a folder or a bucket that belong to videos without a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS_PER_STATEMENT = 500
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file of an archive or a folder. `path` leads to it inside the archive or folder."""
+    """A file of an archive, a folder or a bucket. `path` is its path there."""
 
     path: str
     size: int
@@ -39,7 +39,7 @@ class Chosen:
 def choose_files(
     benchmark: Benchmark, files: Sequence[FoundFile], *, by: Actor, left_out: int = 0
 ) -> Chosen:
-    """Return a waiting row for each file that matches a video without a file.
+    """Return a waiting row for each file whose video has no file yet and is not getting one.
 
     left_out: the number of other members of an archive, which cannot be used.
     """
@@ -67,7 +67,7 @@ def choose_files(
         f"{counted(len(rows), 'file')} for videos",
         f"{unknown:,} without a video" if unknown else "",
         f"{ambiguous:,} ambiguous" if ambiguous else "",
-        f"{present:,} for videos that have a file already" if present else "",
+        f"{present:,} for videos that have a file or are getting one" if present else "",
         f"{left_out:,} left out (folders, links, encrypted members)" if left_out else "",
     ]
     return Chosen(rows, ", ".join(part for part in parts if part))

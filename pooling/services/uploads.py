@@ -188,7 +188,7 @@ def receive_part(
 
 @contextmanager
 def _locked(upload: VideoUpload) -> Iterator[BinaryIO]:
-    """Yield the open file, locked against other requests. The lock ends with the process."""
+    """Yield the open file, locked against other requests. If the process dies, the lock ends."""
     try:
         file = upload_path(upload).open("r+b")
     except FileNotFoundError:

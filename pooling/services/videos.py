@@ -34,7 +34,7 @@ PREPARE = "pooling.media.preparing:prepare"
 MEMORY_MB = 4096
 """The memory that one video may use. Frames of 8192 x 8192 pixels need up to 3 GB."""
 SECONDS, SECONDS_PER_MB = 300, 60
-"""The time that one video may take. An intact file takes far less."""
+"""The time limit of one video: a fixed part and a part per MB. An intact file takes far less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,8 @@ def _renew(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
     """Update videos that already have a file, if the new source is equal to the old one.
 
     A missing contact sheet is added. A stored file that is the source itself is replaced, because
-    older versions stored playable sources unchanged, with metadata that identifies them.
+    older versions stored playable sources unchanged, with metadata from which annotators can
+    identify the video.
     """
     changed = []
     for video in benchmark.videos.exclude(file="") if ready else ():

@@ -24,14 +24,15 @@ def read(client: Client, address: str) -> str:
 
     On a slow machine, "now" may have become "2 seconds ago". Both are returned as "now".
     """
-    answer = client.get(address, follow=True)
-    assert answer.status_code == 200
-    body = answer.content.decode().split("<main", 1)[1]
+    response = client.get(address, follow=True)
+    assert response.status_code == 200
+    body = response.content.decode().split("<main", 1)[1]
     words = " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
     return re.sub(r"\b(a|\d+) (second|minute)s? ago\b", "now", words)
 
 
 def queries_of(client: Client, address: str) -> int:
+    """Return the number of database queries of a page that has been loaded once before."""
     client.get(address)
     with CaptureQueriesContext(connection) as queries:
         assert client.get(address).status_code == 200

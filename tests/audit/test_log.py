@@ -134,18 +134,18 @@ NOT_RECORDED = {
     "accept_invitation": "_use records it",
     "lock_people": "it changes nothing",
     "make_draft": "a draft is computed from labels and replaced",
-    "update_requested_draft": "as make_draft",
+    "update_requested_draft": "for the same reason as make_draft",
     "restore_backup": "_record_restore records it",
     "run_housekeeping": "an Operation records it, and it removes only what is not needed",
     "begin_draft": "enqueue_job records it",
     "begin_upload": "prepare_uploads records each file that is stored with its video",
-    "receive_part": "as begin_upload",
+    "receive_part": "for the same reason as begin_upload",
     "queue_upload": "enqueue_job records it",
-    "add_folder": "as begin_upload",
+    "add_folder": "for the same reason as begin_upload",
     "set_addresses": "_store records it",
     "preparing_job": "enqueue_job records it",
     "begin_scoring": "enqueue_job records it",
-    "score_all_again": "as begin_scoring, and scores are computed from labels",
+    "score_all_again": "enqueue_job records the scoring, which replaces the deleted scores",
     "plan_benchmark": "it changes nothing",
     "begin_import": "enqueue_job records it",
     "change_columns": "enqueue_job records it",
@@ -156,7 +156,7 @@ NOT_RECORDED = {
     "store_run": "_import records an imported run, and upload_run records an upload",
     "upload_run": "_take_slot records it",
     "ask_for_confirmation": "it gives no right; confirm_uploader records that a lead agrees",
-    "begin_scoring_all": "as begin_scoring",
+    "begin_scoring_all": "enqueue_job records it",
     "evaluate_runs": "scores are computed from labels",
     "compute_agreement": "figures are computed from labels",
     "compute_figures": "figures are computed from labels",
@@ -302,7 +302,7 @@ def test_a_password_set_by_a_command_is_recorded() -> None:
     ]
 
 
-def test_before_and_after(campaign: Campaign) -> None:
+def test_an_act_stores_the_changed_values_before_and_after(campaign: Campaign) -> None:
     lead = make_member("lea", Role.LEAD, of="tiny")
     change_policy(campaign=campaign, changes={"ceiling": "0.5"}, by=lead)
     assert facts("by", "object_id", "before", "after", act="campaign_changed") == [

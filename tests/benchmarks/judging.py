@@ -111,12 +111,12 @@ class LoadAnnotator:
         request = f"POST {path} HTTP/1.1\r\n{self.head}Content-Length: {len(content)}\r\n\r\n"
         began = time.perf_counter()
         self.writer.write(request.encode() + content)
-        status, answer = await self.read()
+        status, response = await self.read()
         times.append(1000 * (time.perf_counter() - began))
         if not 200 <= status < 300:
-            self.times.errors.append(f"{status} {answer[:200]!r}")
+            self.times.errors.append(f"{status} {response[:200]!r}")
             return {}
-        result: dict[str, Any] = json.loads(answer)
+        result: dict[str, Any] = json.loads(response)
         return result
 
     async def read(self) -> tuple[int, bytes]:

@@ -13,7 +13,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any, Protocol
 
-# Ten times the captions may take at most this many times as long.
+# The largest accepted factor by which a time grows with ten times the captions.
 GROWTH_LIMIT = 11.0
 
 

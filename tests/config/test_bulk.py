@@ -362,7 +362,7 @@ def test_only_rows_of_other_transactions_are_locked(
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has no locks of rows")
     benchmark = make_benchmark(tmp_path, captions=2, videos=2)
-    # A subtransaction has written the first caption, and counts as another transaction here.
+    # A subtransaction has written the first two captions. Here, it counts as another transaction.
     others = Query.objects.get(number=1).pk
     columns = {"benchmark_id": benchmark.pk, "text": "new"}
     copy_columns(Query, {**columns, "number": [2, 3], "key": ["new2", "new3"]})
@@ -400,11 +400,11 @@ def test_triggers_react_to_new_rows(
         copy_columns(Pool, {**columns, "n_new_pairs": 0})
 
 
-def test_no_rows_need_no_query(db: None) -> None:
+def test_without_rows_nothing_is_written(db: None) -> None:
     assert copy_columns(Query, {"number": np.empty(0, np.int64), "key": []}) == 0
 
 
-def test_rows_are_rendered_seamlessly_between_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rendered_rows_do_not_depend_on_the_size_of_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     sized = [
         copy_binary.column_of("integer", np.arange(10)),
         copy_binary.column_of("uuid", [uuid.UUID(int=n << 64) for n in range(10)]),

@@ -45,7 +45,7 @@ def upload(client: APIClient, key: str, content: bytes = RUN, **fields: str) -> 
     return client.post(UPLOAD, values, headers={"Idempotency-Key": key})
 
 
-def test_a_repeated_request_gets_the_first_answer_and_does_nothing(client: APIClient) -> None:
+def test_a_repeated_request_gets_the_first_response_and_does_nothing(client: APIClient) -> None:
     first = upload(client, "k1")
     # Otherwise the queue would return the unfinished job for the same work.
     Job.objects.update(state=JobState.DONE)
@@ -93,7 +93,7 @@ def test_an_unfinished_request_is_not_done_a_second_time(client: APIClient) -> N
     assert upload(client, "k1").status_code == 202
 
 
-def test_an_answer_is_kept_for_a_day(client: APIClient) -> None:
+def test_a_response_is_kept_for_a_day(client: APIClient) -> None:
     upload(client, "old")
     KeyedRequest.objects.update(began_at=timezone.now() - timedelta(days=1, seconds=1))
     assert upload(client, "old", system="C").status_code == 202

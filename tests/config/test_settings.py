@@ -56,7 +56,7 @@ def test_a_production_site_passes_the_deployment_check(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_all_files_are_written_below_the_home(tmp_path: Path) -> None:
+def test_the_database_is_created_below_the_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
     done = start(home, "migrate", "contenttypes", "--verbosity=0")
     assert (done.returncode, done.stderr) == (0, "")
@@ -64,24 +64,24 @@ def test_all_files_are_written_below_the_home(tmp_path: Path) -> None:
 
 
 def test_the_options_of_the_database(db: None) -> None:
-    def ask(*questions: str) -> list[object]:
+    def values_of(*statements: str) -> list[object]:
         with connection.cursor() as cursor:
-            answers = []
-            for question in questions:
-                cursor.execute(question)
-                answers.append(cursor.fetchone()[0])
-            return answers
+            values = []
+            for statement in statements:
+                cursor.execute(statement)
+                values.append(cursor.fetchone()[0])
+            return values
 
     assert connection.settings_dict["ATOMIC_REQUESTS"] is False
     if connection.vendor == "sqlite":
         pragmas = ["journal_mode", "synchronous", "foreign_keys", "busy_timeout"]
-        found = ask(*[f"PRAGMA {pragma}" for pragma in pragmas])
+        found = values_of(*[f"PRAGMA {pragma}" for pragma in pragmas])
         assert found == ["wal", 2, 1, 20_000]  # 2 is FULL
         assert connection.transaction_mode == "IMMEDIATE"
     else:
         names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
-        assert ask(*[f"SHOW {name}" for name in names]) == ["15s", "5s", "30s"]
-        assert ask("SHOW cursor_tuple_fraction") == ["1"]
+        assert values_of(*[f"SHOW {name}" for name in names]) == ["15s", "5s", "30s"]
+        assert values_of("SHOW cursor_tuple_fraction") == ["1"]
         assert connection.settings_dict["CONN_HEALTH_CHECKS"] is True
 
 

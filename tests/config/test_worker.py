@@ -83,7 +83,7 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
         "sha256": run.sha256,
         "created": True,
         "scoring": [str(Job.objects.get(kind="evaluate").pk)],
-        "warnings": ["2 of 3 captions have no ranked list"],
+        "warnings": ["captions without a ranked list: 2 of 3"],
     }
     assert ranked_matrix(run)[0].tolist() == [1, 0]
 

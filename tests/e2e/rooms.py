@@ -27,8 +27,8 @@ from tests.factories import build_pool, import_benchmark
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page
 
-# The room accepts keys. The screen shows the video of the pair, the problem with it, the
-# feedback in training, or that no pairs are left.
+# A selector that matches when the room accepts keys and shows one of these: the video of the pair,
+# the problem with the video, the feedback in training, or that no pairs are left.
 SETTLED = ", ".join(
     f"#room[data-accepts=true]{state}"
     for state in (
@@ -38,13 +38,13 @@ SETTLED = ", ".join(
         "[data-state=empty]",
     )
 )
-# A frame of the playing video is on the screen.
+# True when a frame of the playing video is on the screen.
 PLAYS = """async () => {
   const video = document.querySelector(".judge-stage video");
   await new Promise((resolve) => { video.requestVideoFrameCallback(resolve); });
   return !video.paused && video.currentTime > 0;
 }"""
-# The browser's database of unsent answers is empty.
+# True if the browser's database of unsent answers is empty.
 NOTHING_STORED = """async () => {
   const open = indexedDB.open("hearth-outbox");
   const done = (request) => new Promise((resolve, reject) => {

@@ -30,7 +30,7 @@ def die_at(point: str) -> None:
 def deadly(
     function: Callable[..., Any], *, before: str = "", after: str = ""
 ) -> Callable[..., Any]:
-    """Return a function that calls this one, and kills the process before or after the call.
+    """Return a function that calls `function`, and kills the process before or after the call.
 
     It kills the process only if the request names the point `before` or `after`.
     """
@@ -53,9 +53,9 @@ services.submit_judgment = deadly(services.submit_judgment, after=AFTER_COMMIT)
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     _request.point = environ.get("HTTP_X_FAULT", "")
-    answer = site(environ, start_response)
+    response = site(environ, start_response)
     die_at(BEFORE_REPLY)
-    return halves(b"".join(answer)) if _request.point == DURING_REPLY else answer
+    return halves(b"".join(response)) if _request.point == DURING_REPLY else response
 
 
 def halves(body: bytes) -> Iterator[bytes]:

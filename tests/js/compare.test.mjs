@@ -84,7 +84,7 @@ describe("keys on the page", () => {
     ["the command key", { metaKey: true }],
     ["automatic repetition", { repeat: true }],
   ]) {
-    test(`with ${what}, an arrow key stays on the caption`, () => {
+    test(`with ${what}, an arrow key does not change the caption`, () => {
       press("ArrowRight", properties);
       assert.deepEqual(followed, []);
     });
@@ -97,7 +97,7 @@ describe("keys on the page", () => {
     assert.deepEqual(followed, []);
   });
 
-  test("a letter opens the fold of a field and goes to it", () => {
+  test("a letter opens a collapsed field and goes to it", () => {
     assert.equal(press("G").isPrevented, true);
     assert.deepEqual([find("details").open, document.activeElement.id, followed], [true, "id_caption", ["selected"]]);
   });

@@ -1,3 +1,5 @@
+// The keys of the judging room and the desk.
+
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 

@@ -155,7 +155,7 @@ describe("history", () => {
     });
   });
 
-  test("the last answer is first, also after it is corrected", () => {
+  test("the last answer is first, even if it is a correction", () => {
     [1, 2, 1].forEach((assignment) => history.add(item(assignment)));
     assert.deepEqual([numbers(), history.last.assignment], [[1, 2], 1]);
   });

@@ -1,3 +1,5 @@
+// How long a pair is shown, and what is recorded about its video.
+
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
@@ -114,7 +116,7 @@ test("a pair that is shown in a hidden page is hidden from the start", async () 
   assert.equal(viewing.record().hidden, 0.7);
 });
 
-test("each restart of a playing video is a replay, a step back is not", async () => {
+test("each restart of a playing video is a replay, but a step back is not", async () => {
   viewing.begin(video);
   await video.play();
   [0, 1, 2, 0, 1, 0].forEach((time) => video.showFrame(time));

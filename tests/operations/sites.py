@@ -111,7 +111,7 @@ class Site:
     def manage(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run manage.py on this site, in a separate process.
 
-        If there are no further `variables`, the process is a fork of one that has loaded Django.
+        If there are no `variables`, the process is a fork of one that has loaded Django.
         """
         if not variables:
             return self.loaded.run("manage.py", *words)

@@ -311,7 +311,7 @@ def test_judgments_of_people_stay(tmp_path: Path, db: None) -> None:
         Judgment.objects.all().delete()
 
 
-def test_an_import_of_judgments_is_undone_until_labels_are_published(
+def test_an_import_of_judgments_can_be_undone_until_labels_are_published(
     tmp_path: Path, benchmark: Benchmark
 ) -> None:
     rows = [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)]

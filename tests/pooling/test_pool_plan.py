@@ -209,7 +209,7 @@ def test_the_page_builds_the_pool_that_it_previewed(benchmark: Benchmark, client
     page = client.post("/benchmarks/tiny/pools/new/", form)
     text = page.content.decode()
     assert page.status_code == 200
-    assert "the budget leaves out 3" in text
+    assert "the maximum leaves out 3" in text
     assert Job.objects.count() == 0
     sha256 = plan_pool(benchmark, PoolOptions(depth=2, budget=4)).sha256
     assert f'name="expected" value="{sha256}"' in text

@@ -23,7 +23,7 @@ class Command(HearthCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", type=int, help="number of the campaign")
         parser.add_argument("names", nargs="*", metavar="NAME")
-        parser.add_argument("--file", type=Path, help="CSV file with a name in each line")
+        parser.add_argument("--file", type=Path, help="CSV file with a name on each line")
 
     def run(self, **options: Any) -> dict[str, Any]:
         names = list(options["names"])

@@ -25,7 +25,7 @@ ATTEMPTS = 6
 RETRIED = frozenset({429, 502, 503, 504})
 CONFLICT = 409
 LONGEST_WAIT = 120.0
-# The maximum number of seconds to connect, and to wait for the next byte of an answer.
+# The maximum number of seconds to connect, and to wait for the next byte of a response.
 TIMEOUT = (10, 120)
 POLL_SECONDS = (0.3, 2.0)
 FINISHED = frozenset({"done", "failed", "cancelled"})
@@ -139,16 +139,16 @@ class Hearth:
             return self._json(self._send("POST", path, data=body, headers=headers))
 
     def download(self, path: str, file: Path | None, on_bytes: OnBytes, sha256: str) -> Path:
-        """Store an answer as a file. The file gets its name only when it is complete.
+        """Store a response as a file. The file gets its name only when it is complete.
 
-        file: the path of the file; None for the name in the answer. sha256: the expected hash;
+        file: the path of the file; None for the name in the response. sha256: the expected hash;
         empty to accept any file.
         """
-        with closing(self._send("GET", path, stream=True)) as answer:
-            target = file or Path(_name_in(answer))
+        with closing(self._send("GET", path, stream=True)) as response:
+            target = file or Path(_name_in(response))
             part = target.with_name(f"{target.name}.part")
             try:
-                found = _write(answer, part, on_bytes)
+                found = _write(response, part, on_bytes)
                 if sha256 and found != sha256:
                     raise ClientError(f"The file has the SHA-256 {found}, expected {sha256}.")
                 part.replace(target)
@@ -164,9 +164,9 @@ class Hearth:
         self._send("DELETE", path).close()
 
     def request(self, method: str, path: str, **options: Any) -> requests.Response:
-        """Send a request, and return the answer. Raises `Refused` for an error of the site."""
-        with closing(self._send(method, path, **options)) as answer:
-            return answer
+        """Send a request, and return the response. Raises `Refused` for an error of the site."""
+        with closing(self._send(method, path, **options)) as response:
+            return response
 
     def _send(self, method: str, path: str, **options: Any) -> requests.Response:
         """Send a request, and repeat it if the site is busy or does not answer."""
@@ -178,10 +178,10 @@ class Hearth:
             if isinstance(options.get("data"), FileBody):
                 options["data"].rewind()
             is_last = attempt == ATTEMPTS - 1
-            answer = self._try(method, path, is_last, headers=headers, **options)
-            seconds = 2.0**attempt if answer is None else _seconds_to_wait(answer, attempt)
-            if answer is not None and (seconds is None or is_last):
-                return self._checked(answer)
+            response = self._try(method, path, is_last, headers=headers, **options)
+            seconds = 2.0**attempt if response is None else _seconds_to_wait(response, attempt)
+            if response is not None and (seconds is None or is_last):
+                return self._checked(response)
             self._on_wait(f"The site is busy. The next attempt is in {seconds:.0f} s.")
             time.sleep(seconds or 0)
         raise AssertionError("the last attempt returns or raises")
@@ -189,7 +189,7 @@ class Hearth:
     def _try(
         self, method: str, path: str, is_last: bool, **options: Any
     ) -> requests.Response | None:
-        """Return an answer, or None if the connection broke and another attempt is left."""
+        """Return a response, or None if the connection broke and another attempt is left."""
         url = f"{self.url}/api/v1/{path}"
         try:
             return self._session.request(
@@ -204,17 +204,17 @@ class Hearth:
         except requests.RequestException as error:
             raise Unreachable(f"The request to {self.url} failed: {error}") from None
 
-    def _checked(self, answer: requests.Response) -> requests.Response:
-        if answer.is_redirect:
-            target = answer.headers["Location"]
+    def _checked(self, response: requests.Response) -> requests.Response:
+        if response.is_redirect:
+            target = response.headers["Location"]
             raise ClientError(f"{self.url} refers to {target}. Sign in to that address.")
-        if not answer.ok:
-            with closing(answer):
-                raise Refused(answer.status_code, _body_of(answer))
-        return answer
+        if not response.ok:
+            with closing(response):
+                raise Refused(response.status_code, _body_of(response))
+        return response
 
-    def _json(self, answer: requests.Response) -> Json:
-        body = _body_of(answer)
+    def _json(self, response: requests.Response) -> Json:
+        body = _body_of(response)
         if not isinstance(body, dict):
             raise ClientError(f"{self.url} did not answer like a Hearth site.")
         return body
@@ -229,12 +229,12 @@ class _TokenAuth(requests.auth.AuthBase):
         return request
 
 
-def _write(answer: requests.Response, path: Path, on_bytes: OnBytes) -> str:
-    """Write the body of an answer to a file, and return its SHA-256."""
-    received, total = 0, int(answer.headers.get("Content-Length", 0))
+def _write(response: requests.Response, path: Path, on_bytes: OnBytes) -> str:
+    """Write the body of a response to a file, and return its SHA-256."""
+    received, total = 0, int(response.headers.get("Content-Length", 0))
     sha256 = hashlib.sha256()
     with path.open("wb") as out:
-        for block in answer.iter_content(BLOCK):
+        for block in response.iter_content(BLOCK):
             out.write(block)
             sha256.update(block)
             received += len(block)
@@ -242,35 +242,35 @@ def _write(answer: requests.Response, path: Path, on_bytes: OnBytes) -> str:
     return sha256.hexdigest()
 
 
-def _name_in(answer: requests.Response) -> str:
+def _name_in(response: requests.Response) -> str:
     """Return the file name of a download, without any folder."""
     header = email.message.Message()
-    header["Content-Disposition"] = answer.headers.get("Content-Disposition", "")
+    header["Content-Disposition"] = response.headers.get("Content-Disposition", "")
     return Path((header.get_filename() or "").replace("\\", "/")).name or "download"
 
 
-def _body_of(answer: requests.Response) -> Any:
+def _body_of(response: requests.Response) -> Any:
     try:
-        return answer.json()
+        return response.json()
     except requests.JSONDecodeError:
         return None
 
 
-def _seconds_to_wait(answer: requests.Response, attempt: int) -> float | None:
-    """Return the seconds until the next attempt, or None if the answer is final.
+def _seconds_to_wait(response: requests.Response, attempt: int) -> float | None:
+    """Return the seconds until the next attempt, or None if the response is final.
 
     A conflict with `Retry-After` is temporary: the site is still doing an earlier attempt.
     """
-    wanted = _retry_after(answer)
-    if answer.status_code not in RETRIED and (answer.status_code != CONFLICT or wanted is None):
+    wanted = _retry_after(response)
+    if response.status_code not in RETRIED and (response.status_code != CONFLICT or wanted is None):
         return None
     seconds = 2.0**attempt if wanted is None else wanted
     return seconds if seconds <= LONGEST_WAIT else None
 
 
-def _retry_after(answer: requests.Response) -> float | None:
+def _retry_after(response: requests.Response) -> float | None:
     """Return `Retry-After` in seconds. The header has a number or a date."""
-    text = answer.headers.get("Retry-After", "")
+    text = response.headers.get("Retry-After", "")
     if text.isascii() and text.isdigit():
         return float(text)
     try:

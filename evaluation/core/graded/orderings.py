@@ -45,7 +45,7 @@ class Orders:
 
     signs: int64 [n_videos, 10], the number of people who put the first caption of each pair
     (`FIRST` and `SECOND`) before the second one, minus the number of those who did the opposite.
-    people: int64 [n_videos], the number of people. incomplete: number of videos that fewer people
+    people: int64 [n_videos], the number of people. incomplete: number of videos that too few people
     ordered.
     """
 
@@ -57,7 +57,7 @@ class Orders:
     def of(
         cls, ranks: npt.ArrayLike, videos: npt.ArrayLike, n_videos: int, needed: int = 3
     ) -> tuple[Orders, IntArray]:
-        """Return the orders, and the number of the video in each row of them, ascending.
+        """Return the orders, and the video of each of their rows, ascending.
 
         ranks: [n, 5], the rank of each caption in each order, 0 to 4, the most similar caption
         first. videos: [n], the video of each order, from 0 to n_videos - 1. needed: number of

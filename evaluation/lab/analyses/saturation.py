@@ -51,7 +51,8 @@ def changes_by_noise(
     """Return the absolute change in each score that label noise causes, by run and measure.
 
     Unknown changes are left out. judged: the labels of the scores. known: original positives that
-    count as relevant, regardless of their labels. The labels of confirmations are included.
+    count as relevant, regardless of their labels. The error rates are estimated from all labels of
+    the label set, including those of confirmations.
     """
     wanted = [measure for measure in map(parse_measure, measures) if measure.name in CORRECTABLE]
     # Error rates are measured by the ranks of pairs in text-to-video runs.

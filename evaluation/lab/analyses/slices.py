@@ -69,8 +69,9 @@ class SlicesForm(AnalysisForm):
         initial=6,
         min_value=2,
         max_value=30,
-        help_text="Only for slices by length or positives. By tags there is a slice for each tag, "
-        "and by agreement one for each kind of agreement.",
+        help_text="Only for slices by length or positives. By tags, there is a slice for each of "
+        f"the {TAGS_MAX} most frequent tags. By agreement, there is a slice for each kind of "
+        "agreement.",
     )
     unit = resampling_unit_field()
     confidence = confidence_field()

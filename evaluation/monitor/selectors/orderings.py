@@ -24,8 +24,8 @@ class StudyProgress:
     """The numbers of videos and orders of a study.
 
     needed: number of orders for all videos. complete: number of videos with all orders. open:
-    number of videos that are still assigned to annotators. The other videos are at the desk, or a
-    lead has excluded them.
+    number of videos that still wait for orders by annotators. The other videos are at the desk, or
+    a lead has excluded them.
     """
 
     videos: int

@@ -26,8 +26,8 @@ def compute_figures(
     # The answers are counted first. Answers that arrive during the computation then make the
     # figures outdated.
     answers = count_answers(campaign)
-    # In a snapshot, queries have no time limit. The limit of requests is too short for a large
-    # campaign.
+    # In a snapshot, database queries have no time limit. The limit of requests is too short for a
+    # large campaign.
     with snapshot():
         result = measure_campaign(campaign)
     report, _ = CampaignReport.objects.update_or_create(
@@ -44,7 +44,7 @@ def compute_figures(
 
 
 def renew_figures() -> int:
-    """Compute the missing and outdated figures of large campaigns, and return their number."""
+    """Compute missing and outdated figures of large campaigns. Return the number of campaigns."""
     campaigns = campaigns_to_measure()
     for campaign in campaigns:
         compute_figures(campaign=campaign, by=OPERATOR)

@@ -46,7 +46,7 @@ class CurrentLabels:
 def current_labels(benchmark: Benchmark) -> CurrentLabels:
     """Return the current labels. Raises `InvalidInput` if there are none."""
     with snapshot():
-        # A page or a job may have loaded the benchmark before its rule changed.
+        # The rule for equal texts may have changed since the benchmark was loaded.
         benchmark.refresh_from_db(fields=["equal_texts"])
         fingerprint = labels_fingerprint(benchmark).as_list()
         judgments, rulings = judgment_arrays(benchmark), adjudicated(benchmark)

@@ -1,7 +1,7 @@
 """The version number that a rule proposes for the next label set.
 
 MAJOR  guidelines, a scale or a rule for equal captions that differ from those of the previous label
-       set, or pairs that are no longer in it
+       set, or pairs of that label set that are missing from the next one
 MINOR  new pairs
 PATCH  changed labels only
 """

@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
 from config.shared.files import write_atomically
+from config.shared.words import counted
 from pooling.core.direction import Direction
 from pooling.core.export import trec_lines
 from pooling.core.packing import unpack_list
@@ -67,4 +68,5 @@ class Command(HearthCommand):
         }
 
     def report(self, result: dict[str, Any]) -> None:
-        self.stdout.write("run {run}: {queries:,} {direction} lists in {output}".format(**result))
+        lists = counted(result["queries"], f"{result['direction']} list")
+        self.stdout.write(f"run {result['run']}: {lists} in {result['output']}")

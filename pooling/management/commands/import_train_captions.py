@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
+from config.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_train_captions
 
@@ -33,8 +34,10 @@ class Command(HearthCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            "train split {split}: {captions:,} captions, sha256 {sha256}{already}".format(
-                already="" if result["created"] else " (already stored)", **result
+            "train split {split}: {number}, sha256 {sha256}{already}".format(
+                number=counted(result["captions"], "caption"),
+                already="" if result["created"] else " (already stored)",
+                **result,
             )
         )
         for note in result["notes"]:

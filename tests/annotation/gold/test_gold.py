@@ -116,7 +116,7 @@ def test_only_leads_of_the_benchmark_import_gold(benchmark: Benchmark, tmp_path:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_file_twice_at_the_same_time_is_imported_once(tmp_path: Path) -> None:
+def test_a_file_that_is_imported_twice_at_the_same_time_is_stored_once(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=4, videos=2)
     path = write_gold(tmp_path / "gold.csv", gold_rows(0, 4))
 
@@ -146,7 +146,7 @@ def test_a_pair_cannot_be_gold_twice(benchmark: Benchmark, tmp_path: Path) -> No
         )
 
 
-# --- Into campaigns -------------------------------------------------------------------------
+# --- Gold in campaigns ----------------------------------------------------------------------
 
 
 def items_of(campaign: Campaign) -> list[str]:

@@ -294,9 +294,9 @@ def shape(value: Any) -> Any:
 
 
 def post(browser: APIClient, path: str, body: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
-    answer = browser.post(f"/api/v1/{path}", body, format="json")
-    headers = {k: v for k, v in answer.headers.items() if k not in VARYING_HEADERS}
-    return answer.status_code, answer.json(), headers
+    response = browser.post(f"/api/v1/{path}", body, format="json")
+    headers = {k: v for k, v in response.headers.items() if k not in VARYING_HEADERS}
+    return response.status_code, response.json(), headers
 
 
 def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> None:

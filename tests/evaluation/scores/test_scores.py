@@ -1,4 +1,4 @@
-"""Tests of scores of benchmarks that are small enough to check by hand."""
+"""Scores that are small enough to check by hand, and scores compared with ir_measures."""
 
 from __future__ import annotations
 

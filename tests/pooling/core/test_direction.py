@@ -36,7 +36,7 @@ def test_pairs_have_a_code_in_each_direction() -> None:
 def test_trec_lists_of_captions(tmp_path: Path) -> None:
     run = read(write(tmp_path, TREC), direction=BACK)
     assert lists(run) == {0: [(2, 2.0), (0, 1.0)], 2: [(1, 5.0)]}
-    assert (run.direction, run.warnings) == (BACK, ("1 of 3 videos have no ranked list",))
+    assert (run.direction, run.warnings) == (BACK, ("videos without a ranked list: 1 of 3",))
 
 
 def test_json_lists_of_captions(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_list_without_scores_keeps_its_order_as_scores(tmp_path: Path) -> None:
 
     assert lists(run) == {1: [(1, -1.0), (2, -2.0)]}
     assert (run.format, run.tag, run.depth) == ("json", None, 2)
-    assert run.warnings == ("2 of 3 captions have no ranked list",)
+    assert run.warnings == ("captions without a ranked list: 2 of 3",)
 
 
 def entry(text: str, preds: list[str], **more: object) -> dict[str, object]:

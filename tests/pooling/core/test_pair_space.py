@@ -21,7 +21,7 @@ spaces = st.builds(PairSpace, sizes, sizes)
 def spaces_with_pairs(
     draw: st.DrawFn,
 ) -> tuple[PairSpace, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """A space, and query and video numbers in it: int32, of the same shape, with 1 or 2 axes."""
+    """Draw a space, and numbers of queries and videos in it: int32, same shape, 1 or 2 axes."""
     space = draw(spaces)
     shape = draw(arrays.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=5))
     queries = draw(arrays.arrays(np.int32, shape, elements=st.integers(0, space.n_queries - 1)))
@@ -99,7 +99,7 @@ def test_transposing_exchanges_queries_and_videos(
 
 
 @given(spaces)
-def test_codes_of_a_query_begin_after_those_of_the_query_before(space: PairSpace) -> None:
+def test_codes_of_a_query_begin_after_those_of_the_previous_query(space: PairSpace) -> None:
     last = space.n_queries - 1
     assert space.encode(space.n_queries, 0) == space.n_pairs
     assert space.encode(last, space.n_videos - 1) == space.n_pairs - 1

@@ -29,7 +29,7 @@ def test_run_is_read_unchanged(tmp_path: Path) -> None:
     }
     assert (run.depth, run.format, run.tag) == (2, "trec", "tag")
     assert run.sha256 == hashlib.sha256(GOOD.encode()).hexdigest()
-    assert run.warnings == ("1 of 3 captions have no ranked list",)
+    assert run.warnings == ("captions without a ranked list: 1 of 3",)
     assert read(write(tmp_path, gzip.compress(GOOD.encode()))).sha256 == run.sha256
 
 

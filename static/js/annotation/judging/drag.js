@@ -11,8 +11,9 @@ const SCROLL_PIXELS = 8;
 
 export class Drag {
   // `onStart(place)` is called when a drag of a row starts. `onPass(from, to)` is called when the row passes
-  // other rows, and must reorder the rows in the page. `onEnd(place)` is called at the end with the new place.
-  // If the browser cancels the drag, `onPass` is called instead, to undo the change.
+  // other rows, and must reorder the rows in the page. If the row has another place at the end,
+  // `onEnd(place)` is called with this place. If the browser cancels the drag, `onPass` is called instead, to
+  // undo the change.
   constructor(list, { onStart, onPass, onEnd }) {
     Object.assign(this, { list, onStart, onPass, onEnd });
     list.addEventListener("pointerdown", (event) => this.press(event));

@@ -85,7 +85,7 @@ const queue = new Queue({
     sheet.prepare(items);
   },
   isUnsent: (assignment) => outbox.isUnsent(assignment),
-  // The server does not count training items that have been removed in the meantime.
+  // In training, the number of the server is not used, because it leaves out retired items.
   onClaim: () => (isTraining ? () => {} : tally.startClaim()),
   onGuideline: (version) => guidelines.receiveVersion(version),
 });

@@ -41,7 +41,7 @@ def load(*annotations: Annotation) -> dict[str, Any]:
     return found
 
 
-def test_an_agreed_pair_is_an_annotation() -> None:
+def test_a_pair_with_a_majority_is_an_annotation() -> None:
     assert load(merged(outcome(1, [1, 0, 1], ("CE", "SSB")))) == {
         "annotations": [
             {

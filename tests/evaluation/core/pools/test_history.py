@@ -1,4 +1,4 @@
-"""Labels replayed in an order, and the number of labels after which scores stay."""
+"""Labels replayed in an order, and the number of labels after which scores hardly change."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_labels_known_at_each_checkpoint() -> None:
     assert [point.opinions.n_multiply_labelled for point in found] == [0, 0, 1, 1, 1]
 
 
-def test_number_of_labels_after_which_scores_stay() -> None:
+def test_number_of_labels_after_which_scores_hardly_change() -> None:
     checkpoints = np.array([0, 10, 20, 30])
     scores = np.array([[0.1, 0.3], [0.5, 0.4], [0.49, 0.46], [0.5, 0.45]])
     found = [settled_from(checkpoints, scores, near) for near in (1, 0.06, 0.02, 0.001)]

@@ -71,8 +71,9 @@ def _curve_chart(result: CalibrationResult) -> Chart:
     return Chart(
         "curve",
         "Proxies compared with people, by threshold",
-        "Three charts over the threshold with a line for each proxy: precision rises with the "
-        "threshold, recall falls, and alpha is highest in between. Bands show intervals.",
+        "Three charts over the threshold with a line for each proxy. With a higher threshold, "
+        "precision usually rises and recall falls. Alpha is usually highest in between. Bands show "
+        "intervals.",
         {**by_measure(rows, view, same_scale=True), "resolve": {"scale": {"y": "independent"}}},
     )
 
