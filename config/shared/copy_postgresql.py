@@ -71,7 +71,7 @@ def references_checked_together(
 ) -> Iterator[None]:
     """After the block, check the foreign keys of all rows that it has written, in one step.
 
-    PostgreSQL itself checks each foreign key with one query for each row. Like PostgreSQL, this
+    PostgreSQL itself checks each foreign key with one database query for each row. Like PostgreSQL, this
     function locks the rows that are referred to. It needs the right to set
     `session_replication_role`, which turns triggers off. If this right is missing, PostgreSQL
     checks each row. keys_of: returns the distinct keys of a field, ascending, without None.
@@ -91,7 +91,10 @@ def references_checked_together(
 
 
 def _may_check_together(cursor: Any, model: type[models.Model], n_rows: int) -> bool:
-    """Return whether triggers may be turned off, and no trigger of Hearth reacts to new rows."""
+    """Return whether the foreign keys of the new rows can be checked together.
+
+    There must be enough rows, triggers may be turned off, and no trigger of Hearth reacts to them.
+    """
     server: Any = connection
     has_rights = server.pg_version >= FIRST_WITH_RIGHTS_OF_PARAMETERS
     if not has_rights or not connection.in_atomic_block or n_rows < ROWS_WORTH_CHECKING_TOGETHER:
@@ -153,7 +156,7 @@ class Pieces:
 
 
 def copy_columns_out(sql: str, params: Any, n_columns: int) -> tuple[npt.NDArray[np.int64], ...]:
-    """Return the integer columns of a query as int64 arrays. No column may contain NULL.
+    """Return the integer columns of a database query as int64 arrays. No column may contain NULL.
 
     In PostgreSQL's binary format, all these rows have the same size, so numpy can read them without
     making a Python object for each value.

@@ -208,7 +208,7 @@ def damaged_copies(path: Path) -> Iterator[tuple[Path, str]]:
     at = content.index(b"the bytes of a video")
     flipped = path.with_name("flipped.tar")
     flipped.write_bytes(content[:at] + b"T" + content[at + 1 :])
-    yield flipped, "differs from the file that was backed up"
+    yield flipped, "does not match the manifest"
     cut = path.with_name("cut.tar")
     cut.write_bytes(content[: at + 5])
     yield cut, "is damaged, or is not an archive of Hearth"
