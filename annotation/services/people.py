@@ -33,9 +33,9 @@ def free_leases_beyond_rights(*, person: User) -> int:
 
 @transaction.atomic
 def delete_personal_texts(*, person: User) -> None:
-    """Delete all free text that the person wrote or that was written about them.
+    """Delete the reasons and comments that the person wrote or that were written about them.
 
-    The numbers of control answers that are stored with a pause and the person's preferences are
+    A reason that the person gave, as a lead, for pausing an annotator stays. The numbers of control answers that are stored with a pause and the person's preferences are
     deleted, too. Labels, rulings and the pseudonym stay. The pseudonym no longer identifies anyone.
     """
     Escalation.objects.filter(annotator__user=person).update(reason="")

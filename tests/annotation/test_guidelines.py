@@ -92,7 +92,7 @@ def test_transparent_pixels_become_white() -> None:
         ((100, 3200), (MAX_SIDE, 50, 3)),
     ],
 )
-def test_large_pictures_are_made_smaller(size: tuple[int, int], shape: tuple[int, ...]) -> None:
+def test_only_large_pictures_are_made_smaller(size: tuple[int, int], shape: tuple[int, ...]) -> None:
     assert pixels_of(as_jpeg(picture(size=size))).shape == shape
 
 
