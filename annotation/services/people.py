@@ -35,8 +35,9 @@ def free_leases_beyond_rights(*, person: User) -> int:
 def delete_personal_texts(*, person: User) -> None:
     """Delete the reasons and comments that the person wrote or that were written about them.
 
-    A reason that the person gave, as a lead, for pausing an annotator stays. The numbers of control answers that are stored with a pause and the person's preferences are
+    The numbers of control answers that are stored with a pause and the person's preferences are
     deleted, too. Labels, rulings and the pseudonym stay. The pseudonym no longer identifies anyone.
+    A reason that the person, as a lead, gave for pausing an annotator also stays.
     """
     Escalation.objects.filter(annotator__user=person).update(reason="")
     Adjudication.objects.filter(lead=person).update(reason="")
