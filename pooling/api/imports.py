@@ -110,8 +110,12 @@ class PlanSerializer(serializers.Serializer[dict[str, Any]]):
     original_positives = serializers.IntegerField(
         help_text="The number of original positives after the import."
     )
-    new = CountsSerializer(help_text="The numbers of new captions, videos and positives.")
-    removed = CountsSerializer(help_text="The numbers of removed captions, videos and positives.")
+    new = CountsSerializer(
+        help_text="The numbers of new captions, videos and original positives."
+    )
+    removed = CountsSerializer(
+        help_text="The numbers of removed captions, videos and original positives."
+    )
     changed = serializers.IntegerField(help_text="The number of captions with another text.")
     changes = TextReportSerializer(many=True, help_text="The first hundred of these captions.")
     first_rows = FirstRowSerializer(many=True)
