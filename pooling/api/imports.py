@@ -110,9 +110,7 @@ class PlanSerializer(serializers.Serializer[dict[str, Any]]):
     original_positives = serializers.IntegerField(
         help_text="The number of original positives after the import."
     )
-    new = CountsSerializer(
-        help_text="The numbers of new captions, videos and original positives."
-    )
+    new = CountsSerializer(help_text="The numbers of new captions, videos and original positives.")
     removed = CountsSerializer(
         help_text="The numbers of removed captions, videos and original positives."
     )

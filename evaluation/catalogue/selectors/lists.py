@@ -148,8 +148,8 @@ def find_captions(
 ) -> CaptionList:
     """Return the captions that pass all filters. An empty value does not limit them.
 
-    q: parts of words of the caption or its key. least, most: limits of the number of words. tag:
-    the name of a tag.
+    q: parts of words; the text or the key must contain each of them. least, most: limits of the
+    number of words. tag: the name of a tag.
     """
     catalogue = catalogue_of(benchmark)
     counts = pair_counts(benchmark, source).captions
