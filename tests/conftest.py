@@ -278,8 +278,8 @@ def _flush_quickly() -> None:
 def _list_static_files_once() -> Iterator[None]:
     """Let all test clients share WhiteNoise's list of static files.
 
-    Each new client has its own middleware, which would read the facts of all files again. That was
-    a seventh of the processor time of all tests.
+    Each new client has its own middleware, which would read the metadata of all files again. That
+    took a seventh of the processor time of all tests.
     """
     from whitenoise.middleware import WhiteNoiseMiddleware
 

@@ -48,7 +48,7 @@ class Part:
 
 
 def run(commands: dict[str, Sequence[str]]) -> int:
-    """Run the commands of these parts at the same time. Return the exit status of all."""
+    """Run the commands of these parts at the same time. Return 0 if all succeed, or else 1."""
     width = max(map(len, commands))
     parts = [Part(name, command, width) for name, command in commands.items()]
 

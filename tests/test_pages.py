@@ -991,7 +991,7 @@ def test_pages_are_not_cached(places: dict[str, Any], visit: Callable[[str], Cli
     assert {"default-src 'none'", "script-src 'self'", "style-src 'self'"} <= set(policy)
 
 
-def test_a_database_failure_is_reported_without_a_query(
+def test_a_database_failure_is_reported_without_a_database_query(
     settings: Any, monkeypatch: pytest.MonkeyPatch, db: None, visit: Callable[[str], Client]
 ) -> None:
     from django.db import OperationalError

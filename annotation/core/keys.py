@@ -55,7 +55,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class KeyProblem:
-    """Why a key cannot be chosen. `text` contains `{key}` and `{names}`."""
+    """Why a key cannot be chosen. `text` can contain the placeholders `{key}` and `{names}`."""
 
     text: str
     key: str = ""

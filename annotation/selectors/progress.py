@@ -68,7 +68,10 @@ class TaskGroup:
 
     @property
     def is_unlabelled(self) -> bool:
-        """Whether the tasks have no label. A new campaign takes such tasks of closed campaigns."""
+        """Whether the tasks have no label.
+
+        A new campaign includes the pairs of the tasks of closed campaigns that have no label.
+        """
         return self.state == TaskState.OPEN and not self.labels_live
 
     @property

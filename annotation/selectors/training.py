@@ -64,7 +64,7 @@ class Trainee:
 
     @property
     def opened(self) -> list[Campaign]:
-        """The campaigns that are open to the annotator."""
+        """The campaigns for which the annotator needs no more training."""
         return [access.campaign for access in self.accesses if not access.needs_training]
 
     @property
@@ -79,7 +79,7 @@ def find_training_queue(benchmark: Benchmark) -> Campaign | None:
 
 
 def training_items(campaign: Campaign) -> int:
-    """Return the number of items in a training queue."""
+    """Return the number of items of a training queue that annotators can get."""
     return JudgmentTask.objects.filter(
         campaign=campaign, gold__isnull=False, gold__retired_at=None, state=TaskState.OPEN
     ).count()
@@ -108,7 +108,7 @@ def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
 
 
 def get_trainee(benchmark: Benchmark, annotator: int) -> Trainee:
-    """Return one annotator in training. Raises `NotFound` if the annotator has not trained here."""
+    """Return one annotator. Raises `NotFound` if they are not in training for the benchmark."""
     found = trainees(benchmark, only=annotator)
     if not found:
         raise NotFound("This annotator is not in training for this benchmark.")

@@ -66,9 +66,7 @@ def write_guideline(
         lock_row(benchmark)
         last = _last_version(benchmark)
         if after is not None and after != last:
-            raise Conflict(
-                f"Another lead has written version {last} in the meantime. Read it first."
-            )
+            raise Conflict(f"Version {last} was written in the meantime. Read it first.")
         guideline = Guideline.objects.create(benchmark=benchmark, version=last + 1, text=text)
         GuidelinePicture.objects.bulk_create(
             GuidelinePicture(
@@ -96,8 +94,8 @@ def _last_version(benchmark: Benchmark) -> int:
 def _stored_file(benchmark: Benchmark, picture: Example, sandbox: Sandbox) -> str:
     """Store the picture and return the name of its file.
 
-    The name is a hash of the content, so that versions share the file. The file is written before
-    the transaction, which must not wait for the disk.
+    The name is a hash of the content, so that versions with the same picture share the file. The
+    file is written before the transaction, which must not wait for the disk.
     """
     if fault := text_fault(picture.text, "text of a picture", longest=PICTURE_TEXT_LENGTH):
         raise InvalidInput(fault)

@@ -39,8 +39,8 @@ def lacks_second_factor(user: Any) -> bool:
 def is_confirmed(user: Any) -> bool:
     """Return whether the person has a role or a confirmed e-mail address.
 
-    Only leads and admins grant roles. People who create their accounts themselves have none at
-    first.
+    Only leads, admins and the setting `OIDC_NEW_ACCOUNT_ROLE` grant roles. People who register
+    without an invitation have none at first.
     """
     return bool(all_roles(user)) or has_confirmed_address(user)
 
@@ -102,7 +102,8 @@ def check_can_give(by: Any, role: str, scope: str) -> None:
 def can_deactivate(by: Any, person: User) -> bool:
     """Return whether `by` may deactivate the person. False for one's own account.
 
-    `by` must be an admin, or must be allowed to withdraw every role of the person.
+    `by` must be an admin, or the person must have a role and `by` must be allowed to withdraw every
+    role of the person.
     """
     if by.pk == person.pk:
         return False
@@ -115,5 +116,6 @@ def check_can_deactivate(by: Any, person: User) -> None:
         raise Conflict("You cannot do this to your own account. Ask another admin.")
     if not can_deactivate(by, person):
         raise NotPermitted(
-            "Only an admin may do this, because the person has roles that you may not withdraw."
+            "Only an admin may do this, because the person has no role, or has roles that you may "
+            "not withdraw."
         )

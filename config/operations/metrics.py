@@ -123,9 +123,8 @@ def _job_metrics() -> Iterator[Metric]:
 def _process_metrics() -> Iterator[Metric]:
     rows = Heartbeat.objects.annotate(now=Now()).order_by("name")
     ages = [({"process": row.name}, (row.now - row.at).total_seconds()) for row in rows]
-    yield _gauge(
-        "hearth_heartbeat_age_seconds", "Time since the last heartbeat of a process.", ages
-    )
+    about = "Time since the last heartbeat of the scheduler or the sweeper."
+    yield _gauge("hearth_heartbeat_age_seconds", about, ages)
     expired = Tally.objects.filter(name=LEASE_EXPIRIES).values_list("value", flat=True).first()
     yield CounterMetricFamily(
         "hearth_lease_expiries", "Leases that expired without an answer.", value=expired or 0

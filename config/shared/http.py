@@ -1,4 +1,4 @@
-"""HTTP answers to errors: the one place that maps domain and database errors to statuses."""
+"""HTTP responses to errors: the one place that maps domain and database errors to statuses."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def text_of(error: BaseException) -> str:
 
 
 def error_response(request: HttpRequest, error: BaseException) -> HttpResponse | None:
-    """Return the answer to an error, or None if the error is unexpected."""
+    """Return the response to an error, or None if the error is unexpected."""
     status = status_of(error)
     return None if status is None else _answer(request, error, status)
 
@@ -119,7 +119,7 @@ class DomainErrorMiddleware:
 
 
 class PrivateMiddleware:
-    """Keep answers out of all caches, because they are personal and change.
+    """Keep responses out of all caches, because they are personal and change.
 
     A view that sends something else, such as a video, sets `Cache-Control` itself. Static files do
     not reach this middleware.

@@ -45,7 +45,10 @@ def translated(view: AnyView) -> AnyView:
 
 
 def translated_for_annotators(view: AnyView) -> AnyView:
-    """Mark a view like `translated`, with responses in English for researchers and leads."""
+    """Mark a view that is in English for researchers, leads and admins.
+
+    For all others, its responses are in the person's own language.
+    """
     view.uses_language = for_visitors_and_annotators  # type: ignore[attr-defined]
     return view
 

@@ -14,9 +14,9 @@ Rows = npt.NDArray[np.void]
 
 
 class Spool:
-    """Parts of rows in a temporary file. Each iteration yields the parts in their order.
+    """Arrays of rows in a temporary file. Each iteration yields the arrays in their order.
 
-    Use it as a context manager, and add all parts before the first iteration.
+    Use it as a context manager, and add all arrays before the first iteration.
     """
 
     def __init__(self, dtype: np.dtype[Any]) -> None:

@@ -15,7 +15,7 @@ def decode_text(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidInput("The file must be a text in UTF-8.") from None
+        raise InvalidInput("The file must contain text in UTF-8.") from None
 
 
 class TextFileField(forms.FileField):

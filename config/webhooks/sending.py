@@ -1,7 +1,7 @@
 """Send one signed request to a webhook.
 
-Redirects are not followed and HTTP proxies are not used. The time and the length of the answer are
-limited.
+Redirects are not followed and HTTP proxies are not used. The time and the length of the response
+are limited.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TOTAL_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The HTTP status and the beginning of the text, or None and why there is no answer."""
+    """The HTTP status and the beginning of the text, or None and why there is no response."""
 
     status: int | None
     text: str

@@ -50,7 +50,7 @@ _RIM = 1.6  # points of a darker edge, so that yellow is visible on white
 _RIM_SHADE = 0.62
 
 # Number of tips, distance of the inner corners from the centre in radii, and rotation in radians.
-# An inner corner lies between two tips. If the side is straight, it is the middle of the side.
+# An inner corner lies between two tips. On a straight side, it is the middle of the side.
 _POLYGONS = {
     Form.SQUARE: (4, np.cos(np.pi / 4), np.pi / 4),
     Form.TRIANGLE: (3, np.cos(np.pi / 3), 0.0),

@@ -170,7 +170,7 @@ def begin_scoring(*, run: Run, by: Actor) -> Job:
 
 
 def begin_scoring_all(*, benchmark: Benchmark, by: Actor) -> Job:
-    """Queue the scoring of all runs, including private ones, by the labels of `begin_scoring`."""
+    """Queue the scoring of all runs, also private ones, by the same labels as `begin_scoring`."""
     return _enqueue(benchmark, f"Score the runs of {benchmark.name}", by)
 
 

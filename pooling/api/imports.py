@@ -110,8 +110,10 @@ class PlanSerializer(serializers.Serializer[dict[str, Any]]):
     original_positives = serializers.IntegerField(
         help_text="The number of original positives after the import."
     )
-    new = CountsSerializer(help_text="How many of each the import adds.")
-    removed = CountsSerializer(help_text="How many of each the import removes.")
+    new = CountsSerializer(help_text="The numbers of new captions, videos and original positives.")
+    removed = CountsSerializer(
+        help_text="The numbers of removed captions, videos and original positives."
+    )
     changed = serializers.IntegerField(help_text="The number of captions with another text.")
     changes = TextReportSerializer(many=True, help_text="The first hundred of these captions.")
     first_rows = FirstRowSerializer(many=True)
@@ -221,7 +223,7 @@ class ImportAccept(APIView):
         """Carry out the plan of an import.
 
         A job imports the files. It fails if the benchmark has changed since the plan was made. If
-        another plan has been made since, the answer is 412.
+        another plan has been made since, the response has the status 412.
 
         The `result` of the job has `benchmark` (the key), `queries`, `videos`,
         `original_positives`, `created`, `changed`, `without_media` (videos that have neither

@@ -3,7 +3,7 @@
 The matrix is stored in two `.npy` files with a row for each row of the run. `similarities` holds
 float16 [n_rows, n_items]. Rounding to float16 makes different similarities equal, so `order` holds
 the items of each row, best first, as they were ordered before rounding: unsigned integers
-[n_rows, n_items]. Ranks come only from `order`. Both are mapped into memory.
+[n_rows, n_items]. Ranks come only from `order`. Both files are mapped into memory.
 """
 
 from __future__ import annotations

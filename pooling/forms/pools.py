@@ -57,7 +57,7 @@ class PoolForm(forms.Form):
         max_value=SIMILAR_MAX,
         required=False,
         help_text="Pool each caption with the original positives of this number of texts that "
-        "share its rare words. The preview is then a job, because it takes up to a minute.",
+        "share its rare words. The preview then runs as a job, because it takes up to a minute.",
     )
     similar_from = forms.FloatField(
         label="Lowest similarity",

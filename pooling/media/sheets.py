@@ -71,7 +71,7 @@ class ContactSheet:
         try:
             if self._last is None and not self._tiles:
                 self._scan(video, seconds)
-            if self._last is not None:  # players show it until the end
+            if self._last is not None:  # players show the last frame until the end
                 self._add_tile(self._last)
             if not self._tiles:
                 raise refusal(video, "no frame of the video can be decoded")

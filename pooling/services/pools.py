@@ -1,4 +1,4 @@
-"""Building pools: the pairs to judge, from the ranked lists of runs or from imported judgments."""
+"""Building pools: the pairs to judge, from runs and proxies or from imported judgments."""
 
 from __future__ import annotations
 

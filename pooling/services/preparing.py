@@ -104,8 +104,9 @@ class _Running:
 def prepare_uploads(*, benchmark: Benchmark, job: UUID, progress: Progress) -> PreparedReport:
     """Prepare the complete files of a benchmark until none is left or the time has run out.
 
-    Each file is stored as soon as it is prepared, so a job that starts again continues after it.
-    Raises `Cancelled` after refusing the files that are left.
+    Each file is stored as soon as it is prepared, so a job that starts again continues after it. If
+    the job is cancelled, this refuses the files that are left and raises `Cancelled`. If another
+    worker has taken the job over, it raises `TakenOver` and leaves the files.
     """
     seconds = settings.CELERY_TASK_SOFT_TIME_LIMIT - RESERVE_SECONDS
     report = PreparedReport(playable=0, refused=0, unpacked=0)
@@ -122,7 +123,10 @@ def prepare_uploads(*, benchmark: Benchmark, job: UUID, progress: Progress) -> P
 
 
 def _requeue(work: _Work) -> None:
-    """Requeue the files that an earlier attempt of this job was preparing."""
+    """Requeue the files that an earlier attempt of this job was preparing.
+
+    A file that was tried `ATTEMPTS` times is refused.
+    """
     mine = VideoUpload.objects.filter(state=UploadState.PROCESSING, job=work.job)
     mine.filter(attempts__gte=ATTEMPTS).update(
         state=UploadState.REFUSED, reason=WORKER_DIED, changed_at=Now()
@@ -153,7 +157,7 @@ def _prepare_all(work: _Work, stack: ExitStack) -> None:
 
 
 def _note_percent(run: _Running, percent: int) -> None:
-    """Store the progress of a file. It changes at most once a second."""
+    """Store the progress of a file if it has changed."""
     if percent != run.upload.percent:
         run.upload.percent = percent
         VideoUpload.objects.filter(pk=run.upload.pk).update(percent=percent)
@@ -300,7 +304,7 @@ def _finish(work: _Work, upload: VideoUpload, ready: ReadyVideo) -> None:
 def _end(
     work: _Work, upload: VideoUpload, state: UploadState, reason: str, video: Video | None = None
 ) -> bool:
-    """Store how a file ended. Return False if it was cancelled or removed in the meantime."""
+    """Store the final state of a file. Return False if it was cancelled or removed earlier."""
     is_refused = state == UploadState.REFUSED
     mine = VideoUpload.objects.filter(pk=upload.pk, state=UploadState.PROCESSING, job=work.job)
     if not mine.update(state=state, reason=reason, is_kept=is_refused, changed_at=Now()):

@@ -273,7 +273,7 @@ def _store(proxy: Proxy, path: Path, act: PoolingAct, by: Actor, progress: Progr
         )
         if current != (proxy.captions_sha256, proxy.benchmark.n_videos):
             raise Outdated(
-                "The captions have changed in the meantime. Compute or import the proxy again."
+                "The captions or videos have changed. Compute or import the proxy again."
             )
         proxy.name = free_name(proxy.benchmark.proxies.all(), proxy.name)
         proxy.save()

@@ -7,7 +7,7 @@ have 1.8 % false alarms and 5 % misses. A tenth of the pairs has two labels, and
 the two differ. Most relevant pairs belong to broad captions, and captions of one video are similar.
 The true scores are those of 400,000 captions. The exit code is 1 if the intervals of a measure
 cover the true score in less than .92 or more than .98 of the draws, or if the bias of a corrected
-score is above .002.
+score is above .002. With fewer than 300 draws, it is always 0.
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@
 
 The functions are the overlap of runs, leaving systems out of the pool, bounds and estimates. The
 input is three runs of the size of the MSVD test split, and then the same with ten times the
-captions. Without --data a seeded generator draws it. With --data (captions.csv.gz, three runs,
-judgments_sim.csv.gz) it is the real one, and results are compared with the known values. The exit
-code is 1 if a value differs from the known one or from that of an alternative. An alternative that
-is not installed is skipped with a note. The program uses no Django, no database and one thread.
+captions. Without --data, a seeded generator draws the input. With --data, the input is the real
+split (captions.csv.gz, three runs, judgments_sim.csv.gz), and results are compared with the known
+values. The exit code is 1 if a value differs from the known one or from that of an alternative. An
+alternative that is not installed is skipped with a note. The program uses no Django, no database
+and one thread.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The exit code, the seconds and the use of the machine of a process that has ended."""
+    """The exit code, the duration in seconds and the resource usage of a process that ended."""
 
     code: int
     seconds: float

@@ -42,7 +42,7 @@ def poll(client: Client, job: Job, here: str = "/benchmarks/tiny/") -> Any:
     return client.get(f"/jobs/{job.pk}/progress/?in_place=on&seen=", headers=headers)
 
 
-def test_every_kind_of_job_has_a_result_line(benchmark: Benchmark) -> None:
+def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
     assert sorted(registry.job_kinds()) == [
         "agreement",
         "analyse",
@@ -153,7 +153,7 @@ def test_the_browser_goes_to_the_result(client: Client, tmp_path: Path) -> None:
         ("/benchmarks/tiny/", ("HX-Redirect", "/benchmarks/tiny/labels/#draft")),
     ],
 )
-def test_a_draft_ends_on_the_page_that_shows_it(
+def test_after_drafting_the_browser_shows_the_draft(
     client: Client, page: str, header: tuple[str, str]
 ) -> None:
     result = {"pairs": 2, "analyses": 0, "sha256": "0"}

@@ -43,7 +43,8 @@ def test_rows_come_with_what_they_refer_to(db: None, tmp_path: Path) -> None:
         built = built.select_related("pair__video").order_by("position")
         found = by_position.all(campaign=campaign.pk, first=first)
         assert found == list(built)
-        # All columns of the rows and of the related rows are loaded, so no further query is made.
+        # All columns of the rows and of the related rows are loaded, so no further database query
+        # is made.
         with connection.execute_wrapper(forbidden):
             assert [task.pair.video.key for task in found] == [t.pair.video.key for t in built]
             assert [task.gold for task in found] == [None] * len(found)

@@ -47,7 +47,7 @@ def test_values_and_errors_of_the_function_reach_the_caller(sandbox: Sandbox) ->
     assert caught.value.filename == "/missing"
 
 
-def test_each_call_has_a_process_of_its_own(sandbox: Sandbox) -> None:
+def test_each_call_has_a_separate_process(sandbox: Sandbox) -> None:
     (first, server), (second, same) = (sandbox.call(LIMITS, what="process") for _ in range(2))
 
     assert first != second

@@ -73,7 +73,7 @@ def head(folder: Path) -> str:
         ("", ""),
     ],
 )
-def test_a_commit_is_a_hash_of_twelve_digits(text: str, commit: str) -> None:
+def test_a_commit_is_a_hash_of_at_most_twelve_digits(text: str, commit: str) -> None:
     assert parse_commit(text) == commit
 
 

@@ -1,4 +1,4 @@
-"""Copy the database file and its write-ahead log at any time, as a power failure leaves them."""
+"""Copies of the database file and its write-ahead log, as a power failure would leave them."""
 
 from __future__ import annotations
 

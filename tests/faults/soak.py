@@ -5,8 +5,8 @@
 The site has PostgreSQL, Redis, gunicorn, a worker and the scheduler. Each annotator sends an answer
 every `--think` seconds. A lead and an annotator open pages, and runs are imported. gunicorn does
 not replace its processes after a number of requests, because that would hide the growth of their
-memory. The exit code is 1 if there is an error, if an answer is lost or doubled, or if the memory
-of a process grows. `--write` writes docs/soak.md.
+memory. The exit code is 1 if there is an error, if an answer is lost or stored twice, or if the
+memory of a process grows. `--write` writes docs/soak.md.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def row_of(
 
 
 def missing(site: Site, acknowledged: dict[str, int]) -> int:
-    """Return the number of acknowledged answers that are not stored, or with another label."""
+    """Return the number of acknowledged answers that are missing or have another label."""
     rows = site.rows("SELECT client_key, label FROM annotation_judgment")
     stored = {str(key).replace("-", ""): label for key, label in rows}
     return sum(stored.get(key.replace("-", "")) != label for key, label in acknowledged.items())

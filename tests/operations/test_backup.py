@@ -58,7 +58,7 @@ def site_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture
 def other_site(site_of_all: Site) -> Iterator[Site]:
-    """Another site, without tables and files. It has loaded Django once for all tests."""
+    """Another site, without tables or files. It loads Django only once for all tests."""
     yield site_of_all
     site_of_all.empty()
 
@@ -208,7 +208,7 @@ def damaged_copies(path: Path) -> Iterator[tuple[Path, str]]:
     at = content.index(b"the bytes of a video")
     flipped = path.with_name("flipped.tar")
     flipped.write_bytes(content[:at] + b"T" + content[at + 1 :])
-    yield flipped, "differs from the file that was backed up"
+    yield flipped, "does not match the manifest"
     cut = path.with_name("cut.tar")
     cut.write_bytes(content[: at + 5])
     yield cut, "is damaged, or is not an archive of Hearth"
@@ -282,7 +282,7 @@ def with_manifest(path: Path, change: Any, rename: str = "") -> Path:
     return changed
 
 
-def test_an_outdated_or_missing_program_is_named(
+def test_an_outdated_program_is_named(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if connection.vendor != "postgresql":
@@ -316,7 +316,7 @@ def test_only_admins_make_backups(tmp_path: Path) -> None:
     assert Operation.objects.count() == 0
 
 
-def test_the_command_names_what_is_missing(settings: Any, tmp_path: Path) -> None:
+def test_the_command_refuses_invalid_options(settings: Any, tmp_path: Path) -> None:
     settings.BACKUP_RECIPIENT = ""
     with pytest.raises(CommandError, match="--encrypt needs a public key in BACKUP_RECIPIENT"):
         call_command("backup", str(tmp_path), "--encrypt")

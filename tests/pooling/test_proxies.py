@@ -121,7 +121,7 @@ def test_a_proxy_of_changed_captions_is_not_stored(benchmark: Benchmark) -> None
     def change(done: int, total: int | None, phase: str = "") -> None:
         Benchmark.objects.update(captions_sha256="f" * 64)
 
-    with pytest.raises(Outdated, match=r"^The captions have changed in the meantime\."):
+    with pytest.raises(Outdated, match=r"^The captions or videos have changed\."):
         compute_proxy(benchmark=benchmark, options=PLAIN, by=OPERATOR, progress=change)
     assert Proxy.objects.count() == 0
 

@@ -1,7 +1,7 @@
 """Figures of semantic proxies, from EPIC-KITCHENS-100 and MSR-VTT.
 
-The folder of the data contains a description of the data. The public evaluation code computed the
-expected figures of the first 400 videos of EPIC-KITCHENS-100. The random nDCG of the whole test
+The folder of the data contains a description of the data. The published evaluation code computed
+the expected figures of the first 400 videos of EPIC-KITCHENS-100. The random nDCG of the whole test
 split is that of table 1 of Wray et al. 2021, with more decimals.
 """
 

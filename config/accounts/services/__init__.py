@@ -1,4 +1,4 @@
-"""All writes to people, roles, consents, invitations and tokens."""
+"""Services for people, roles, consents, invitations, sessions, second factors and tokens."""
 
 from __future__ import annotations
 

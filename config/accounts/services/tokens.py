@@ -44,8 +44,8 @@ def create_token(
 ) -> NewToken:
     """Create a token that is valid for `days` days, or until it is revoked if `days` is None.
 
-    Raises `InvalidInput` if there is no name or no right, and `Conflict` if the name is in use or
-    the person has too many tokens.
+    Raises `InvalidInput` if the name, the rights or the days are not valid, and `Conflict` if the
+    name is in use or the person has too many tokens.
     """
     person, _ = lock_people(by, by)
     check_is_active(person)

@@ -27,7 +27,7 @@ from config.shared.pages import FORM_METHODS, form_data, form_status
 @never_cache
 @require_http_methods(FORM_METHODS)
 def register(request: HttpRequest) -> HttpResponse:
-    """Show the form for an account without a role, and create it."""
+    """Show the form for an account without a role, and create the account."""
     if not settings.OPEN_REGISTRATION:
         raise NotFound("This site creates accounts by invitation only.")
     if request.user.is_authenticated:

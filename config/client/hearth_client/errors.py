@@ -18,7 +18,7 @@ class Unreachable(ClientError):
 
 
 class Refused(ClientError):
-    """The site answered with an error. `status` is its HTTP status."""
+    """The site returned an error. `status` is the HTTP status."""
 
     def __init__(self, status: int, body: Any) -> None:
         self.status = status

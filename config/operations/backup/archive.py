@@ -162,9 +162,7 @@ def verify_archive(path: Path, key_file: str = "") -> Manifest:
     expected = Manifest.read(manifest)
     for name in sorted(found.keys() | expected.files.keys()):
         if found.get(name) != expected.files.get(name):
-            raise InvalidInput(
-                f"{path.name} is damaged: {name} differs from the file that was backed up."
-            )
+            raise InvalidInput(f"{path.name} is damaged: {name} does not match the manifest.")
     return expected
 
 

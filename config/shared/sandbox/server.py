@@ -2,8 +2,8 @@
 
     python -m config.shared.sandbox.server MODULE:FUNCTION
 
-Each line of the input is a call, and each line of the output is its answer. This process itself
-reads no untrusted file.
+Each line of the input is a call. The first line of the output states whether calls are isolated.
+Each further line is the result of one call. This process itself reads no untrusted file.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _send(answers: int, answer: Answer) -> None:
 
 
 def _answer(function: Function, limits: Limits, arguments: Arguments, answers: int) -> Answer:
-    """Call the function in a child, and return its answer or the reason why there is none."""
+    """Call the function in a child, and return its result or the reason why there is none."""
     with tempfile.TemporaryFile() as reply:
         child = os.fork()
         if child == 0:
@@ -87,7 +87,7 @@ def _reason(status: int, limits: Limits, *, is_late: bool) -> str:
 
 
 def _run(function: Function, limits: Limits, arguments: Arguments, reply: IO[bytes]) -> NoReturn:
-    """Write the answer of the function into `reply`, and end this process."""
+    """Write the result of the function, or its error, into `reply`, and end this process."""
     status = 1
     try:
         end_with_parent()

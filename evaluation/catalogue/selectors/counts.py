@@ -43,8 +43,8 @@ class PairCounts:
 def pair_counts(benchmark: Benchmark, source: LabelSource | None) -> PairCounts:
     """Return the counts under a label set or draft. If `source` is None, no pair is judged.
 
-    They are cached until a pool is built. Counting reads all pooled pairs, which takes half a
-    second for MSVD.
+    They are cached for a day, or until a pool is built. Counting reads all pooled pairs, which
+    takes half a second for MSVD.
     """
     labels = source.sha256 if source else ""
     key = f"pair-counts-{benchmark.pk}-{pools_fingerprint(benchmark)}-{labels}"
@@ -87,8 +87,8 @@ def _pooled_codes(benchmark: Benchmark) -> IntArray:
 def pooled_pairs_per_caption(benchmark: Benchmark) -> IntArray:
     """Return the number of pooled pairs of each caption, int64 [n_queries].
 
-    The database counts the pairs, so that no pair is read. The counts are cached until a pool is
-    built.
+    The database counts the pairs, so that no pair is read. The counts are cached for a day, or
+    until a pool is built.
     """
     key = f"pairs-per-caption-{benchmark.pk}-{pools_fingerprint(benchmark)}"
     found: IntArray | None = cache.get(key)

@@ -30,7 +30,7 @@ from pooling.selectors.catalogue import (
     videos_containing,
 )
 
-# The rows of a file are loaded in parts of this number of rows.
+# The rows of a CSV file are loaded in batches of this size.
 ROWS_PER_PART = 500
 
 
@@ -96,7 +96,7 @@ class CaptionList:
         ]
 
     def all_rows(self, numbers: Sequence[int]) -> Iterator[CaptionRow]:
-        """Load captions part by part, so that only one part is in memory."""
+        """Load captions in batches, so that only one batch is in memory."""
         for part in _parts(numbers):
             yield from self.rows(part)
 
@@ -130,7 +130,7 @@ class VideoList:
         ]
 
     def all_rows(self, numbers: Sequence[int]) -> Iterator[VideoRow]:
-        """Load videos part by part, so that only one part is in memory."""
+        """Load videos in batches, so that only one batch is in memory."""
         for part in _parts(numbers):
             yield from self.rows(part)
 
@@ -148,8 +148,8 @@ def find_captions(
 ) -> CaptionList:
     """Return the captions that pass all filters. An empty value does not limit them.
 
-    q: parts of words of the caption or its key. least, most: limits of the number of words. tag:
-    the name of a tag.
+    q: parts of words; the text or the key must contain each of them. least, most: limits of the
+    number of words. tag: the name of a tag.
     """
     catalogue = catalogue_of(benchmark)
     counts = pair_counts(benchmark, source).captions

@@ -79,7 +79,7 @@ def judged_shares(ranked: npt.NDArray[Any], judged: Judged) -> FloatArray:
 def pool_depths(
     runs: Mapping[str, npt.NDArray[Any]], judged: Judged, depth: int
 ) -> tuple[PoolDepth, ...]:
-    """Return the pools of the runs for each depth from 1 to `depth`.
+    """Return the size of the runs' pool for each depth from 1 to `depth`.
 
     Each pair counts once and enters the pool at its best rank in any run. All predictions are
     sorted once. Raises ValueError if `depth` is below 1 or a run is malformed.

@@ -1,4 +1,8 @@
-"""Labels and agreement after each number of labels, and the number from which scores are stable."""
+"""The history of a benchmark's labels.
+
+It consists of the judged pairs and the agreement after each number of labels, the order in which
+groups were judged, and the number of labels from which scores are stable.
+"""
 
 from __future__ import annotations
 

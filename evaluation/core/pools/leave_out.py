@@ -94,7 +94,7 @@ class LeftOut:
     """The scores of one system with all labels, and without the labels of its unique pairs.
 
     pairs, positives: number of pairs that only this system contributed, and of relevant ones among
-    them. with_all, without: the scores with all labels and without those of these pairs.
+    them. with_all, without: the scores with all labels, and without the labels of these pairs.
     """
 
     system: str

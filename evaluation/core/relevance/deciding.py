@@ -68,7 +68,7 @@ def expect_confirmation(
     """Estimate the effect of second labels for the sole positives of C@k.
 
     ranked: video numbers [n_queries, depth]. judged: the labels and original positives from which
-    the score without correction is computed. Raises ValueError for the reasons of `sole_positives`.
+    the score without correction is computed. Raises ValueError as `sole_positives` does.
 
     Let f be the false alarm rate of isolated pairs, and t an unbiased estimate of the relevance of
     a pair (`noise_relevance.unbiased_relevance`). If a pair has one label, the mean of f (1 - t) is

@@ -44,7 +44,7 @@ def draw_cluster_sub_samples(
     rng: np.random.Generator,
     clusters: npt.ArrayLike,
 ) -> tuple[SubSamples, ...]:
-    """Draw sub-samples of whole clusters with `size` captions on average. Return one per system.
+    """Draw sub-samples of whole clusters with `size` captions on average, for each system.
 
     values: float64 [m, n_queries], the values of m systems. clusters: whole numbers [n_queries].
     Each resample draws the same clusters for all systems, so that results can be compared in pairs.

@@ -62,7 +62,7 @@ class LeaderboardOptions(LeaderboardFields):
 
 
 def _fill_defaults(inputs: Inputs, options: LeaderboardFields) -> LeaderboardOptions:
-    """Add the version and the hash of each label set, oldest first.
+    """Add the version and hash of the newest label sets, oldest first, and the highest grade.
 
     A new label set therefore makes a new question. A draft is not added, because the inputs contain
     it if it is selected.

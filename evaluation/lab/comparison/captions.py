@@ -291,7 +291,7 @@ def comparison_from_form(benchmark: Benchmark, form: AnalysisForm) -> Comparison
 def _select_runs(
     known: Mapping[str, Run], selected: list[str], options: Mapping[str, Any]
 ) -> list[Run]:
-    """Return A and B and the selected runs, up to the maximum."""
+    """Return the runs A and B (`first` and `second`) and the selected runs, up to the maximum."""
     names = dict.fromkeys([options["first"], options["second"], *selected])
     return [known[name] for name in names if name][:RUNS_MAX]
 

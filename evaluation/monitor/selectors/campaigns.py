@@ -172,7 +172,7 @@ def current_answers(campaign: Campaign, annotator: int | None = None) -> tuple[A
     """Return the current answers, and the primary keys of their annotators, [n_people].
 
     Current answers are neither corrected nor withdrawn. annotator: a primary key, to return only
-    the answers of this annotator. `is_planned` is then False for all answers.
+    the answers of this annotator; `is_planned` is then False for all of them.
     """
     rows = _current_answers(campaign)
     if annotator is not None:
@@ -251,7 +251,7 @@ def _task_counts(campaign: Campaign) -> TaskCounts:
 
 
 def _agreement(campaign: Campaign, answers: Answers) -> Agreement:
-    """Return the figures of the first labels and of all labels.
+    """Return the agreement of the first labels and of all labels.
 
     Labels are converted to grades, as in label sets. All labels below the campaign's threshold
     become the same grade.

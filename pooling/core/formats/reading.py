@@ -62,8 +62,8 @@ def read_captions(
     """Read one or two files, in any order. Their formats are detected from their content.
 
     expected: `AUTO`, `TABLE`, or one of `SOURCES`. columns: see `parse_captions`. Invalid rows are
-    added to `problems`. If `problems` is None, the first one is raised. Raises `InvalidInput` if a
-    file cannot be read, or if the files do not belong together.
+    added to `problems`. If `problems` is None, the first invalid row raises `InvalidInput`. Raises
+    `InvalidInput` also if a file cannot be read, or if the files do not belong together.
     """
     problems = problems or Problems(stop_at=1)
     by_format = _by_format(files, expected, has_columns=bool(columns))

@@ -1,5 +1,5 @@
-// Uploads several run files from the page for one run. Each file becomes a separate job. Its progress and
-// errors are shown below its name. Without this script, one file is uploaded at a time.
+// Uploads several run files from the page for one run. Each file becomes a separate job. The progress and
+// errors of the job are shown below the name of the file. Without this script, one file is uploaded at a time.
 
 import { headersFor } from "../shared/jobs.js";
 import { fileSize, sendFile } from "../shared/upload.js";
@@ -7,8 +7,8 @@ import { fileSize, sendFile } from "../shared/upload.js";
 // The endings of files with runs, such as "clip.run.gz".
 const ENDING = /(\.(run|txt|trec|json|npy|tsv|csv|res))?(\.gz)?$/i;
 
-// Returns the names of the system and of the run for a file. If the field of the system is empty, the
-// file names the system. Otherwise it names the run.
+// Returns the names of the system and of the run for a file. If the field of the system is empty, the name
+// of the file becomes the name of the system. Otherwise it becomes the name of the run.
 export function namesFor(file, system) {
   const stem = file.replace(ENDING, "").slice(0, 100) || file.slice(0, 100);
   return system ? { system, name: stem } : { system: stem, name: "" };

@@ -143,7 +143,7 @@ def test_study_without_videos_is_refused(benchmark: Benchmark) -> None:
         open_ordering_study(benchmark=benchmark, by=make_user("rosa", Role.RESEARCHER), proxy="x")
 
 
-def test_orders_resolve_a_task_without_an_outcome(db: None, tmp_path: Path) -> None:
+def test_a_task_with_all_its_orders_is_resolved_and_has_no_label(db: None, tmp_path: Path) -> None:
     study = make_study(tmp_path, videos=1)
     backwards = (4, 3, 2, 1, 0)
     for name, levels in zip(PEOPLE, (range(5), backwards, (1, 0, 2, 3, 4)), strict=True):

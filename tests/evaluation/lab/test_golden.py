@@ -1,4 +1,4 @@
-"""Every table of a small realistic benchmark, compared with other implementations.
+"""The tables of a small realistic benchmark, compared with other implementations.
 
 golden/make.py computed golden/expected.json without any code of this project.
 """
@@ -22,14 +22,14 @@ from tests.evaluation.lab.golden.world import INPUT, RUNS
 EXACT = 1e-9
 
 GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
-# Analyses that other tests check by hand. No other implementation replays
-# orders of judging (test_worked) or corrects scores for wrong labels (test_label_noise, and
-# core/relevance/test_label_noise with simulated labels). The leaderboard (test_leaderboard)
-# combines values that are checked here. train-overlap is like wording, with other captions
-# (test_analyses). The input has no equal captions (test_equal_captions) and no ordering study
-# (test_proxy_orderings, and core/graded/test_orderings with SciPy). Examples of proxies are chosen
-# at random among equal ones (test_proxy_analyses). test_proxy_runs checks the scores of runs by
-# proxies.
+# Analyses that are not compared here, with the tests that check them instead. No other
+# implementation replays orders of judging (test_worked) or corrects scores for wrong labels
+# (test_label_noise, and core/relevance/test_label_noise with simulated labels). The leaderboard
+# (test_leaderboard) combines values that are checked here. train-overlap is like wording, with
+# other captions (test_analyses). The input has no equal captions (test_equal_captions) and no
+# ordering study (test_proxy_orderings, and core/graded/test_orderings with SciPy). Examples of
+# proxies are chosen at random among equal ones (test_proxy_analyses). test_proxy_runs checks the
+# scores of runs by proxies.
 NOT_COMPARED = {"replay", "leaderboard", "train-overlap", "twins", "label-noise", "proxies"}
 NOT_COMPARED |= {"proxy-ndcg", "proxy-limits", "proxy-orderings"}
 
@@ -48,7 +48,7 @@ def test_expected_values_belong_to_this_input() -> None:
 
 
 @pytest.mark.django_db
-def test_every_table_is_as_expected(tmp_path: Path) -> None:
+def test_the_tables_are_as_expected(tmp_path: Path) -> None:
     captions, videos = str(INPUT / "captions.csv"), str(INPUT / "videos.csv")
     call_command("import_benchmark", KEY, "--captions", captions, "--videos", videos)
     for name, file in RUNS.items():

@@ -27,4 +27,4 @@ class Command(HearthCommand):
         return {"username": person.username}
 
     def report(self, result: dict[str, Any]) -> None:
-        self.stdout.write(f"{result['username']} now signs in with only the password.")
+        self.stdout.write(f"{result['username']} now signs in without a second factor.")

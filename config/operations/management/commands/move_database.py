@@ -27,6 +27,6 @@ class Command(HearthCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            f"{counted(result['rows'], 'row')} of {counted(result['tables'], 'table')} were moved "
+            f"Moved {counted(result['rows'], 'row')} of {counted(result['tables'], 'table')} "
             f"in {result['seconds']} s. Set DATABASE_URL to the target now."
         )

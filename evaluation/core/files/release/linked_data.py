@@ -112,8 +112,8 @@ def _record_set(facts: ReleaseFacts) -> dict[str, Any]:
                 "@type": "cr:Field",
                 "@id": f"labels/{name}",
                 "name": name,
-                # A label is a float, because a pair without a decision has an empty label, and a
-                # field of integers cannot be empty.
+                # A label is a float, because the label of an unsettled pair is empty, and a field
+                # of integers cannot be empty.
                 "dataType": "sc:Float"
                 if name == "label"
                 else "sc:Integer"

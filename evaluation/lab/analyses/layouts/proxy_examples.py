@@ -41,7 +41,7 @@ class PairRow(LabelOfPair):
 
 
 class GroupedRow(PairRow):
-    """A pair of one kind, a key of `GROUPS`."""
+    """An example pair. group: the reason why it is an example, a key of `GROUPS`."""
 
     group: str
 

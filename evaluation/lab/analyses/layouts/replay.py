@@ -45,7 +45,7 @@ class SpreadFigures(TypedDict):
 
 
 class EnoughRow(SpreadFigures):
-    """The smallest budget of judged pairs that keeps all errors within the tolerated one.
+    """The smallest budget of judged pairs with which no error exceeds the tolerated error.
 
     strategy: a key of `STRATEGY`.
     """

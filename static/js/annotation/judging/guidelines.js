@@ -69,7 +69,7 @@ export class Guidelines {
     this.isUnread = true;
     this.mark();
     const other = Object.values(dialogs).find((dialog) => dialog.open && dialog !== this.dialog);
-    // The annotator may be typing in it.
+    // The annotator may be typing in the other dialog.
     if (other) other.addEventListener("close", () => this.open(), { once: true });
     else this.open();
   }

@@ -38,7 +38,7 @@ def test_posterior_by_hand() -> None:
 
 
 @pytest.mark.parametrize("doubled", [0.1, 1.0])
-def test_numbers_are_unbiased_at_every_prevalence(doubled: float) -> None:
+def test_estimates_are_unbiased_at_every_prevalence(doubled: float) -> None:
     """The pairs have one label or several, and belong to broad and to narrow captions."""
     setting = Setting(captions=40_000, doubled=doubled)
     rng = np.random.default_rng(4)
@@ -86,7 +86,7 @@ def test_equal_rates_of_labels_are_one_rate() -> None:
 
 
 def test_groups_are_calibrated_separately() -> None:
-    """Two groups of pairs have different rates. The numbers of each group are unbiased."""
+    """Two groups of pairs have different rates. The estimates of each group are unbiased."""
     rng = np.random.default_rng(6)
     truth = rng.random(60_000) < 0.3
     group = np.arange(60_000) % 2

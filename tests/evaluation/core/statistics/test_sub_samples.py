@@ -85,7 +85,7 @@ def test_the_smallest_difference_is_that_of_the_planner(by_video: bool) -> None:
     assert captions_needed(pilot, smallest, power=0.5) == pytest.approx(size, rel=0.04)
 
 
-def test_differences_that_are_all_equal_have_a_smallest_one() -> None:
+def test_equal_differences_have_a_smallest_significant_difference() -> None:
     drawn = SubSamples(100, np.full(10, 0.5))
     found = smallest_tested_difference(drawn, np.full(40, 0.5))
     assert found == pytest.approx(1.959964 * 0.5 / 10, abs=1e-6)

@@ -59,7 +59,7 @@ def test_parts_and_shapes_must_fit() -> None:
         fill_mean_iou(np.zeros((1, 2)), [sets], [sets])
 
 
-def test_frequent_words_are_in_a_quarter_of_the_captions() -> None:
+def test_frequent_words_are_in_at_least_a_quarter_of_the_captions() -> None:
     five_of_20 = [["a", "a", "b"]] * 4 + [["a"]] + [["c"]] * 15
     assert frequent_words(five_of_20, 25) == {"a", "c"}
     assert frequent_words([["a"], ["b"], ["c"], ["d"]], 25) == set("abcd")
