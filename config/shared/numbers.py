@@ -56,6 +56,8 @@ def seconds(number: float | None) -> str:
 def duration(seconds: float) -> str:
     """Return a duration in its two largest units: `40 s`, `5 min 3 s` or `1 h 15 min`."""
     whole = round(seconds)
+    if not whole:
+        return "less than 1 s"
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:

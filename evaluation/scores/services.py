@@ -166,7 +166,9 @@ def begin_scoring(*, run: Run, by: Actor) -> Job:
 
     It is scored by the newest label set, or by the original positives if no set is published.
     """
-    return _enqueue(run.benchmark, f"Score {run.name} of {run.benchmark.name}", by, runs=[run.pk])
+    return _enqueue(
+        run.benchmark, f"Score the run {run.name} of {run.benchmark.name}", by, runs=[run.pk]
+    )
 
 
 def begin_scoring_all(*, benchmark: Benchmark, by: Actor) -> Job:

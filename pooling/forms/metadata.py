@@ -17,8 +17,8 @@ class TrainCaptionsForm(forms.Form):
         label="Name of the split",
         max_length=NAME_LENGTH,
         required=False,
-        help_text="Needed only if there are several splits, such as 9k and 7k; by default, "
-        f"{TRAIN}.",
+        help_text="Needed only if there are several splits, such as 9k and 7k. The default is "
+        f"“{TRAIN}”.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

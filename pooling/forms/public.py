@@ -23,7 +23,8 @@ class PublicPageForm(forms.Form):
     shows_while_judging = forms.BooleanField(
         label="Show scores and labels while a campaign is not closed",
         required=False,
-        help_text="Annotators of this benchmark do not see them unless they sign out.",
+        help_text="People whose only role in this benchmark is that of annotator do not see "
+        "them while they are signed in.",
     )
     shows_texts = forms.BooleanField(
         label="Include the texts of captions in downloads",
@@ -31,7 +32,7 @@ class PublicPageForm(forms.Form):
         help_text="By default, downloads contain only ids and labels.",
     )
     runs_per_day = forms.IntegerField(
-        label="Runs per person and day",
+        label="Maximum uploaded runs per person and day",
         min_value=1,
         max_value=RUNS_PER_DAY_MAX,
         help_text="Files with errors do not count. Days begin at midnight UTC.",
@@ -50,9 +51,9 @@ class PublicPageForm(forms.Form):
         help_text="How to cite the benchmark, such as a BibTeX entry.",
     )
     confirmed = forms.BooleanField(
-        label="I have read what visitors will see, and they may see it.",
+        label="I have read “What visitors see” on this page, and I agree to show it.",
         required=False,
-        help_text="Required if visitors will see more than now.",
+        help_text="Required if visitors will see more than they see now.",
     )
 
     def clean_contact(self) -> str:

@@ -212,7 +212,7 @@ def confidence_field() -> forms.FloatField:
         initial=0.95,
         min_value=0.5,
         max_value=0.999,
-        help_text="From 0.5 to 0.999. For example, 0.95 gives 95 % intervals.",
+        help_text="From 0.5 to 0.999. For example, 0.95 gives 95\N{NO-BREAK SPACE}% intervals.",
     )
 
 

@@ -42,7 +42,7 @@ class AnalysisForm(forms.Form):
     runs: forms.Field | None = forms.MultipleChoiceField(
         label="Runs",
         required=False,
-        help_text="If none is selected, all runs are used.",
+        help_text="If none is selected, all runs that the analysis can use are used.",
         widget=forms.CheckboxSelectMultiple,
     )
 

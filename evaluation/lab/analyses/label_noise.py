@@ -66,7 +66,8 @@ class LabelNoiseForm(AnalysisForm):
     measures = MeasuresField(
         initial="C@1 C@5 C@10 P@10 AP",
         shares=True,
-        help_text="C@k, P@k, R@k, RR, AP, AP(found) or nDCG, separated by spaces.",
+        help_text="C@k, P@k, R@k, RR, AP, AP(found) or nDCG, separated by spaces. AP(found) "
+        "divides by the number of positives in the list instead of all known positives.",
     )
     rates = forms.ChoiceField(
         label="Error rates from",
@@ -263,31 +264,33 @@ LABEL_NOISE = Analysis(
     needs_labels=True,
     reads_judgments=True,
     notes=(
-        "C@k counts a caption as correct if any of its top k videos is labelled relevant. A single "
-        "false alarm makes a caption correct, so raw C@10 is too high even if few labels are "
-        "wrong. Misses lower C@1 and P@k.",
-        "The correction replaces each label by a number that is correct on average. For one "
-        "label L this is (L − f) / (1 − f − m), where f is the rate of false alarms and m the "
-        "rate of misses. It makes no assumption about how often pairs are relevant, or how "
-        "relevant pairs are distributed in a list. There is one rate of misses. If the rates "
-        "come from pairs with several labels, there are two rates of false alarms, because "
-        "annotators seldom make this error for a caption that no video matches. Among the labels "
-        "with the same rate, the correction assumes that errors are independent and equally "
-        "frequent. If the wrong videos of a run are harder to recognise than others, its corrected "
-        "C@1 is too high. If false alarms concentrate on few captions, AP and nDCG may be "
-        "corrected too much.",
+        "C@k counts a caption as correct if any of its top k videos is labelled relevant. A "
+        "single false alarm makes a caption correct, so raw C@10 is too high even if few labels "
+        "are wrong. Misses lower C@1 and P@k.",
+        "The correction replaces each label by a number that is correct on average. For one label "
+        "L this is (L − f) / (1 − f − m), where f is the rate of false alarms and m the rate of "
+        "misses. It makes no assumption about how often pairs are relevant, or how relevant pairs "
+        "are distributed in a list. There is one rate of misses. If the rates come from pairs "
+        "with several labels, there are two rates of false alarms: one for isolated pairs, whose "
+        "caption has no other pair that is labelled relevant, and one for all other pairs. "
+        "Annotators seldom label a pair of a caption that no video matches as relevant. Among the "
+        "labels with the same rate, the correction assumes that errors are independent and "
+        "equally frequent. If the videos that a run ranks wrongly are harder to recognise as not "
+        "relevant than other videos, its corrected C@1 is too high. If false alarms concentrate "
+        "on few captions, AP and nDCG may be corrected too much.",
         "The interval resamples videos (or captions) with all their labels, and estimates the "
-        "error rates again in each sample. It therefore covers the choice of captions, the "
-        "errors of the labels and the uncertainty of the error rates.",
+        "error rates again in each sample. It therefore covers the choice of captions, the errors "
+        "of the labels and the uncertainty of the error rates.",
         "Pairs with several labels: two annotators label the same pair independently. If their "
         "labels differ, a third annotator labels the pair, too. Such pairs give the rates of "
-        "false alarms and of misses. Without third labels, the share of relevant pairs must differ "
-        "between ranks. Errors that all annotators make in the same way are not detected.",
+        "false alarms and of misses. Without third labels, an estimate is possible only if the "
+        "share of relevant pairs differs between ranks. Errors that all annotators make in the "
+        "same way are not detected.",
         "Control pairs: answers to pairs whose correct answer is known. Answers in training are "
         "left out.",
         "Dawid and Skene: each annotator has their own rates. The rates of annotators with few "
-        "shared pairs are moved towards the average. Average rates are enough for scores, "
-        "because annotators share the pairs at random.",
+        "pairs that others labelled, too, are moved towards the average. Average rates are enough "
+        "for scores, because pairs are assigned to annotators at random.",
         "Original positives count as relevant, as in all scores, unless only the labels are "
         "selected. A lead’s ruling counts as correct. Unjudged pairs count as not relevant. A "
         "pair that is in conflict or pending counts by its labels.",

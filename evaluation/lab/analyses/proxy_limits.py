@@ -36,8 +36,8 @@ class ProxyLimitsForm(AnalysisForm):
         initial=0.8,
         min_value=0,
         max_value=1,
-        help_text="Items with a relevance above the threshold are equivalent to the query’s own "
-        "item.",
+        help_text="A caption or video with a value of the proxy above the threshold counts as "
+        "correct, like the original positive.",
     )
     cutoffs = NumbersField(
         label="Cutoffs of recall", initial=" ".join(map(str, CUTOFFS)), highest=CUTOFF_MAX
