@@ -43,7 +43,7 @@ DRAFT_AGE = timedelta(days=1)
 
 def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
     url = reverse("benchmark-labels", args=[job.benchmark_key]) + "#agreement"
-    return Outcome(text="The agreement is computed.", url=url, link="To the agreement")
+    return Outcome(text="The agreement has been computed.", url=url, link="To the agreement")
 
 
 @job_kind("agreement", outcome=agreement_computed)
@@ -249,7 +249,7 @@ def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
     query = urlencode(sorted(given.items()), doseq=True)
     page = reverse("analysis", args=[job.benchmark_key, name])
     return Outcome(
-        text=f"The analysis “{get_analysis(name).title}” is computed.",
+        text=f"The analysis “{get_analysis(name).title}” has been computed.",
         url=f"{page}?{query}" if query else page,
         link="To the analysis",
     )

@@ -32,28 +32,28 @@ def answers_chart(figures: OwnFigures) -> Chart | None:
     series = [Series("bar-labelled", "labels", counted)]
     if any(others):
         series.append(Series("bar-original", "control pairs and surplus", others))
-    return _chart(figures, "Answers", series)
+    return _chart(figures, "Answers per {period}", series)
 
 
 def gold_chart(figures: OwnFigures) -> Chart | None:
-    return _share_chart(figures, "Control pairs correct", "right", "gold")
+    return _share_chart(figures, "control pairs correct", "right", "gold")
 
 
 def relevant_chart(figures: OwnFigures) -> Chart | None:
-    return _share_chart(figures, "Relevant labels", "relevant", "counted")
+    return _share_chart(figures, "relevant labels", "relevant", "counted")
 
 
 def seconds_chart(figures: OwnFigures) -> Chart | None:
     values = [period["seconds"] for period in figures["stretches"]]
     series = [Series("bar-labelled", "median", values)]
-    return _chart(figures, "Median time of an answer", series, unit=" s")
+    return _chart(figures, "Median time of an answer, by {period}", series, unit=" s")
 
 
-def _share_chart(figures: OwnFigures, title: str, part: Count, whole: Count) -> Chart | None:
+def _share_chart(figures: OwnFigures, noun: str, part: Count, whole: Count) -> Chart | None:
     shares = [_share(period[part], period[whole]) for period in figures["stretches"]]
     values = [None if share is None else 100 * share for share in shares]
-    series = [Series("bar-labelled", title.lower(), values)]
-    return _chart(figures, title, series, unit=" %", top=100)
+    series = [Series("bar-labelled", noun, values)]
+    return _chart(figures, f"Share of {noun}, by {{period}}", series, unit=" %", top=100)
 
 
 def _chart(
@@ -64,12 +64,15 @@ def _chart(
     unit: str = "",
     top: float | None = None,
 ) -> Chart | None:
-    """Return a chart with a column per period, or None if there is no value."""
+    """Return a chart with a column per period, or None if there is no value.
+
+    title: a text with `{period}` for the name of a period.
+    """
     span = figures["span"]
     if span is None:
         return None
     starts = [period["start"] for period in figures["stretches"]]
-    title = f"{title} per {NAMES[span['width']]}"
+    title = title.format(period=NAMES[span["width"]])
     return column_chart(title, starts, span["width"], series, unit=unit, top=top)
 
 

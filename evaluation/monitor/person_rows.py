@@ -224,7 +224,7 @@ def _agreement(own: PersonFigures) -> Figure:
     if compared == own["compared"]:
         return first
     every = f"all labels: {ratio(equal, compared)}"
-    return replace(first, note=f"{first.note}; {every}" if first.note else every)
+    return replace(first, note=f"{first.note} first labels; {every}" if first.note else every)
 
 
 def _rate(answers: int, hours: float) -> Figure:

@@ -46,6 +46,8 @@ def rule_field() -> forms.ChoiceField:
             (OF_BENCHMARK, "As in the benchmark"),
             *(choice for choice in EqualTexts.choices if choice[0] != EqualTexts.OFF),
         ],
+        help_text="When two texts count as equal. “As in the benchmark” uses the rule in the "
+        "settings of the benchmark.",
     )
 
 
@@ -217,7 +219,7 @@ EQUAL_CAPTIONS = Analysis(
         "In the scores by the labels, all these original positives count as positive, even if "
         "they were judged not relevant.",
         "The option --twins of the command evaluate and the field “Positives of equal captions” "
-        "of the analysis “Scores, before and after” use the same rule. The stored results do not "
-        "add these positives.",
+        "of the analysis “Scores before and after judging” use the same rule. The scores on the "
+        "page of results do not include these positives.",
     ),
 )

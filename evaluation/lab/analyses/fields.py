@@ -150,8 +150,8 @@ def direction_field() -> forms.ChoiceField:
             (AUTO, "automatic"),
             *((direction.value, direction.value) for direction in Direction),
         ],
-        help_text="Automatic: the direction of the selected runs. If no run is selected, "
-        "text-to-video if there are such runs, otherwise video-to-text.",
+        help_text="Automatic: the direction of the selected runs. Without a selection, "
+        "text-to-video runs are used, or video-to-text runs if there are no others.",
     )
 
 

@@ -56,15 +56,21 @@ class HistoryForm(AnalysisForm):
     order = forms.ChoiceField(
         label="Order for the stopping rule",
         required=False,
+        help_text="The rule determines when judging can stop. Automatic: the order of judging if "
+        "it was random, otherwise a random order that is drawn with the seed.",
         choices=[
-            ("", "Order of judging if it is random, otherwise drawn"),
+            ("", "Automatic"),
             (JUDGED, "Order of judging"),
             (DRAWN, "Drawn at random with the seed"),
         ],
     )
     unit = resampling_unit_field()
     moments = forms.IntegerField(
-        label="Number of checkpoints", initial=20, min_value=2, max_value=100
+        label="Number of checkpoints",
+        initial=20,
+        min_value=2,
+        max_value=100,
+        help_text="The scores are computed after each of this many equal parts of the judgments.",
     )
     confidence = confidence_field()
     resamples = resamples_field(1000)

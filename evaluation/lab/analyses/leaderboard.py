@@ -186,7 +186,7 @@ def _bounds_and_judged(
 LEADERBOARD = Analysis(
     name="leaderboard",
     title="Leaderboard",
-    question="Which run is best, by which label set, and how certain is its rank?",
+    question="Which run is best by each label set, and how certain is its rank?",
     form=LeaderboardForm,
     is_directed=True,
     compute=_compute,

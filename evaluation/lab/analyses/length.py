@@ -190,7 +190,7 @@ def _chart(place: int, first: str, second: str, rows: Sequence[Row]) -> Chart:
 
 LENGTH = Analysis(
     name="length",
-    title="Correct systems by caption length",
+    title="Correct ranked lists by caption length",
     question="Are short captions difficult for systems, or are their labels missing?",
     source="FIRE study, figure 3",
     form=LengthForm,

@@ -246,7 +246,7 @@ def _effort(pilot: Pilot, difference: float, rates: Rates, options: PlanOptions)
 
 PLAN = Analysis(
     name="plan",
-    title="Plan an annotation",
+    title="Plan the judging",
     question="How many captions must be judged to detect a difference?",
     source="FIRE study, section 4.3",
     form=PlanForm,

@@ -70,7 +70,13 @@ class CalibrationForm(AnalysisForm):
         help_text="If empty, each proxy has the threshold with the highest alpha.",
     )
     step = step_field()
-    bins = forms.IntegerField(label="Groups by length", initial=4, min_value=1, max_value=20)
+    bins = forms.IntegerField(
+        label="Number of groups by caption length",
+        initial=4,
+        min_value=1,
+        max_value=20,
+        help_text="Captions are divided into this many groups of similar length.",
+    )
     unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field(1000)

@@ -125,7 +125,7 @@ def _row(
 
 SCORES = Analysis(
     name="scores",
-    title="Scores, before and after",
+    title="Scores before and after judging",
     question="How good is each system, by the labels and by the original positives?",
     source="FIRE study, table 1",
     form=ScoresForm,

@@ -382,7 +382,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "82 2 min of work",
             "3.0 s",
             "66.7 % 2 of 3",
-            "50.0 % 1 of 2; all labels: 33.3 %",
+            "50.0 % 1 of 2 first labels; all labels: 33.3 %",
             "no control pair answered yet",
             rows[0][9],
             "0 0.0 %",
@@ -397,7 +397,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "less than a minute of work",
             "0.5 s",
             "50.0 % 1 of 2",
-            "50.0 % 1 of 2; all labels: 66.7 %",
+            "50.0 % 1 of 2 first labels; all labels: 66.7 %",
             "no control pair answered yet",
             rows[1][9],
             "1 100.0 %",
@@ -530,9 +530,9 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
         "Judged 3 all annotators: 6",
         "Median time 3.0 s all annotators: 3.0 s",
         "Relevant labels 66.7 % 2 of 3 all annotators: 50.0 %",
-        "Agrees with others 50.0 % 1 of 2; all labels: 33.3 % all annotators: 50.0 %",
+        "Agrees with others 50.0 % 1 of 2 first labels; all labels: 33.3 % all annotators: 50.0 %",
         "Answers per hour",
-        "Median time of an answer per hour",
+        "Median time of an answer, by hour",
     ):
         assert part in text, part
     assert [row[2:6] for row in table_of(page, "table-answers")] == [

@@ -286,7 +286,7 @@ def test_researchers_see_what_they_can_do(
     assert "Next: score the runs 1 run has no scores by the newest labels yet." in text
     evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
     text = text_of(researcher, "/benchmarks/tiny/")
-    assert "Next: compare the systems Up to 100.0 % of the top 10 of a run is unjudged, so" in text
+    assert "Next: compare the systems In the run with the largest unjudged share, 100.0 %" in text
 
 
 # --- The other tabs -------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from evaluation.lab.analyses.tables import Column, Table
 BY = {"original": ORIGINAL_POSITIVES, "labelled": BY_LABELS}
 # A text that adds at least this share of the positives may be a careless caption.
 SUSPICIOUS = 0.1
+UNCHANGED = "By this rule, equal captions add no positives. The scores do not change."
 
 
 class GainRow(TypedDict):
@@ -73,6 +74,18 @@ class EqualCaptionsResult(WithIntervals):
 
 
 def tables(result: EqualCaptionsResult) -> list[Table]:
+    """Return the tables. If no positive is added, the scores do not change, and are left out."""
+    summary = Table(
+        "summary",
+        "Captions with equal texts",
+        _summary_columns(),
+        [{**result, **_judged_cells(result)}],
+        note="" if result["added"] else UNCHANGED,
+    )
+    return [summary, *_tables_of_gain(result)] if result["added"] else [summary]
+
+
+def _tables_of_gain(result: EqualCaptionsResult) -> list[Table]:
     scores = [
         Column("run", "Run"),
         Column("measure", "Measure"),
@@ -86,12 +99,6 @@ def tables(result: EqualCaptionsResult) -> list[Table]:
         "labelled": "Scores by the labels, %",
     }
     return [
-        Table(
-            "summary",
-            "Captions with equal texts",
-            _summary_columns(),
-            [{**result, **_judged_cells(result)}],
-        ),
         *(
             Table(by, titles[by], scores, [row for row in result["rows"] if row["by"] == by])
             for by in BY
@@ -152,6 +159,8 @@ def _judged_cells(result: EqualCaptionsResult) -> Row:
 
 
 def charts(result: EqualCaptionsResult) -> list[Chart]:
+    if not result["added"]:
+        return []
     rows = [
         {
             "run": row["run"],
@@ -177,7 +186,7 @@ def charts(result: EqualCaptionsResult) -> list[Chart]:
     return [
         Chart(
             "gain",
-            "Gain by the positives of equal captions",
+            "Gain from the positives of equal captions",
             "Each measure has a dot for each run: the score with the positives of equal captions "
             "minus the score without them. The dot is on a line that shows its interval.",
             by_measure(rows, plot, same_scale=True),
