@@ -323,7 +323,7 @@ def test_leads_see_annotators_and_admins_see_everyone(
     benchmark: Benchmark, tmp_path: Path, lead: Client
 ) -> None:
     address = "/benchmarks/tiny/people/"
-    assert "There are no annotators yet. Invite annotators" in text_of(lead, address)
+    assert "There are no annotators yet. To begin, invite annotators" in text_of(lead, address)
     assert "There is no campaign yet." in text_of(lead, address)
     factories.make_study(tmp_path, key="b", name="s")
     make_member("tina", Role.ANNOTATOR, of="b")
