@@ -23,6 +23,9 @@ class CreateTables(Operation):
     def __init__(self, models: Sequence[CreateModel]) -> None:
         self.models = models
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.describe()}>"
+
     def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
         return type(self).__name__, [], {"models": self.models}
 
