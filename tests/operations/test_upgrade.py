@@ -13,6 +13,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from config.accounts.actors import OPERATOR
 from config.operations.backup.services import make_backup
+from config.shared.squashing import CreateTables
 from tests import factories
 from tests.migrations import latest_migrations
 from tests.operations.sites import Site, empty_site
@@ -144,3 +145,12 @@ def test_squashed_migrations_have_the_models_of_the_single_ones() -> None:
     squashed = MigrationLoader(None).project_state()
     single = MigrationLoader(None, replace_migrations=False).project_state(latest_migrations())
     assert squashed.models == single.models
+
+
+def test_squashed_migrations_cannot_be_reverted() -> None:
+    """Otherwise, `migrate pooling 0015` would delete all tables of annotation."""
+    squashed = MigrationLoader(None).replacements
+    assert {app for app, _ in squashed} == {"accounts", "pooling", "annotation", "evaluation"}
+    for migration in squashed.values():
+        assert isinstance(migration.operations[0], CreateTables)
+        assert not migration.operations[0].reversible
