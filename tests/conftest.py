@@ -235,7 +235,7 @@ def django_db_keepdb() -> bool:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """Start from a migrated database, because a migration takes each process ten seconds."""
+    """Start from a migrated database, because a migration takes several seconds."""
     from django.db import connection
 
     if connection.vendor == "sqlite":

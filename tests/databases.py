@@ -1,8 +1,8 @@
 """Migrated databases for the tests and for the programs that tests start.
 
-A migration takes ten seconds of processor time, most of which Django spends on the states of the
-models between migrations. All processes of `make test`, or of one run of pytest, therefore copy one
-migrated database of each kind, and so do the programs that their tests start.
+A migration takes several seconds of processor time, most of which Django spends on the states of
+the models between migrations. All processes of `make test`, or of one run of pytest, therefore copy
+one migrated database of each kind, and so do the programs that their tests start.
 """
 
 from __future__ import annotations

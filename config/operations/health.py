@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ import redis
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Count, Min, Q
 from django.db.models.functions import Now
@@ -28,6 +26,7 @@ from django.utils import timezone
 from config.jobs.models import Job, JobState
 from config.operations.models import Heartbeat, OperationKind, Pulse
 from config.operations.records import latest
+from config.operations.versions import migrations_of_code
 from config.shared.words import counted
 
 # The scheduler starts the sweeper every twenty seconds.
@@ -121,18 +120,13 @@ def check_database() -> Finding:
     return Finding("database", True, f"The database answers in {milliseconds:.0f} ms.")
 
 
-@cache
-def _migrations() -> MigrationLoader:
-    return MigrationLoader(None, ignore_no_migrations=True)
-
-
 def check_migrations() -> Finding:
-    loader = _migrations()
-    known = set(loader.disk_migrations)
+    code = migrations_of_code()
     applied = set(MigrationRecorder(connection).applied_migrations())
-    missing = sorted(known - applied - set(loader.replacements))
+    missing = sorted(code.steps - applied)
     # The rows of removed apps stay, and do no harm.
-    newer = sorted(key for key in applied - known if key[0] in loader.migrated_apps)
+    apps = {app for app, _ in code.steps}
+    newer = sorted(key for key in applied - code.steps - code.squashed if key[0] in apps)
     if missing:
         names = ", ".join(".".join(key) for key in missing[:3])
         return Finding(
@@ -141,7 +135,7 @@ def check_migrations() -> Finding:
             f"Not applied: {counted(len(missing), 'migration')} of this version ({names}).",
             "Run manage.py migrate.",
         )
-    if newer and not loader.replacements:
+    if newer:
         return Finding(
             "migrations",
             False,

@@ -19,7 +19,7 @@ from tests.databases import migrate
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A site that is migrated already, because a migration takes ten seconds."""
+    """A site that is migrated already, because a migration takes several seconds."""
     migrate({"HEARTH_HOME": str(tmp_path / "home")})
     return tmp_path / "home"
 

@@ -177,6 +177,19 @@ def test_a_restore_is_recorded_unless_the_tables_of_the_record_are_older(
     assert len(other_site.acts("backup_restored")) == recorded
 
 
+def test_a_backup_from_before_the_squashed_migrations_is_up_to_date(
+    campaign: Campaign, other_site: Site, tmp_path: Path
+) -> None:
+    make_backup(path=tmp_path / "one.tar", by=OPERATOR)
+
+    def remove_squashed_migrations(manifest: dict[str, Any]) -> None:
+        manifest["migrations"] = [name for name in manifest["migrations"] if "squashed" not in name]
+
+    older = with_manifest(tmp_path / "one.tar", remove_squashed_migrations)
+    assert not other_site.result_of("restore", str(older))["needs_migration"]
+    assert len(other_site.acts("backup_restored")) == 1
+
+
 def test_an_encrypted_backup_needs_its_key(
     campaign: Campaign, other_site: Site, tmp_path: Path
 ) -> None:

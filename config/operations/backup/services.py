@@ -6,6 +6,7 @@ import dataclasses
 import re
 import shutil
 import tempfile
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TypedDict
@@ -13,7 +14,6 @@ from typing import TypedDict
 from django.conf import settings
 from django.core.files import File
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 from django.db.transaction import atomic
 from django.utils import timezone
 
@@ -45,6 +45,7 @@ from config.operations.backup.databases import (
 )
 from config.operations.models import Operation, OperationKind
 from config.operations.records import recorded
+from config.operations.versions import migrations_of_code
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.files import write_atomically
 from config.shared.progress import Progress, no_progress
@@ -229,7 +230,7 @@ def restore_backup(
         _place_files(path, key_file, dump, progress)
         progress(0, None, "restoring the database")
         restore_database(dump, lambda query: _check_rows(query, manifest))
-    pending = _known_migrations() - set(manifest.migrations)
+    pending = _names(migrations_of_code().steps) - set(manifest.migrations)
     facts = RestoreFacts(
         created_at=manifest.created_at,
         version=manifest.version,
@@ -262,7 +263,8 @@ def _check_fits(manifest: Manifest) -> None:
             f"{connection.vendor}. Restore it on {manifest.engine}. Then `manage.py move_database` "
             "can move it from SQLite to PostgreSQL."
         )
-    unknown = sorted(set(manifest.migrations) - _known_migrations())
+    code = migrations_of_code()
+    unknown = sorted(set(manifest.migrations) - _names(code.steps | code.squashed))
     if unknown:
         raise InvalidInput(
             f"The backup was made by a newer version ({manifest.version}): this one does not have "
@@ -272,9 +274,9 @@ def _check_fits(manifest: Manifest) -> None:
         raise InvalidInput("The archive contains no database.")
 
 
-def _known_migrations() -> set[str]:
-    loader = MigrationLoader(None, ignore_no_migrations=True)
-    return {f"{app}.{name}" for app, name in loader.disk_migrations}
+def _names(migrations: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the names of migrations as in a manifest."""
+    return {f"{app}.{name}" for app, name in migrations}
 
 
 def _check_stored_files(manifest: Manifest, replace: bool) -> None:
