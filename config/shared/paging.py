@@ -15,7 +15,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from config.shared.errors import InvalidInput
 
-# No list contains this many rows. Both databases can store these numbers as integers.
+# Larger than any list and any primary key. SQLite and PostgreSQL can store both numbers.
 OFFSET_MAX = 2**31 - 1
 PK_MAX = 2**63 - 1
 # A cursor may combine a time with a UUID, see `config.jobs.api`.

@@ -98,7 +98,7 @@ class ShownPair:
 
     @property
     def outcome_text(self) -> str:
-        """The outcome. If the label is above the lowest relevant one, its grade is added."""
+        """The outcome, followed by the label if it is above 1, such as "Relevant, 2"."""
         return f"{self.outcome.label}, {self.label}" if self.label > 1 else str(self.outcome.label)
 
 
@@ -127,7 +127,7 @@ def rank_key(place: int) -> str:
 def places_in_order(
     order: Order, columns: PairColumns, ranks: Sequence[Mapping[int, int]] = ()
 ) -> list[int]:
-    """Return the places of the pairs in an order.
+    """Return the indices of the pairs in `columns`, sorted by `order`.
 
     ranks: for each run, the rank of each pair by its code.
     """

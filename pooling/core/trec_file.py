@@ -32,13 +32,13 @@ _RANK = re.compile(rb"[+-]?[0-9]{1,9}")
 # If a text has only these bytes, float() accepts it if and only if `NUMBER` matches it.
 _BYTES_OF_NUMBERS = b"0123456789+-.eE"
 _END_OF_LINE = b" \x00 "
-_ALL_BUT_BLANKS = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
+_CONTROL_BYTES = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
 
 
 class TrecReader:
     """A reader of TREC files for the keys of a benchmark.
 
-    Empty lines are skipped. Raises `InvalidInput` with the first errors by line. A line is an error
+    Empty lines are skipped. Raises `InvalidInput` with the first errors, by their lines. A line is an error
     if `TextBlocks` refuses it, or if it does not have six columns, has a control character, names
     an unknown caption or video, has a rank that is not an integer or a score that is not a finite
     decimal number, or repeats a pair. Reading stops at a line that belongs to a run of the other
@@ -63,8 +63,8 @@ class TrecReader:
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
         """Return the run in `blocks`, with each list ordered and cut to `depth`.
 
-        If the file is grouped by caption, as nearly all are, each list is ordered and cut as soon
-        as it is complete. If not, the file is read again and sorted in temporary files, with 24
+        If the lines of each list are together, as in nearly all files, the list is ordered and cut
+        as soon as it is complete. If not, the file is read again and sorted in temporary files, with 24
         bytes per line.
         """
         try:
@@ -133,7 +133,7 @@ class TrecReader:
 
     def _parts(self, blocks: TextBlocks) -> Iterator[Predictions]:
         for block in blocks:
-            if len(block.translate(None, _ALL_BUT_BLANKS)) != len(block):
+            if len(block.translate(None, _CONTROL_BYTES)) != len(block):
                 self._refuse_control(blocks, block)
             columns = _columns_of(block)
             if columns is not None:
@@ -211,7 +211,7 @@ class TrecReader:
 
     def _refuse_control(self, blocks: TextBlocks, block: bytes) -> NoReturn:
         for line, text in enumerate(block.split(b"\n"), start=blocks.lines_before + 1):
-            if len(text.translate(None, _ALL_BUT_BLANKS)) != len(text):
+            if len(text.translate(None, _CONTROL_BYTES)) != len(text):
                 raise InvalidInput(
                     "the line has a control character", source=blocks.source, line=line
                 )

@@ -1,10 +1,10 @@
-"""Time and memory of each export of a label set, at the size of the MSVD test split.
+"""Time and memory of the exports of a label set, at the size of the MSVD test split.
 
     python -m tests.benchmarks.exports [--sqlite] [--data DIR | --tiny] [--json]
 
 Each export runs as a command in its own process. The database and the files are those of
-`tests.benchmarks.commands`. To show that memory does not grow with the number of pairs, each format
-is also exported from a label set that is made from the first eighth of the judgments. The exit code
+`tests.benchmarks.commands`. To limit how much memory grows with the number of pairs, each
+format is also exported from a label set of the first eighth of the judgments. The exit code
 is 1 if an export exceeds its limit, or if the SHA-256 of the CSV file is not that of the label set.
 """
 

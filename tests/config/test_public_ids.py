@@ -1,4 +1,4 @@
-"""Public ids are a permutation of the primary keys that needs the secret key of the site."""
+"""A public id is a primary key after a permutation that depends on the secret key of the site."""
 
 from __future__ import annotations
 

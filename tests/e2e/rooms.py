@@ -162,7 +162,7 @@ def until_playing(page: Page) -> None:
 
 
 def press(page: Page, *keys: str) -> None:
-    """Press keys that answer or go back, each when the room accepts keys."""
+    """Press keys that answer or go back. After each key, wait until the room accepts keys."""
     for key in keys:
         page.keyboard.press(key)
         settle(page)

@@ -60,7 +60,7 @@ def _fill_defaults(inputs: Inputs, options: TrainOverlapFields) -> TrainOverlapO
 def _compute(
     inputs: Inputs, options: TrainOverlapOptions, progress: Progress
 ) -> TrainOverlapResult:
-    # As in `matching`, sparse matrices are imported only when needed.
+    # Importing sparse matrices takes a tenth of a second, so they are imported only here.
     from evaluation.core.texts.similarity import overlap_with_train
 
     train = train_texts(get_train_split(inputs.benchmark, options["split"]))

@@ -53,7 +53,7 @@ def home_of(user: User) -> str:
 
 
 def make_work(folder: Path, key: str) -> Benchmark:
-    """Make a benchmark that gives a lead one thing to do of each sort.
+    """Make a benchmark that gives a lead five kinds of work.
 
     These are a conflict, an escalated pair, a paused annotator, a new pair and an unscored run.
     """
@@ -115,7 +115,7 @@ def test_an_account_without_a_role_sees_a_message() -> None:
 # --- Leads ----------------------------------------------------------------------------------
 
 
-def test_leads_see_each_sort_of_work_with_its_number_and_link(tmp_path: Path) -> None:
+def test_leads_see_work_with_its_number_and_link(tmp_path: Path) -> None:
     benchmark = make_work(tmp_path, "tiny")
     campaign = Campaign.objects.get(benchmark=benchmark)
     lead = make_member("lea", Role.LEAD, of="tiny")
@@ -139,13 +139,13 @@ def test_work_in_other_benchmarks_is_not_shown(tmp_path: Path) -> None:
     make_work(tmp_path, "tiny")
     factories.make_benchmark(tmp_path, key="mine")
     text = home_of(make_member("lea", Role.LEAD, of="mine"))
-    assert "To do No task waits for a lead. Conflicts, escalations," in text
+    assert "To do Nothing waits for a lead. Conflicts, escalations," in text
     assert "tiny" not in text
 
 
 def test_without_benchmarks_there_is_nothing_to_do() -> None:
     text = home_of(factories.make_user("lea", Role.LEAD))
-    assert "No task waits for a lead, because there is no benchmark yet." in text
+    assert "Nothing waits for a lead, because there is no benchmark yet." in text
     assert "To import one, you need a file with its captions" in text
     text = home_of(factories.make_user("rosa", Role.RESEARCHER))
     assert "There is no benchmark yet. A lead or an admin of this site can import one." in text
@@ -162,7 +162,7 @@ def test_finished_work_is_not_shown(tmp_path: Path) -> None:
     assert [todo.noun for todo in todos] == ["pair in conflict", "escalated pair"]
 
 
-def test_pages_state_that_many_new_pairs_are_being_counted(
+def test_pages_show_that_new_pairs_are_still_being_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "PAIRS_PER_PAGE", 2)
@@ -217,7 +217,7 @@ def test_links_above_the_limit_are_collapsed(tmp_path: Path) -> None:
 # --- Researchers and annotators -------------------------------------------------------------
 
 
-def test_researchers_see_runs_judged_shares_and_label_sets(tmp_path: Path) -> None:
+def test_researchers_see_runs_with_judged_shares_and_label_sets(tmp_path: Path) -> None:
     benchmark = factories.make_benchmark(tmp_path, captions=1)
     factories.make_run(tmp_path, benchmark, {"c0": ["v1", "v2"]}, system="A")
     rosa = factories.make_user("rosa", Role.RESEARCHER)

@@ -199,7 +199,7 @@ def test_annotators_of_a_benchmark_do_not_see_its_public_page(
     assert client.get(f"{API}public/tiny/").status_code == (200 if PEOPLE[person] else 404)
     listed = client.get("/public/").content.decode()
     assert ("/public/tiny/" in listed) == PEOPLE[person]
-    assert ("No public benchmark is visible to your account." in listed) != PEOPLE[person]
+    assert ("and there are no others." in listed) != PEOPLE[person]
 
 
 @pytest.mark.parametrize("state", CampaignState.values)
