@@ -146,9 +146,9 @@ def add_gold_order(
 ) -> GoldItem:
     """Add a control order: a video with five captions whose order is known, at least in part.
 
-    video, captions: keys. steps: the step of each caption, 0 to 4 (1 to 5 in files and on
-    pages; see `GoldCaption`). Raises `InvalidInput` if a key is unknown, if captions have equal texts, or if all captions have the
-    same step. Raises `Conflict` if the video already has a control order.
+    video, captions: keys. steps: the step of each caption, 0 to 4 (1 to 5 in files and on pages,
+    see `GoldCaption`). Raises `InvalidInput` if a key is unknown, if captions have equal texts, or
+    if all captions have the same step. Raises `Conflict` if the video already has a control order.
     """
     order = ControlOrder(video, captions, steps, explanation)
     (item,) = add_gold_orders(benchmark=benchmark, orders=[order], by=by)

@@ -1,4 +1,4 @@
-"""Checks of passwords, sessions, tokens and rights."""
+"""Checks of passwords, sign-ins, invitations, sessions, rights and the secret key."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def no_enumeration(probe: Probe) -> str:
     return "" if on else "ACCOUNT_PREVENT_ENUMERATION is off."
 
 
-@requirement("6.4.1", "Invitations are random and expire.")
+@requirement("6.4.1", "The links of invitations are random and expire.")
 def invitations(probe: Probe) -> str:
     if TOKEN_BYTES < 16:
         return f"The link has only {TOKEN_BYTES * 8} random bits."

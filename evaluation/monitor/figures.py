@@ -36,7 +36,7 @@ NamedFigure = tuple[str, Figure]
 COMPLETE = "All labels complete"
 EQUAL_PAIRWISE = "Two labels of a pair equal"
 INTERVAL, PAIRS_RESAMPLED = f"95{PERCENT_SIGN} interval", "pairs resampled"
-# Even a campaign that is nearly complete may have answers in only one or two hours.
+# Replaces `ONLY_BEGUN`, which is untrue of a nearly complete campaign with few hours of answers.
 TOO_FEW_HOURS = "too few hours for a forecast"
 ROUNDS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth")
 

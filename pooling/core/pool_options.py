@@ -110,8 +110,9 @@ class Priority:
     def first(self, selected: Int64s, count: int, seed: int) -> Int64s:
         """Return the `count` pairs of `selected` with the highest priority, ascending codes.
 
-        Pairs that more systems rank come first. Among these, a better rank decides, then a higher
-        value, and last a hash of the pair and the seed, so that no caption or video is preferred.
+        Pairs that more systems rank come first. Among pairs with equally many systems, a better
+        rank decides, then a higher value, and last a hash of the pair and the seed, so that no
+        caption or video is preferred.
         """
         at = np.searchsorted(self.codes, selected)
         order = np.lexsort(

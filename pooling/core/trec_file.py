@@ -38,10 +38,10 @@ _CONTROL_BYTES = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
 class TrecReader:
     """A reader of TREC files for the keys of a benchmark.
 
-    Empty lines are skipped. Raises `InvalidInput` with the first errors, by their lines. A line is an error
-    if `TextBlocks` refuses it, or if it does not have six columns, has a control character, names
-    an unknown caption or video, has a rank that is not an integer or a score that is not a finite
-    decimal number, or repeats a pair. Reading stops at a line that belongs to a run of the other
+    Empty lines are skipped. Raises `InvalidInput` with the first errors and their lines. A line is
+    an error if `TextBlocks` refuses it, or if it does not have six columns, has a control
+    character, names an unknown caption or video, has a rank that is not an integer or a score that
+    is not a finite decimal number, or repeats a pair. Reading stops at a line that belongs to a run of the other
     direction.
     """
 
@@ -64,8 +64,8 @@ class TrecReader:
         """Return the run in `blocks`, with each list ordered and cut to `depth`.
 
         If the lines of each list are together, as in nearly all files, the list is ordered and cut
-        as soon as it is complete. If not, the file is read again and sorted in temporary files, with 24
-        bytes per line.
+        as soon as it is complete. If not, the file is read again and sorted in temporary files,
+        with 24 bytes per line.
         """
         try:
             return self._read(blocks, depth, self._add_grouped)

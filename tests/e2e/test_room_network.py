@@ -205,7 +205,7 @@ def test_two_tabs_and_two_browsers(
     assert rooms.labels() == [(1, "live"), (0, "live")]
 
     # The room counts answers from another browser only with its next claim, which returns the
-    # number. The same applies to answers from another tab that arrive during its own claim.
+    # number. An answer from another tab that arrives during a claim is counted with the next claim.
     rooms.press(elsewhere, "k", "k", "k")
     rooms.until_sent(elsewhere)
     rooms.press(first, "k")
@@ -225,8 +225,8 @@ def test_a_double_click_answers_once_and_the_back_button_restores_the_room(
     relevant.dblclick(delay=10)
     page.mouse.click(5, 5)
     rooms.settle(page)
-    # The room ignores keys for a shorter time than this delay. The second click is ignored anyway,
-    # because it is part of a double click.
+    # The clicks are two delays apart, which is longer than the time for which the room ignores
+    # input after a new pair. The second click is ignored anyway, as part of a double click.
     relevant.click(click_count=2, delay=200)
     rooms.until_sent(page)
     assert len(rooms.labels()) == 2

@@ -2,7 +2,7 @@
 
 The folder of the data contains a description of the data. The published evaluation code computed
 the expected figures of the first 400 videos of EPIC-KITCHENS-100. The random nDCG of the whole test
-split is that of table 1 of Wray et al. 2021, with more decimals.
+split has more decimals than in table 1 of Wray et al. 2021.
 """
 
 from __future__ import annotations

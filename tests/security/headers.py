@@ -25,14 +25,14 @@ FOREIGN: dict[str, Any] = {"secure": True, "headers": {"Origin": "https://evil"}
 
 
 def use_https(settings: Any) -> None:
-    """Let the site set the headers and the flags of cookies that a server with HTTPS sets."""
+    """Make the site set headers and flags of cookies as it does over HTTPS."""
     settings.SECURE_HSTS_SECONDS = 31_536_000
     settings.SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
 
 
 def problems_of(answer: Any, path: str, visitor: str) -> list[str]:
-    """Return the headers that are missing, wrong or forbidden in a response over HTTPS."""
+    """Return the wrong headers of a response over HTTPS, and the flags that its cookies lack."""
     is_static = path.startswith(STATIC) and answer.status_code == 200
     problems = [name for name, value in EXACT.items() if answer.get(name) != value]
     if not set(answer.get("Strict-Transport-Security", "").split("; ")) >= HSTS:

@@ -40,8 +40,8 @@ class Ranking(Protocol):
 class BySimilarity:
     """All items in descending order of similarity. Equally similar items keep their order.
 
-    similarity: [n_queries, n_items]. In the code of Wray et al. (2021), the order of equally similar
-    items is undefined.
+    similarity: [n_queries, n_items]. In the code of Wray et al. (2021), the order of equally
+    similar items is undefined.
     """
 
     similarity: Matrix

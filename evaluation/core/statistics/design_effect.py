@@ -3,7 +3,7 @@
 If n captions are independent, the variance of their mean is variance / n. Captions of one video are
 not independent. The variance is then effect * variance / n. For clusters of m captions whose values
 have the intraclass correlation rho, effect = 1 + (m - 1) * rho (Kish 1965, Survey Sampling). For
-clusters of unequal sizes, m is sum(m^2) / sum(m), the mean size weighted by size.
+clusters of unequal sizes m_g, m is sum(m_g^2) / sum(m_g), the mean size weighted by size.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from evaluation.core.statistics.resampling import sum_clusters
 class Clustering:
     """The clusters of a sample, and their effect on the variance of its mean.
 
-    clusters: number of clusters. mean_size: mean number m of captions per cluster. weighted_size:
-    sum(m^2) / sum(m). effect: the measured variance of the mean over clusters, divided by its
+    clusters: number of clusters. mean_size: mean number of captions per cluster. weighted_size:
+    sum(m_g^2) / sum(m_g), with the size m_g of each cluster. effect: the measured variance of the mean over clusters, divided by its
     variance if captions were independent.
     """
 
@@ -53,7 +53,9 @@ def independent_captions(captions: int) -> Clustering:
 def measure_clustering(
     samples: Sequence[FloatArray], clusters: npt.ArrayLike | None
 ) -> Clustering | None:
-    """Measure the design effect of the sum of the means of samples.
+    """Measure the design effect of samples with the same clusters.
+
+    The variances of the samples are added, as for independent samples.
 
     samples: float64 [n_queries] each, at least two queries. clusters: whole numbers [n_queries];
     None for independent captions. The variance over clusters is the linearised variance of a ratio:

@@ -27,9 +27,9 @@ GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
 # (test_label_noise, and core/relevance/test_label_noise with simulated labels). The leaderboard
 # (test_leaderboard) combines values that are checked here. train-overlap is like wording, with
 # other captions (test_analyses). The input has no equal captions (test_equal_captions) and no
-# ordering study (test_proxy_orderings, and core/graded/test_orderings with SciPy). Examples of
-# proxies are chosen at random among equal ones (test_proxy_analyses). test_proxy_runs checks the
-# scores of runs by proxies.
+# ordering study (test_proxy_orderings, and core/graded/test_orderings with SciPy). The
+# analysis `proxies` chooses at random among pairs with equal values (test_proxy_analyses).
+# test_proxy_runs checks the scores of runs by proxies.
 NOT_COMPARED = {"replay", "leaderboard", "train-overlap", "twins", "label-noise", "proxies"}
 NOT_COMPARED |= {"proxy-ndcg", "proxy-limits", "proxy-orderings"}
 

@@ -148,8 +148,8 @@ def warnings(result: SubSamplesResult) -> list[str]:
     per_video = result["captions_per_video"] or 0
     small = sorted({row["size"] for row in result["rows"] if row["size"] < per_video})
     return few_measured_warnings(result, "spread of the samples") + [
-        f"No sample has only {counted(size, 'caption')}, because each contains whole videos with "
-        f"{per_video:.1f} captions on average."
+        f"Samples of {counted(size, 'caption')} are not possible. Each sample contains at least one "
+        f"whole video, and a video has {per_video:.1f} captions on average."
         for size in small
     ]
 
@@ -193,8 +193,8 @@ def charts(result: SubSamplesResult) -> list[Chart]:
         Chart(
             "smallest",
             "Smallest significant difference",
-            "A falling line for each run: the smallest significant difference over the number of "
-            "captions.",
+            "Falling lines for each run, by the labels and by the original positives: the smallest "
+            "significant difference over the number of captions.",
             dashed_lines(
                 [{**row, "by": BY[row["by"]]} for row in result["rows"]],
                 name_of("by", "Positives", order=list(BY.values())),

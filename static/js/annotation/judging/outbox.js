@@ -4,14 +4,15 @@
 import { AnswerStore } from "./store.js";
 
 const RETRY_SECONDS = [1, 2, 5, 10, 30];
-// Answers with these statuses are sent again. Any other status from 400 to 499 is final.
+// Answers with these statuses are sent again, unless the server has kept them. Any other status from 400 to 499 is final.
 const LATER = new Set([401, 403, 408, 425, 429]);
 
 export class Outbox {
   // `onChange()` is called when the number of `unsent` answers changes. `onRefused(answer, detail)` is
   // called when the server refuses an answer, or keeps it without counting it. `onCaughtUp()` is
   // called when all are sent after some were delayed or refused. `onGuideline(version, campaign)` is
-  // called with the campaign of an answer and the current version of its guidelines.
+  // called when the server accepts an answer, with the current version of the guidelines and the
+  // campaign of the answer.
   constructor({ server, owner, onChange, onRefused, onCaughtUp, onGuideline }) {
     Object.assign(this, { server, owner, onChange, onRefused, onCaughtUp, onGuideline });
     this.store = new AnswerStore();
@@ -43,7 +44,8 @@ export class Outbox {
   }
 
   // Send `body` to `url` with a new UUID as its `client_key`. `item` is stored with the answer, to show
-  // the pair again with the response. So are its `campaign` and the campaign that it `countsIn`.
+  // the pair again with the response. `campaign` is the campaign of the answer. `countsIn` is the campaign
+  // whose count the answer raises; null in training and for a correction.
   add(url, body, { item = null, countsIn = null, campaign = null } = {}) {
     const client_key = crypto.randomUUID();
     const answer = {
