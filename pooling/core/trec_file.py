@@ -38,11 +38,11 @@ _CONTROL_BYTES = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
 class TrecReader:
     """A reader of TREC files for the keys of a benchmark.
 
-    Empty lines are skipped. Raises `InvalidInput` with the first errors and their lines. A line is
-    an error if `TextBlocks` refuses it, or if it does not have six columns, has a control
-    character, names an unknown caption or video, has a rank that is not an integer or a score that
-    is not a finite decimal number, or repeats a pair. Reading stops at a line that belongs to a run of the other
-    direction.
+    Empty lines are skipped. Raises `InvalidInput` with the first errors and their lines. A line
+    is an error if `TextBlocks` refuses it, or if it does not have six columns, has a control
+    character, names an unknown caption or video, has a rank that is not an integer or a score
+    that is not a finite decimal number, or repeats a pair. Reading stops at a line that belongs
+    to a run of the other direction.
     """
 
     def __init__(

@@ -23,8 +23,8 @@ class Clustering:
     """The clusters of a sample, and their effect on the variance of its mean.
 
     clusters: number of clusters. mean_size: mean number of captions per cluster. weighted_size:
-    sum(m_g^2) / sum(m_g), with the size m_g of each cluster. effect: the measured variance of the mean over clusters, divided by its
-    variance if captions were independent.
+    sum(m_g^2) / sum(m_g), with the size m_g of each cluster. effect: the measured variance of the
+    mean over clusters, divided by its variance if captions were independent.
     """
 
     clusters: int

@@ -164,10 +164,11 @@ SIGNIFICANCE = Analysis(
     charts=layout.charts,
     warnings=layout.warnings,
     notes=(
-        "Fisher’s randomisation test changes the signs of the differences. If videos are resampled, "
-        "all captions of a video change their sign together. The test is exact for C@k. Use the p-values with Holm’s correction if you look "
-        "at all tests of the table. With thousands of captions nearly every difference is "
-        "significant, so consider its size, too. Scores that differ only by rounding are ties.",
+        "Fisher’s randomisation test changes the signs of the differences. If videos are "
+        "resampled, all captions of a video change their sign together. The test is exact for "
+        "C@k. Use the p-values with Holm’s correction if you look at all tests of the table. With "
+        "thousands of captions nearly every difference is significant, so consider its size, too. "
+        "Scores that differ only by rounding are ties.",
         INTERVALS_NOTE,
         SATURATION_NOTE,
     ),

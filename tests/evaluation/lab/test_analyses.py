@@ -511,8 +511,8 @@ def test_sub_samples_by_video(two_per_video: Benchmark) -> None:
     assert pair["smallest"] == pytest.approx(1.96 * math.sqrt(3 / 4 / 2), abs=0.01)
     assert analysis.warnings(result) == [
         "The spread of the samples is uncertain: it is measured on only 4 videos.",
-        "No sample has only 1 caption, because each contains whole videos with 2.0 captions on "
-        "average.",
+        "Samples of 1 caption are not possible. Each sample contains at least one whole video, and "
+        "a video has 2.0 captions on average.",
     ]
     assert "whole videos with 2.0 captions each" in analysis.tables(result)[0].note
 

@@ -148,8 +148,8 @@ def warnings(result: SubSamplesResult) -> list[str]:
     per_video = result["captions_per_video"] or 0
     small = sorted({row["size"] for row in result["rows"] if row["size"] < per_video})
     return few_measured_warnings(result, "spread of the samples") + [
-        f"Samples of {counted(size, 'caption')} are not possible. Each sample contains at least one "
-        f"whole video, and a video has {per_video:.1f} captions on average."
+        f"Samples of {counted(size, 'caption')} are not possible. Each sample contains at least "
+        f"one whole video, and a video has {per_video:.1f} captions on average."
         for size in small
     ]
 
