@@ -152,7 +152,7 @@ def test_an_imported_run_is_scored_immediately(judged: Path, manage: Manage) -> 
     write_run(judged / "b.run", lists)
     for _ in range(2):
         manage("import_run", "tiny", judged / "b.run", "--system", "T")
-    jobs = Job.objects.filter(kind="evaluate", title="Score T of tiny")
+    jobs = Job.objects.filter(kind="evaluate", title="Score the run T of tiny")
     assert [(job.state, job.params["labels"]) for job in jobs] == [("done", "latest")]
     by_labels = Evaluation.objects.get(run__name="T", label_set__major=1)
     assert by_labels.scores["C@1"] == 1.0
@@ -169,7 +169,7 @@ def test_a_run_is_imported_even_if_its_scoring_fails(
     execute_from_command_line(["manage.py", *words])
     captured = capfd.readouterr()
     assert captured.out.startswith("run T: 1 captions, depth 1")
-    assert "warning: Score T of tiny: failed." in captured.err
+    assert "warning: Score the run T of tiny: failed." in captured.err
     assert Run.objects.filter(name="T").exists()
 
 

@@ -42,7 +42,7 @@ from tests.conftest import ROOT
 from tests.operations.sites import Site, empty_site
 from tests.pictures import picture
 from tests.pooling.test_media import make_video
-from tests.pooling.test_preparing import ended, run_jobs
+from tests.pooling.test_preparing import run_jobs, states_and_reasons
 from tests.pooling.uploading import TusClient
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "secret-of-tests"}
@@ -139,7 +139,7 @@ def test_a_video_is_stored_in_parts_and_played_by_a_signed_address(
 ) -> None:
     tus.upload("v0.mp4", make_video(tmp_path / "good.mp4").read_bytes())
     run_jobs()
-    assert ended() == {"v0.mp4": ("playable", "")}
+    assert states_and_reasons() == {"v0.mp4": ("playable", "")}
     video = Video.objects.get(key="v0")
     types = {".mp4": "video/mp4", ".jpg": "image/jpeg", "-sheet.jpg": "image/jpeg"}
     stored = {f"hearth/tiny/{video.public_id}{end}": kind for end, kind in types.items()}
@@ -323,8 +323,8 @@ def test_a_bucket_that_refuses_a_file_does_not_stop_the_job(
     tus.upload("v0.mp4", make_video(tmp_path / "good.mp4").read_bytes())
     tus.upload("v1.mp4", b"no video")
     run_jobs()
-    assert ended()["v0.mp4"] == ("refused", preparing.NO_BUCKET)
-    assert ended()["v1.mp4"][0] == "refused"
+    assert states_and_reasons()["v0.mp4"] == ("refused", preparing.NO_BUCKET)
+    assert states_and_reasons()["v1.mp4"][0] == "refused"
     finding = check_bucket()
     assert (finding.is_ok, "hearth" in finding.text) == (False, True)
 
@@ -336,7 +336,7 @@ def test_a_bucket_that_refuses_a_file_does_not_stop_the_job(
         storage.check()
     tus.client.post("/benchmarks/tiny/videos/new/retry/")
     run_jobs()
-    assert ended()["v0.mp4"] == ("playable", "")
+    assert states_and_reasons()["v0.mp4"] == ("playable", "")
 
 
 def test_housekeeping_removes_only_objects_that_no_row_names(
@@ -433,7 +433,7 @@ def test_the_videos_of_a_bucket_are_added(
     bucket.VIDEO_BYTES_MAX = len(good)  # as if a limit was lowered
     with django_capture_on_commit_callbacks(execute=True):
         run_jobs()
-    states = ended()
+    states = states_and_reasons()
     assert states["v0.mp4"] == ("playable", "")
     assert states["v1.mp4"][0] == states["v2.mp4"][0] == "refused"
     assert "VIDEO_MAX_MB" in states["v2.mp4"][1]
@@ -449,15 +449,17 @@ def test_the_videos_of_a_bucket_are_added(
     s3.delete_object(Bucket="clips", Key="raw/v2.mp4")
     tus.client.post("/benchmarks/tiny/videos/new/retry/")
     run_jobs()
-    assert ended()["v1.mp4"] == ("playable", "")
-    assert ended()["v2.mp4"] == (
+    assert states_and_reasons()["v1.mp4"] == ("playable", "")
+    assert states_and_reasons()["v2.mp4"] == (
         "refused",
         "The file cannot be read from the bucket clips. It does not exist.",
     )
     bucket.VIDEO_BUCKETS = []
     tus.client.post("/benchmarks/tiny/videos/new/retry/")
     run_jobs()
-    assert ended()["v2.mp4"][1] == "The site does not allow this bucket (VIDEO_BUCKETS)."
+    assert (
+        states_and_reasons()["v2.mp4"][1] == "The site does not allow this bucket (VIDEO_BUCKETS)."
+    )
 
 
 def test_a_long_bucket_is_read_page_by_page(
@@ -487,7 +489,7 @@ def test_a_file_that_arrives_too_slowly_is_left_for_other_jobs(
     for _ in range(3):
         queue_uploads()
         run_jobs()
-        states.append(ended()["v0.mp4"])
+        states.append(states_and_reasons()["v0.mp4"])
     assert states == [("waiting", ""), ("waiting", ""), ("refused", preparing.SLOW_BUCKET)]
     assert list((tmp_path / "fetched").iterdir()) == []
 
@@ -499,4 +501,4 @@ def test_a_full_disk_refuses_the_files_of_a_bucket(tus: TusClient, bucket: Any, 
     bucket.DISK_RESERVE_BYTES = 1 << 60
     run_jobs()
     full = ("refused", preparing.DISK_FULL)
-    assert ended() == {"v0.mp4": full, "v1.mp4": full}
+    assert states_and_reasons() == {"v0.mp4": full, "v1.mp4": full}

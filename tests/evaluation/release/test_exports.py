@@ -478,7 +478,7 @@ def test_the_frozen_file_can_be_written_again_from_a_table(
 
 @pytest.mark.parametrize("format", ["csv", "judgments", "qrels", "fire"])
 def test_only_tables_have_texts(label_set: LabelSet, format: str) -> None:
-    with pytest.raises(InvalidInput, match=r"Only spreadsheet, jsonl, parquet, release can\."):
+    with pytest.raises(InvalidInput, match=r"formats: spreadsheet, jsonl, parquet, release\."):
         open_export(label_set, format, WITH_TEXTS)
 
 
