@@ -161,7 +161,7 @@ def test_heads_of_a_sorted_table_are_links_that_keep_the_filter() -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0, "0 s"),
+        (0.4, "less than 1 s"),
         (59.4, "59 s"),
         (59.7, "1 min 0 s"),
         (60, "1 min 0 s"),

@@ -94,7 +94,7 @@ def test_keys_lead_through_captions_and_lists(page: Page) -> None:
     page.keyboard.press("Tab")
     assert (focused(page), shared(page)) == (
         ("A", "1"),
-        ["2 ★ original positive v0 also A 1"],
+        ["2 ★ original positive v0 also in A (rank 1)"],
     )
     page.keyboard.press("ArrowDown")
     assert (focused(page), shared(page)) == (("A", "2"), [])

@@ -189,7 +189,7 @@ def test_the_first_admin_chooses_a_password_at_a_link_that_works_once(capsys: An
 
     second = Client().get(address, follow=True)
     assert "password1" not in second.content.decode()
-    with pytest.raises(CommandError, match="Grace exists"):
+    with pytest.raises(CommandError, match="There is already an account Grace"):
         call_command("create_admin", "Grace")
     call_command("create_admin", "grace", "--new-link", "--json")
     again = json.loads(capsys.readouterr().out)["link"].removeprefix("http://localhost")

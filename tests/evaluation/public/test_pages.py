@@ -440,7 +440,7 @@ def test_a_lead_confirms_what_visitors_will_see_in_addition(
         "confirmed": ["Read what visitors will see, and confirm it."]
     }
     # The label is a sentence, so no colon follows it.
-    assert "they may see it.</a> Read what" in " ".join(refused.content.decode().split())
+    assert "I agree to show it.</a> Read what" in " ".join(refused.content.decode().split())
     assert client.post(address, more | {"confirmed": "on"}).status_code == 302
     # These changes show visitors nothing new, so they need no confirmation.
     assert client.post(address, more).status_code == 302
