@@ -104,7 +104,7 @@ def test_keys_lead_through_captions_and_lists(page: Page) -> None:
     page.keyboard.press("Home")
     assert (focused(page), shared(page)) == (
         ("B", "1"),
-        ["3 ✚ relevant by the labels v2 also B 1"],
+        ["3 ✚ relevant by the labels v2 also in B (rank 1)"],
     )
     # From there, Shift and the left arrow lead to the previous list.
     page.keyboard.press("Shift+ArrowLeft")
