@@ -193,8 +193,10 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
 def answers_withdrawn(job: Job, made: dict[str, Any]) -> Outcome:
     judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], "pair")
     text = "{} of <code>{}</code> {} withdrawn. The {} of {} {} recomputed.{}"
-    ruled = counted(made["ruled"], "pair") if made.get("ruled") else ""
-    kept = f" The state of {ruled} does not change, because a lead decides it." if ruled else ""
+    kept = ""
+    if made.get("ruled"):
+        ruled = counted(made["ruled"], "pair")
+        kept = f" The state of {ruled} does not change, because a lead decides it."
     verbs = ["is" if n == 1 else "are" for n in (made["judgments"], made["tasks"])]
     noun = "state" if made["tasks"] == 1 else "states"
     return _to_campaign(

@@ -18,7 +18,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation import services
 from annotation.core.keys import bindings, desk_keys, desk_texts, keys_of, shown_key
 from annotation.enums import AnnotationAct, CampaignState, TaskState
-from annotation.forms.desk import EXCLUDE, REOPEN, DeskForm, RulingsFilter, UndoForm
+from annotation.forms.desk import (
+    EXCLUDE,
+    REASON_LENGTH,
+    REOPEN,
+    DeskForm,
+    RulingsFilter,
+    UndoForm,
+)
 from annotation.models import AT_DESK, Adjudication, Annotator, Campaign, JudgmentTask
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import get_campaign
@@ -101,6 +108,7 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
         context |= {
             **_case_context(case),
             "entry": queue[place],
+            "reason_length": REASON_LENGTH,
             "number": place + 1,
             "total": len(queue),
             "earlier": queue[place - 1] if place else None,
