@@ -47,7 +47,7 @@ class Originals(models.TextChoices):
     """What a pool does with original positives. The values are those of `core.pool_options`."""
 
     RANKED = "ranked", "Only those that a run ranks, like other pairs"
-    ADDED = "added", "All of them, also those that no run ranks"
+    ADDED = "added", "All of them, even those that no run ranks"
     LEFT_OUT = "left-out", "None of them"
 
 

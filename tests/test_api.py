@@ -636,7 +636,7 @@ def test_a_public_site_shows_its_documents_to_everyone(db: None, settings: Any) 
 
 @pytest.mark.parametrize("path", ["/api/", "/api/v1/", "/api/v1/nothing/", "/api/v2/jobs/"])
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_an_unknown_address_is_answered_with_json(db: None, method: str, path: str) -> None:
+def test_the_response_to_an_unknown_address_is_json(db: None, method: str, path: str) -> None:
     answer = getattr(Client(), method)(path)
     assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
     assert answer.json() == {

@@ -61,7 +61,7 @@ def server(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[We
         yield started
 
 
-def test_every_answer_is_in_the_schema(server: WebServer, tmp_path: Path) -> None:
+def test_every_response_is_in_the_schema(server: WebServer, tmp_path: Path) -> None:
     """Requests of every role, in the phases of schemathesis."""
     campaign = make_campaign(tmp_path, captions=2)
     add_judgments(tmp_path, campaign.benchmark, [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)])

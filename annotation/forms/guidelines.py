@@ -35,7 +35,7 @@ class PictureForm(forms.Form):
         label="Description",
         required=False,
         max_length=PICTURE_TEXT_LENGTH,
-        widget=forms.TextInput(attrs={"dir": "auto", "autocomplete": "off"}),
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto", "autocomplete": "off"}),
     )
     shows = forms.ChoiceField(
         label="Example of",
@@ -44,6 +44,10 @@ class PictureForm(forms.Form):
     )
     place = forms.IntegerField(label="Place", required=False, min_value=1, max_value=999)
     remove = forms.BooleanField(label="Remove", required=False)
+
+    def clean_text(self) -> str:
+        """Return the description in one line, because screen readers read it as one text."""
+        return " ".join(self.cleaned_data["text"].split())
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}

@@ -15,7 +15,12 @@ from config.shared.tables import FORMULA_STARTS, csv_text
 
 PACKAGES = ("config", "pooling", "annotation", "evaluation")
 UNSAFE_TEMPLATE = re.compile(r"\|\s*safe\b|\{%\s*autoescape\s+off|\|\s*safeseq\b")
-REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements-tools.txt")
+REQUIREMENTS = (
+    "requirements-installer.txt",
+    "requirements.txt",
+    "requirements-dev.txt",
+    "requirements-tools.txt",
+)
 
 
 @cache

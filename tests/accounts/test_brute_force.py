@@ -138,7 +138,7 @@ class CountedHasher(PBKDF2PasswordHasher):
 
 
 @pytest.mark.django_db
-def test_an_unknown_name_gets_the_same_answer_as_a_wrong_password(settings: Any) -> None:
+def test_an_unknown_name_gets_the_same_response_as_a_wrong_password(settings: Any) -> None:
     """Both get the same text and cost the same password hashing, which takes most of the time."""
     settings.PASSWORD_HASHERS = ["tests.accounts.test_brute_force.CountedHasher"]
     settings.ACCOUNT_RATE_LIMITS = False
@@ -164,7 +164,7 @@ def seconds_of(action: Any) -> float:
 
 
 @pytest.mark.django_db
-def test_a_reset_answers_alike_for_known_and_unknown_addresses(settings: Any) -> None:
+def test_a_reset_responds_alike_for_known_and_unknown_addresses(settings: Any) -> None:
     """They get the same response and one e-mail each, in a similar time."""
     settings.CAN_SEND_EMAIL = True
     settings.ACCOUNT_RATE_LIMITS = False
@@ -200,7 +200,7 @@ def test_resets_are_limited(settings: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_a_mail_server_that_does_not_answer_reveals_nothing(settings: Any, caplog: Any) -> None:
+def test_a_mail_server_that_does_not_respond_reveals_nothing(settings: Any, caplog: Any) -> None:
     settings.CAN_SEND_EMAIL = True
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1

@@ -116,7 +116,7 @@ def test_a_job_of_a_kind_that_no_longer_exists_is_shown(client: Client) -> None:
     assert "The job is done." in client.get(f"/jobs/{job.pk}/").content.decode()
 
 
-def test_a_form_is_answered_with_the_progress_in_its_place(client: Client) -> None:
+def test_the_response_to_a_form_is_the_progress_in_its_place(client: Client) -> None:
     address = "/benchmarks/tiny/agreement/"
     assert client.post(address)["Location"] == f"/jobs/{Job.objects.get().pk}/"
     answer = client.post(address, headers=HTMX)

@@ -59,7 +59,7 @@ def store(
 
 
 @pytest.mark.usefixtures("_server")
-def test_an_action_is_repeated_until_the_database_answers(
+def test_an_action_is_repeated_until_the_database_responds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(outages, "PAUSE_SECONDS", 0.01)

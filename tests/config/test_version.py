@@ -124,7 +124,7 @@ def test_packed_references_and_linked_worktrees(
 
 
 @needs_git
-def test_a_git_that_does_not_answer_is_not_waited_for(
+def test_a_git_that_does_not_respond_is_not_waited_for(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = head(checkout)

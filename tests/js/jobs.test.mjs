@@ -77,7 +77,7 @@ test("a response that is not a page is reported, and the form is not sent again"
   await settle();
   assert.deepEqual(
     notices().map((notice) => notice.textContent),
-    ["The server answered 502. Check the list of jobs, then try again."],
+    ["The server responded with status 502. Check the list of jobs, then try again."],
   );
   assert.equal(button.disabled, false);
   assert.equal(browser.server.calls.length, 1);

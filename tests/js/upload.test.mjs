@@ -115,7 +115,7 @@ test("the reason on a page with an error is shown", () => {
 });
 
 for (const [reason, fail] of [
-  ["The server answered 500. Nothing was stored.", (request) => request.respond({ status: 500 })],
+  ["The server responded with status 500. Nothing was stored.", (request) => request.respond({ status: 500 })],
   ["The connection was lost and nothing was stored. Try again.", (request) => request.fire("error")],
 ]) {
   test(`a failed upload can be repeated: ${reason}`, () => {

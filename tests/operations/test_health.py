@@ -98,7 +98,7 @@ def test_unknown_checks_are_refused(db: None) -> None:
     assert lines[0].startswith("Unknown check: '\\nevil'. The checks are database, migrations,")
 
 
-def test_a_database_that_does_not_answer_is_reported(
+def test_a_database_that_does_not_respond_is_reported(
     alive: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from django.db import OperationalError
@@ -148,7 +148,7 @@ def test_a_missing_and_a_newer_migration(alive: None) -> None:
     assert failed() == {}
 
 
-def test_a_broker_that_does_not_answer(alive: None, settings: Any) -> None:
+def test_a_broker_that_does_not_respond(alive: None, settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
     assert failed() == {"broker": "Redis does not answer."}
 

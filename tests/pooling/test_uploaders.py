@@ -247,7 +247,7 @@ def test_a_second_link_within_minutes_is_refused_with_a_message(olga: User, sett
     assert len(mail.outbox) == 1
 
 
-def test_a_mail_server_that_does_not_answer_is_explained(olga: User, settings: Any) -> None:
+def test_a_mail_server_that_does_not_respond_is_explained(olga: User, settings: Any) -> None:
     settings.CAN_SEND_EMAIL = True
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1

@@ -290,7 +290,7 @@ def test_two_tabs_at_once_store_each_byte_once(tus: TusClient, lead: User) -> No
 # --- Limits -------------------------------------------------------------------------------------
 
 
-def test_a_full_disk_is_answered_with_507_and_keeps_what_arrived(
+def test_on_a_full_disk_the_status_is_507_and_what_arrived_is_kept(
     tus: TusClient, settings: Any, folder: Path
 ) -> None:
     url = tus.create("v1.mp4", len(CONTENT))["Location"]

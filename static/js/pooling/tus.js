@@ -95,7 +95,7 @@ function isFinal(answer, { method }) {
 function reasonIn(html, status) {
   const page = new DOMParser().parseFromString(html, "text/html");
   const reason = page.querySelector(".lonely-reason")?.textContent.trim();
-  return reason || `The server answered ${status}.`;
+  return reason || `The server responded with status ${status}.`;
 }
 
 function base64(bytes) {

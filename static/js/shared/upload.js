@@ -97,7 +97,7 @@ function reasonIn(html, status) {
   const errors = page.querySelector("[data-form-errors]");
   if (errors) return errors.textContent.replace(/\s+/g, " ").trim();
   const texts = [page.querySelector("h1"), page.querySelector(".lonely-reason")];
-  if (!texts.every(Boolean)) return `The server answered ${status}. Nothing was stored.`;
+  if (!texts.every(Boolean)) return `The server responded with status ${status}. Nothing was stored.`;
   return texts.map((element) => element.textContent.trim()).join(". ");
 }
 

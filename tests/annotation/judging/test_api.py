@@ -142,7 +142,9 @@ def test_a_pair_is_leased_and_judged(anna: Browser, campaign: Campaign) -> None:
     assert anna.post(release_url(campaign), {}).json() == {"released": 0}
 
 
-def test_the_same_answer_again_is_200_with_the_same_body(anna: Browser, campaign: Campaign) -> None:
+def test_the_same_answer_again_gets_status_200_with_the_same_body(
+    anna: Browser, campaign: Campaign
+) -> None:
     (item,) = claimed(anna, campaign)
     sent = an_answer(item)
     first, again = anna.post(JUDGMENTS, sent), anna.post(JUDGMENTS, sent)
@@ -277,7 +279,7 @@ def test_fields_that_the_client_may_not_set_are_ignored(anna: Browser, campaign:
         {"seconds": 1e12},
     ],
 )
-def test_an_answer_with_an_invalid_value_is_400(
+def test_an_answer_with_an_invalid_value_gets_status_400(
     anna: Browser, campaign: Campaign, wrong: dict[str, Any]
 ) -> None:
     (item,) = claimed(anna, campaign)

@@ -117,7 +117,7 @@ def test_an_order_is_stored_shown_and_corrected(anna: APIClient, study: Campaign
         {"places": [0.5, 1, 2, 3, 4]},
     ],
 )
-def test_an_answer_with_invalid_places_is_400(
+def test_an_answer_with_invalid_places_gets_status_400(
     anna: APIClient, study: Campaign, wrong: dict[str, Any]
 ) -> None:
     (item,) = claimed(anna, study)

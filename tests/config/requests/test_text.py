@@ -232,7 +232,7 @@ def test_a_form_that_cannot_be_parsed_is_refused_without_a_traceback(
 @pytest.mark.parametrize(
     "value", ["' OR 1=1 --", "1); DROP TABLE x", "%2e%2e/%2e%2e/etc/passwd", "x" * 100_000]
 )
-def test_odd_values_in_addresses_are_answered(lead: Client, value: str) -> None:
+def test_odd_values_in_addresses_get_a_response(lead: Client, value: str) -> None:
     """No odd value causes a server error."""
     paths = [
         "/jobs/?state={}",

@@ -189,7 +189,7 @@ def test_processes_share_one_count(
     assert cache.get(f"permits:answers:1:{int(NOW // 60)}") == 10 * STEP + 4 * STEP
 
 
-def test_a_cache_that_does_not_answer_stops_no_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_does_not_respond_stops_no_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise OSError("connection refused")
 

@@ -507,7 +507,7 @@ def test_pages_of_a_campaign_without_annotators(tmp_path: Path, desk: Client) ->
     empty = make_campaign(tmp_path)
     address = f"/campaigns/{empty.pk}/"
     assert (
-        "Speed Computed now No answers yet. Annotators find this campaign on their home page. "
+        "Speed Computed just now No answers yet. Annotators find this campaign on their home page. "
         "Invite annotators Policy"
     ) in text_of(desk.get(address).content)
     assert "No annotators yet." in text_of(desk.get(f"{address}people/").content)

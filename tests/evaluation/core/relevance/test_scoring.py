@@ -108,7 +108,7 @@ def test_median_rank_is_exact_or_undefined(first_ranks: list[int], median: float
     assert scores.not_retrieved == first_ranks.count(0)
 
 
-def test_empty_benchmark_and_empty_lists_are_defined() -> None:
+def test_an_empty_benchmark_has_no_mean_and_empty_lists_score_0() -> None:
     nothing = Judged.from_pairs([], [], [], n_queries=0, n_videos=0)
     scores = score_run(np.empty((0, 3), np.int32), nothing, DEFAULT_MEASURES)
     assert {scores.mean(m) for m in DEFAULT_MEASURES} == {Score(None, 0, NO_QUERIES)}
