@@ -90,9 +90,9 @@ def test_campaigns_and_gold_store_who_made_them(benchmark: Benchmark, judgments:
     made = [imported.created_by, opened.created_by, training.created_by]
     assert made == [None, lead, lead]
     assert GoldItem.objects.get().created_by == lead
-    assert " · opened now by lena" in read(client_of(lead), f"/campaigns/{opened.pk}/")
+    assert " · opened just now by lena" in read(client_of(lead), f"/campaigns/{opened.pk}/")
     page = read(client_of(lead), f"/campaigns/{imported.pk}/")
-    assert " · opened now · closed now" in page
+    assert " · opened just now · closed just now" in page
 
 
 def test_a_campaign_opened_on_the_page_stores_the_lead(benchmark: Benchmark) -> None:

@@ -143,9 +143,9 @@ def test_rulings_are_listed_by_lead_and_downloaded(
     assert csv_lines(client, campaign, f"?lead={lead.pk}") == [head, by_lena]
     page = read(client, here)
     assert "Caption Video Ruling Reason Lead Time State caption 0 v1 partly relevant" in page
-    assert "caption 0 v0 mostly relevant =1 lena now Undone by lars now" in page
+    assert "caption 0 v0 mostly relevant =1 lena just now Undone by lars just now" in page
     page = read(client, f"{here}?lead={lars.pk}")
-    assert "partly relevant none lars now Undo" in page
+    assert "partly relevant none lars just now Undo" in page
     assert "mostly relevant" not in page
     assert client.get(f"{here}?lead=x").status_code == 400
 

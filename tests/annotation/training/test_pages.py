@@ -141,7 +141,7 @@ def test_comments_lead_to_the_next_answer(
     assert comment(second, "").endswith(f"?show=&page=1#answer-{second.pk}")
     assert ReviewComment.objects.filter(judgment=second).count() == 3
     words = read(lead, person_page(anna))
-    assert words.count("<b>See</b> the dog lena · now · unread") == 5
+    assert words.count("<b>See</b> the dog lena · just now · unread") == 5
     assert "Comments not read by the annotator 5" in words
 
 
@@ -211,14 +211,14 @@ def test_an_annotator_is_admitted_paused_and_resumed(
     assert lead.post(address, {"action": "pause", "reason": "x"}).status_code == 404
 
     assert lead.post(address, {"action": "let-in"})["Location"] == person_page(anna)
-    assert "Round 1 Can judge admitted by lena now · 0 judged" in read(lead, person_page(anna))
+    assert "Round 1 Can judge admitted by lena just now · 0 judged" in read(lead, person_page(anna))
     lead.post(address, {"action": "pause", "reason": " "})
     assert "Nothing was changed. The reason must have 1 to 1,000 characters." in read(
         lead, person_page(anna)
     )
     lead.post(address, {"action": "pause", "reason": "Please <b>call</b> me."})
     words = read(lead, person_page(anna))
-    assert "Round 1 Paused admitted by lena now · 0 judged Please <b>call</b> me." in words
+    assert "Round 1 Paused admitted by lena just now · 0 judged Please <b>call</b> me." in words
     lead.post(address, {"action": "resume"})
     assert Membership.objects.get(campaign=gated).state == "active"
     assert lead.post(address, {"action": "erase"}).status_code == 400
