@@ -126,7 +126,11 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["config.shared.table_tags", "pooling.templatetags.policy_tags"],
+            "builtins": [
+                "config.shared.table_tags",
+                "config.shared.time_tags",
+                "pooling.templatetags.policy_tags",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

@@ -82,7 +82,8 @@ def test_the_table_of_annotators_in_training(
     assert "The queue has 6 items." in page
     assert "To enter “ Round 1 ”, 2 of the last 3 answers must be correct." in page
     assert re.search(
-        r"ben 1 0.0 % 0 of 1 none yet now 1 of ben 0 anna 3 66.7 % 2 of 3 Round 1 now 1 of anna 0",
+        "ben 1 0.0 % 0 of 1 none yet just now 1 of ben 0 "
+        "anna 3 66.7 % 2 of 3 Round 1 just now 1 of anna 0",
         page,
     )
 
@@ -117,7 +118,7 @@ def test_the_training_answers_of_an_annotator(
     words = read(lead, person_page(anna))
     assert "Answers in training 4 Correct 25.0 % Last 3 answers correct 0 of 3" in words
     correct = "relevant" if answers[0].task.gold.is_relevant else "not relevant"  # type: ignore[union-attr]
-    assert f"Answer {correct} correct Correct answer {correct} Time – Date now" in words
+    assert f"Answer {correct} correct Correct answer {correct} Time – Date just now" in words
     wrong = lead.get(person_page(anna) + "?show=wrong")
     assert [row.judgment.pk for row in wrong.context["answers"]] == [
         answer.pk for answer in answers[:0:-1]

@@ -103,10 +103,10 @@ def person(name: str) -> Annotator:
 
 
 def text_of(page: bytes | str) -> str:
-    """Return the text of a page, without its markup. "5 seconds ago" is returned as "now"."""
+    """Return the text of a page, without its markup, and "just now" for "a minute ago"."""
     text = page.decode() if isinstance(page, bytes) else page
     words = " ".join(unescape(re.sub("<[^>]*>", " ", text)).split())
-    return re.sub(r"\b(a|\d+) (second|minute)s? ago\b", "now", words)
+    return re.sub(r"\b(a|\d+) minutes? ago\b", "just now", words)
 
 
 def table_of(page: bytes, name: str) -> list[list[str]]:
