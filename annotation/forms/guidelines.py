@@ -35,7 +35,7 @@ class PictureForm(forms.Form):
         label="Description",
         required=False,
         max_length=PICTURE_TEXT_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto", "autocomplete": "off"}),
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto", "autocomplete": "off"}),
     )
     shows = forms.ChoiceField(
         label="Example of",
