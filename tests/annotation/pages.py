@@ -20,14 +20,19 @@ def client_of(user: User | None) -> Client:
 
 
 def read(client: Client, address: str) -> str:
-    """Return the text of a page, without its markup.
+    """Return the text of a page, without its markup and its menus."""
+    response = client.get(address, follow=True)
+    assert response.status_code == 200
+    return text_of(response.content.decode().split("<main", 1)[1])
+
+
+def text_of(page: bytes | str) -> str:
+    """Return the text of HTML, without its markup.
 
     On a slow machine, "just now" may have become "a minute ago". Both are returned as "just now".
     """
-    response = client.get(address, follow=True)
-    assert response.status_code == 200
-    body = response.content.decode().split("<main", 1)[1]
-    words = " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
+    markup = page.decode() if isinstance(page, bytes) else page
+    words = " ".join(unescape(re.sub(r"<[^>]*>", " ", markup)).split())
     return re.sub(r"\b(a|\d+) minutes? ago\b", "just now", words)
 
 

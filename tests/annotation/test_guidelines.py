@@ -301,6 +301,11 @@ def test_the_first_version_starts_with_the_default_rules(campaign: Campaign, pag
     assert "<p>If one thing in the caption is missing or different" in body
 
 
+def test_a_description_is_stored_as_one_line(campaign: Campaign, page: Client) -> None:
+    page.post(NEW, sent("Rules.", [{"file": upload(), "text": " two\r\n lines "}]))
+    assert shown(Guideline.objects.get()) == [(0, "two lines", None)]
+
+
 def test_the_form_creates_versions_with_pictures(campaign: Campaign, page: Client) -> None:
     rows: Rows = [
         {"file": upload(), "text": "second", "shows": "no-match", "place": "2"},
@@ -320,6 +325,7 @@ def test_the_form_creates_versions_with_pictures(campaign: Campaign, page: Clien
     kept = [row.initial["kept"] for row in form.context["formset"].initial_forms]
     assert kept == list(first.pictures.values_list("public_id", flat=True))
     assert len(form.context["formset"].forms) == 12
+    assert form.content.decode().count("Replace the picture") == 3
     rows = [
         {"kept": kept[0], "text": "first", "shows": "match", "place": "3"},
         {"kept": kept[1], "text": "second", "shows": "", "place": "1", "remove": "on"},

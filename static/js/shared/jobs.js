@@ -19,7 +19,9 @@ async function start(form, button) {
   if (answer && (showAnswer(form, answer.headers, answer.html) || showPage(answer.html))) return;
   // The server may have received the form, so it is not sent again automatically.
   if (button) button.disabled = false;
-  const problem = answer ? `The server responded with status ${answer.status}.` : "The connection was lost.";
+  const problem = answer
+    ? `The server responded with status ${answer.status}.`
+    : "The connection was lost.";
   showFailure(form, `${problem} Check the list of jobs, then try again.`);
 }
 

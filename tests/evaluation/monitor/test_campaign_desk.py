@@ -7,7 +7,6 @@ import io
 import re
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from html import unescape
 from pathlib import Path
 
 import krippendorff
@@ -44,6 +43,7 @@ from evaluation.monitor.selectors import campaigns as campaign_selectors
 from evaluation.monitor.selectors import measure_campaign
 from evaluation.monitor.services import compute_figures, renew_figures
 from tests import factories
+from tests.annotation.pages import text_of
 from tests.factories import claim, judge, make_annotator, make_campaign, submit
 from tests.replay import replayed
 
@@ -100,13 +100,6 @@ def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
 
 def person(name: str) -> Annotator:
     return Annotator.objects.select_related("user").get(user__username=name)
-
-
-def text_of(page: bytes | str) -> str:
-    """Return the text of a page, without its markup, and "just now" for "a minute ago"."""
-    text = page.decode() if isinstance(page, bytes) else page
-    words = " ".join(unescape(re.sub("<[^>]*>", " ", text)).split())
-    return re.sub(r"\b(a|\d+) minutes? ago\b", "just now", words)
 
 
 def table_of(page: bytes, name: str) -> list[list[str]]:
@@ -523,6 +516,19 @@ def person_page(client: Client, campaign: Campaign, name: str, query: str = "") 
     return client.get(address).content
 
 
+def test_the_values_of_charts_are_in_a_table_or_in_a_list(campaign: Campaign, desk: Client) -> None:
+    """Screen readers cannot read the columns."""
+    person = person_page(desk, campaign, "anna").decode()
+    lists = re.findall(r'<ul class="visually-hidden">(.*?)</ul>', person, re.DOTALL)
+    assert len(lists) == person.count('class="columns-chart"') == 3
+    assert all(text_of(values) for values in lists)
+    assert "The table contains the values." not in person
+    page = desk.get(f"/campaigns/{campaign.pk}/").content.decode()
+    assert page.count('class="columns-chart"') == 1
+    assert page.count("The table contains the values.") == 1
+    assert '<ul class="visually-hidden">' not in page
+
+
 def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
     page = person_page(desk, campaign, "anna")
     text = text_of(page)
@@ -533,6 +539,7 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
         "Agrees with others 50.0 % 1 of 2 first labels; all labels: 33.3 % all annotators: 50.0 %",
         "Answers per hour",
         "Median time of an answer, by hour",
+        "Meaning of the figures Answers per hour",
     ):
         assert part in text, part
     assert [row[2:6] for row in table_of(page, "table-answers")] == [
