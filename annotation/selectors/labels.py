@@ -30,15 +30,17 @@ Int64Array = npt.NDArray[np.int64]
 
 
 def unsettled_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
-    """Return the primary keys of labelled tasks that are open, escalated or unplayable.
+    """Return the primary keys of tasks with labels that are open, escalated or unplayable.
 
-    Excluded tasks and tasks in conflict are not among them, because their labels determine their
-    outcome.
+    Excluded tasks and tasks in conflict are left out. They wait for no label, so the labels that
+    they have determine their outcome.
     """
     undecided = [TaskState.OPEN, TaskState.ESCALATED, TaskState.UNPLAYABLE]
-    # 0 is never a primary key. It is there because an empty list cannot be read as columns.
+    # No task has the primary key 0. It is here because Django makes no SQL for an empty list, and
+    # `read_columns` needs SQL.
     keys = [0, *(campaign.pk for campaign in campaigns)]
-    # A task in these states has no outcome. `label=None` only makes the index `task_begun` usable.
+    # The label of a task in these states is always None. The condition makes the index `task_begun`
+    # usable.
     tasks = JudgmentTask.objects.filter(
         HAS_BEGUN,
         campaign__in=keys,
@@ -93,8 +95,8 @@ class LabelsFingerprint:
 
     newest: primary key of the newest counted label, or 0. rulings: number of rulings; undone
     rulings count twice. withdrawn: number of withdrawn labels. escalations, exclusions,
-    closed_campaigns: their numbers. Escalations are included, because an escalation supersedes the
-    annotator's own label.
+    closed_campaigns: the numbers of these. Escalations are included, because an escalation
+    supersedes the annotator's own label.
     """
 
     newest: int
@@ -130,7 +132,7 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
 
 
 def newest_judgment(benchmark: Benchmark) -> Judgment | None:
-    """Return the newest counted label. Answers to gold and orders are not labels."""
+    """Return the newest counted label. Orders and answers to gold items are not labels."""
     labelled = JudgmentTask.objects.filter(
         HAS_BEGUN, campaign__benchmark=benchmark, labels_live__gt=0
     )

@@ -18,15 +18,16 @@ from config.shared.errors import Conflict
 from config.webhooks.models import Event
 from config.webhooks.services import announce
 
-# This is longer than a lease, and longer than an answer takes to arrive.
+# For this time after closing, the sweep looks for answers that were being stored when the campaign
+# was closed. It is longer than a lease.
 RECENTLY = datetime.timedelta(hours=2)
 
 
 def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) -> Campaign:
     """Pause, reopen or close a campaign. A closed campaign stays closed.
 
-    After closing, the outcome of each pending pair is computed from the labels that it has, because
-    no further label will arrive. Raises `Conflict` if the campaign is closed.
+    After closing, the outcome of each pending pair with a label is computed from the labels that it
+    has, because no further label will arrive. Raises `Conflict` if the campaign is closed.
     """
     check_can_lead(by, campaign.benchmark)
     with transaction.atomic():
@@ -45,7 +46,8 @@ def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) ->
         if state == CampaignState.CLOSED:
             facts = {"campaign": campaign.pk, "name": campaign.name}
             announce(Event.CAMPAIGN_CLOSED, campaign.benchmark.key, facts)
-    # This runs after the commit. It waits for answers that arrived earlier, which lock their tasks.
+    # The update runs after the commit. It waits for answers that are being stored, because these
+    # lock their tasks.
     if state == CampaignState.CLOSED:
         update_closed_campaign(campaign)
     return campaign
@@ -57,7 +59,8 @@ def update_closed_campaign(campaign: Campaign) -> int:
     Return the number of these tasks. A second call changes nothing.
     """
     with long_transaction():
-        # An open task has no outcome. `label=None` only makes the index `task_begun` usable.
+        # The label of an open task is always None. The condition makes the index `task_begun`
+        # usable.
         unsettled = JudgmentTask.objects.filter(
             HAS_BEGUN, campaign=campaign, label=None, state=TaskState.OPEN, labels_live__gt=0
         )
@@ -67,7 +70,10 @@ def update_closed_campaign(campaign: Campaign) -> int:
 
 
 def update_recently_closed() -> int:
-    """Compute the outcomes of tasks that were answered while their campaign was being closed."""
+    """Compute the outcomes of tasks that were answered while their campaign was being closed.
+
+    The outcome of each open task with a label is computed in all recently closed campaigns.
+    """
     since = timezone.now() - RECENTLY
     closed = Campaign.objects.filter(
         state=CampaignState.CLOSED, closed_at__gte=since, source_sha256=""

@@ -1,4 +1,5 @@
-"""Where the current act comes from: the interface, the network address, and an id.
+"""Where the current act comes from: the interface, the network address, and the id of the request
+or job.
 
 The middleware sets the origin of a request, and the runner of jobs sets the origin of a job. If
 neither of them has set it, the act comes from a command.

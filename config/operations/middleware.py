@@ -1,4 +1,4 @@
-"""The outermost middleware: ids, log lines and times of requests, and the responses to monitors."""
+"""Middleware that gives ids to requests and records them, and middleware that answers monitors."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from config.shared.metrics import REQUEST_SECONDS, RESPONSES
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 REQUEST_ID = "X-Request-ID"
-# A valid id from a proxy. Any other text is replaced, because the id is written into logs.
+# A valid id from a reverse proxy. Any other text is replaced, because the id is written into logs.
 VALID_ID = re.compile(r"[0-9A-Za-z_-]{8,64}")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 PROBES = {"/healthz", "/readyz", "/metrics"}
-# The responses are text for programs. A browser that opens one must not treat it as a page.
+# Responses to monitors are for programs. A browser loads nothing for them, and shows them in no
+# frame.
 PROBE_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 access = logging.getLogger(ACCESS)
 
 
 class ObservedMiddleware:
-    """Give each request an id, and record its time, its status and one line in the access log."""
+    """Give each request an id, and record its duration and status, also in the access log."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -72,7 +73,7 @@ class ProbeMiddleware:
 
 
 def key_of_user(request: HttpRequest) -> int | None:
-    """Return the key of the account that sent the request, without a database query for it."""
+    """Return the primary key of the account that sent the request, without a database query."""
     # The session's user, if a view has read it, or the token's user, which REST framework sets.
     user: Any = getattr(request, "_cached_user", None) or request.__dict__.get("user")
     is_loaded = user is not None and "_wrapped" not in user.__dict__

@@ -1,4 +1,4 @@
-"""Receivers of Celery's signals, which store heartbeats and the working time of workers."""
+"""Functions that Celery's signals call. They store heartbeats and the work time of workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _schedulers: list[object] = []
 
 @signals.beat_init.connect
 def note_scheduler(sender: object, **_: Any) -> None:
-    """Store that this process is the scheduler."""
+    """Remember that this process is the scheduler."""
     _schedulers.append(sender)
 
 
@@ -56,7 +56,7 @@ def add_time_of_worker(task: Any, args: Any, **_: Any) -> None:
 
 
 def _work_of(task: Any, args: Any) -> str:
-    """Return the kind of a job, or the name of another task."""
+    """Return the kind of the job if the task runs a job, else the name of the task."""
     jobs = Job.objects.filter(pk=args[0]) if task.name == RUN_JOB else Job.objects.none()
     kind = jobs.values_list("kind", flat=True).first()
     return kind or task.name.rpartition(".")[2].removesuffix("_task")

@@ -1,8 +1,9 @@
-"""Numbers in the API and on pages that stand for primary keys.
+"""Public ids: numbers that the API and pages show instead of primary keys.
 
 A primary key counts the rows of all people, so it would reveal how much others have done.
-A public id is the key after a permutation that only the site can compute: a Feistel network with
-ten rounds, as in NIST SP 800-38G, keyed with the secret key of the site. It needs no column.
+A public id is the primary key after a permutation that only the site can compute: a Feistel network
+with ten rounds, as many as in NIST SP 800-38G, whose secret comes from the site's secret key. No
+column stores it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The enumerations of the release slice."""
+"""The enumerations of label sets."""
 
 from __future__ import annotations
 

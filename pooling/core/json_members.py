@@ -22,12 +22,14 @@ from pooling.core.lines import TextBlocks
 MAX_MEMBER_BYTES = 3 << 20
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-# If an error is further than this from the end of the text, more text does not change it.
+# An error that is further than this number of characters from the end of the text is real. A nearer
+# one may disappear if more text follows.
 _LONGEST_WORD = len("-Infinity") + len("\\ud800\\udc00")
 
 
 class JsonMembers:
-    """An iterable over the members of the outermost value: (key, value), or (index, value).
+    """An iterable over the members of the outermost value: (key, value), or for a list
+    (index as text, value).
 
     Raises `InvalidInput` if the file is not strict JSON (which has no repeated keys, NaN or
     Infinity), or if its outermost value is neither an object nor a list. It is also raised for
@@ -47,7 +49,7 @@ class JsonMembers:
         self._text = ""
         self._at = 0
         self._ended = False
-        # The number of newlines before `_text`, and of characters since the last of them.
+        # The number of newlines before `_text`, and of characters between the last one and it.
         self._lines = self._column = 0
 
     def __iter__(self) -> Iterator[tuple[str, object]]:
@@ -120,7 +122,7 @@ class JsonMembers:
                 reason = "lists or objects are nested too deeply"
                 raise InvalidInput(reason, source=self._source) from error
             else:
-                if self._ended or end < len(self._text):  # otherwise a number may go on
+                if self._ended or end < len(self._text):  # otherwise more digits may follow
                     self._at = end
                     return value
             length = len(self._text) - self._at
@@ -142,7 +144,7 @@ class JsonMembers:
         block = next(self._blocks, None)
         if block is None:
             self._ended = True
-            # With this, an error at the end of the file is reported for its last line.
+            # Without newlines, an error at the end of the file is reported for the last line.
             self._text = self._text.rstrip("\n")
             return False
         self._text += block.decode()

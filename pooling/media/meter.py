@@ -1,4 +1,4 @@
-"""The progress of preparing one video, which leaves the sandbox as a small file."""
+"""The progress of preparing one video. The process in the sandbox writes it into a small file."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Meter:
         self._next = time.monotonic() + _SECONDS_BETWEEN
 
     def decoded(self, frame: VideoFrame, video: VideoStream) -> None:
-        """Note a frame of the source. This is a `pooling.media.probing.Watcher`."""
+        """Update the progress after a frame is decoded. See `pooling.media.probing.Watcher`."""
         container = cast(InputContainer, video.container)
         seconds = seconds_of(container)
         if seconds and frame.time is not None:
             self._note(_DECODING * (frame.time - start_of(container)) / seconds)
 
     def written(self, share: float) -> None:
-        """Note the written share of the copy, from 0 to 1."""
+        """Update the progress. share: the written share of the copy, from 0 to 1."""
         self._note(_DECODING + (1 - _DECODING) * share)
 
     def _note(self, share: float) -> None:

@@ -29,9 +29,9 @@ def change_public_page(
 ) -> PublicPage:
     """Make a benchmark public or private, and change what visitors see of it.
 
-    changes: the new values by the names in `PAGE_FIELDS` and `is_public`. Other values stay.
-    Raises `NotPermitted` if `by` does not lead the benchmark, `Conflict` if it is archived, and
-    `InvalidInput` for a value that is not valid.
+    changes: the new values by name: `is_public` and the names in `PAGE_FIELDS`. Values that are not
+    named stay unchanged. Raises `NotPermitted` if `by` does not lead the benchmark, `Conflict` if
+    it is archived, and `InvalidInput` for a value that is not valid.
     """
     check_can_manage_benchmark(by, benchmark)
     lock_row(benchmark)
@@ -68,7 +68,7 @@ def _check(changes: Mapping[str, Any]) -> None:
     if unknown := set(changes) - {IS_PUBLIC, *PAGE_FIELDS}:
         raise InvalidInput(f"A public page has no field {min(unknown)!r} that can change.")
     if not 1 <= changes.get("runs_per_day", 1) <= RUNS_PER_DAY_MAX:
-        raise InvalidInput(f"The limit must lie between 1 and {RUNS_PER_DAY_MAX} runs a day.")
+        raise InvalidInput(f"A person may upload from 1 to {RUNS_PER_DAY_MAX} runs a day.")
     check_length(PublicPage, "contact", changes.get("contact", ""))
     if len(changes.get("citation", "")) > CITATION_LENGTH:
         raise InvalidInput(f"The citation must have at most {CITATION_LENGTH:,} characters.")

@@ -1,4 +1,4 @@
-"""The page of the rule for captions with equal texts, with the effect of each rule."""
+"""The page on which the rule for captions with equal texts is chosen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pooling.selectors.captions import equal_text_counts, why_equal_texts_are_fi
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the benchmark's rule for equal texts and the effect of each rule; change the rule."""
+    """Show the benchmark's rule for equal texts and the effect of each rule. POST changes it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form = EqualTextsForm(request.POST or None, initial={"rule": benchmark.equal_texts})
     status = form_status(request)

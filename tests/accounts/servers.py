@@ -27,7 +27,7 @@ class Server:
 
 
 def with_production_hash(person: User) -> User:
-    """Store the password as a web server does, because the tests themselves use a fast hash."""
+    """Store the password with a hash that web servers accept. They refuse the fast one of tests."""
     person.password = PBKDF2PasswordHasher().encode(PASSWORD, "salt-of-the-test-person")
     person.save()
     return person
@@ -37,9 +37,9 @@ def with_production_hash(person: User) -> User:
 def web_server(
     folder: Path, name: str = "web", port: int = 0, **variables: str
 ) -> Iterator[Server]:
-    """Run gunicorn with one process until the end of the block.
+    """Run gunicorn with one worker process until the block ends.
 
-    `variables` are added to its environment.
+    `variables` are added to the environment of gunicorn.
     """
     port, log = port or free_port(), folder / f"{name}.log"
     command = ["gunicorn", "--config", "config/deploy/gunicorn.conf.py", "--workers", "1"]

@@ -1,18 +1,19 @@
 """Judgments per second, and times of the API calls, with many annotators at the same time.
 
     python -m tests.benchmarks.judging --annotators 20 --seconds 30 [--sqlite] [--pairs N]
-        [--rate N] [--machines N] [--workers N] [--tiny] [--json]
+        [--double SHARE] [--rate N] [--machines N] [--workers N] [--tiny] [--json]
 
-The program starts its own server (gunicorn, with a database that contains one campaign of N pairs).
+The program starts its own server (gunicorn, with a database that contains one campaign).
 With `--machines`, it starts several, like web machines behind a load balancer, and distributes the
-annotators among them. `web_ms` and `database_ms` are the processor time of an answer, including its
-share of a claim. They hardly depend on other programs on the machine.
+annotators among them. `web_ms` and `database_ms` are the processor time of an answer, including a
+tenth of a claim. They hardly depend on other programs on the machine.
 
 Signed-in annotators judge without pauses and use the same calls as the page: claim ten pairs,
 submit an answer for each, and claim again. The server is then fully loaded, and each call waits for
-others. With `--rate`, all annotators together send N answers per second, and the times are those of
-a server that is not overloaded. The load is generated on the same machine. `judged_twice` is the
-number of slots with two answers and of pairs that an annotator judged twice. It must be 0.
+others. With `--rate`, all annotators together send N answers per second. If the server can process
+more than N, calls hardly wait for others. The load is generated on the same machine. `judged_twice`
+counts slots with two answers, tasks that an annotator judged twice, and tasks with more labels than
+they need. It must be 0.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ class Times:
 
 
 class Schedule:
-    """The times at which one annotator answers: every `pause` seconds, beginning after `first`.
+    """The times at which one annotator acts: every `pause` seconds after the first `first` seconds.
 
-    An annotator does not make up for a late answer: the next one follows after a full pause.
+    If an act is late, the next one is due `pause` seconds after it. No time is made up.
     """
 
     def __init__(self, pause: float, first: float) -> None:
@@ -66,7 +67,7 @@ class Schedule:
 
 
 def answer_to(assignment: int) -> dict[str, Any]:
-    """Return an answer as the judging room sends it, with its own key."""
+    """Return an answer as the judging room sends it, with a new `client_key`."""
     key = str(uuid.uuid4())
     return {"assignment": assignment, "label": assignment % 2, "client_key": key, "seconds": 1.0}
 
@@ -87,7 +88,8 @@ class LoadAnnotator:
         self.times = times
 
     async def judge_until(self, end: float) -> None:
-        # An open connection without a request would occupy a thread of gunicorn for five seconds.
+        # Connect only now: an open connection without a request would occupy a thread of gunicorn
+        # for five seconds.
         await self.schedule.next()
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
         while time.perf_counter() < end:
@@ -228,7 +230,9 @@ def percentile(values: list[float], share: float) -> float | None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Many annotators at the same time.")
+    parser = argparse.ArgumentParser(
+        description="Measure the judgments per second of many annotators."
+    )
     parser.add_argument("--annotators", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--pairs", type=int, default=100_000)
@@ -239,7 +243,7 @@ def main() -> int:
     parser.add_argument("--sqlite", action="store_true")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--tiny", action="store_true", help="use a small input, to check that it runs"
+        "--tiny", action="store_true", help="use a small input, to check that this program runs"
     )
     options = parser.parse_args()
     if options.tiny:

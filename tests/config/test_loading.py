@@ -79,7 +79,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def printed(program: str) -> Any:
-    """Run the program in a new process, and return what it prints."""
+    """Run the program in a new process, and return the value that it prints as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", f"import json, sys\n{program}"],
         cwd=ROOT,
@@ -96,7 +96,7 @@ def test_commands_load_neither_celery_nor_tasks() -> None:
     assert printed(COMMANDS) == []
 
 
-def test_registries_are_complete_when_first_read() -> None:
+def test_housekeeping_steps_and_kinds_of_jobs_are_complete_when_first_read() -> None:
     steps = [figures["step"] for figures in run_housekeeping(by=OPERATOR, dry_run=True)]
     assert {"sessions", "imports", "drafts"} < set(steps)
     assert printed(REGISTRIES) == [steps, sorted(job_kinds())]

@@ -29,7 +29,7 @@ RUNS = {
     "A": {"c0": ["v0", "v1", "v2"], "c1": ["v0", "v1", "v3"], "c2": ["v3", "v2", "v0"]},
     "B": {"c0": ["v1", "v3", "v0"], "c1": ["v1", "v2", "v0"], "c2": ["v3", "v1", "v2"]},
 }
-# The original positive of c1 was judged not relevant, but still counts.
+# The original positive of c1 is labelled as not relevant. It still counts as a positive.
 LABELS = {
     "c0": {"v0": 1, "v1": 1, "v2": 0, "v3": 0},
     "c1": {"v0": 1, "v1": 0, "v2": 1, "v3": 0},
@@ -42,20 +42,24 @@ TRAIN = ["a dog", "a dog runs", "zebra"]
 TAGS = [("c1", "running"), ("c0", "dogs"), ("c1", "dogs"), ("c0", "still")]
 
 
-# Values by caption and video. By `words`, no caption is relevant for v3.
+# A row of values for each caption, and a column for each video. v3 has only zeros by `words`.
 PROXIES = {
     "near": [[1, 0.5, 0, 0], [0.5, 1, 0.25, 0], [0, 0.25, 1, 0.75]],
     "words": [[1, 0, 0, 0], [0.5, 1, 0.5, 0], [0, 0, 1, 0]],
 }
 
-# The orders of levels that three people give to the captions of every video.
+# The orders of three people, which are the same for all videos: the levels of the captions, the
+# most similar caption first.
 BEST_FIRST = (0, 1, 2, 3, 4)
 ORDERS = (BEST_FIRST, (1, 0, 2, 3, 4), BEST_FIRST)
 
 
 @replayed
 def make_worked_benchmark(folder: Path) -> Benchmark:
-    """Make three captions and four videos. v3 is not an original positive of any caption."""
+    """Make a benchmark of three captions and four videos, with all that is above.
+
+    v3 is not an original positive of any caption.
+    """
     videos = folder / "videos.csv"
     videos.write_text("video_id\nv0\nv1\nv2\nv3\n")
     import_benchmark(key="tiny", captions=write_captions(folder, CAPTIONS), videos=videos)

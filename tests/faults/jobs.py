@@ -16,7 +16,7 @@ RUN_IS_SCORED = f"(phase IN ('storing the run', 'scoring') OR {ENDED})"
 
 
 def start_import(site: Site, name: str) -> str:
-    """Start the import of a run. Return the id of its job, which starts with the next worker."""
+    """Put the import of a run into the queue, and return the id of its job."""
     job: str = site.world("import_run", name)["job"]
     return job
 
@@ -39,8 +39,9 @@ def state_of(site: Site, job: str) -> str:
 class Imported:
     """Counts of imports after a drill.
 
-    whole: number of jobs that are done and whose run has all ranked lists, minus the difference
-    between the numbers of runs and of jobs that score them. doubled: number of runs without a job.
+    whole: number of complete imports, whose job is done and whose run has all ranked lists. The
+    difference between the numbers of runs and of jobs that score runs is subtracted. doubled:
+    number of runs that no job of the drill should have imported.
     """
 
     whole: int
@@ -58,11 +59,12 @@ def imported(site: Site, jobs: list[str]) -> Imported:
             "JOIN pooling_rankedlist l ON l.run_id = r.id GROUP BY r.name"
         )
     )
-    # The job that scores a run is stored together with the run.
+    # A run and the job that scores it are stored in one transaction, so there are equally many.
     (scoring,) = site.rows("SELECT COUNT(*) FROM jobs_job WHERE kind = 'evaluate'")
     whole = sum(state == "done" and lists.get(name) == CAPTIONS for state, _, name in ends)
     wrong = [f"{name}: {state} {error}" for state, error, name in ends if state != "done"]
-    wrong += [f"{len(lists)} runs, {scoring[0]} are scored"] if scoring[0] != len(lists) else []
+    if scoring[0] != len(lists):
+        wrong.append(f"{len(lists)} runs, but {scoring[0]} jobs that score them")
     return Imported(
         whole - abs(len(lists) - scoring[0]),
         len(set(lists) - {name for _, _, name in ends}),

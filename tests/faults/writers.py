@@ -15,7 +15,7 @@ from tests.waiting import wait_for
 
 PEOPLE = 6
 CLAIM = 10
-# More pairs than the people judge in a round, and enough pairs for the long form of a drill.
+# The people judge fewer pairs than this in one round, and in all rounds of `make faults`.
 PAIRS_PER_ROUND, PAIRS_MAX = 5_000, 100_000
 
 
@@ -23,7 +23,7 @@ PAIRS_PER_ROUND, PAIRS_MAX = 5_000, 100_000
 class Writers:
     """Annotators who judge until `stopped` is set.
 
-    acknowledged: labels of the confirmed answers by client key, in the order of confirmation.
+    acknowledged: labels of the acknowledged answers by client key, in the order of acknowledgement.
     """
 
     campaign: int
@@ -52,7 +52,7 @@ class Writers:
 
 @contextmanager
 def writers(site: Site, rounds: int, people: int = PEOPLE) -> Iterator[Writers]:
-    """Let annotators judge until the end of the block, with enough pairs for `rounds`."""
+    """Let annotators judge until the block ends. There are enough pairs for all `rounds`."""
     pairs = min(PAIRS_PER_ROUND * rounds, PAIRS_MAX)
     prepared = site.world("campaign", str(people), str(pairs))
     group = Writers(prepared["campaign"], [site.person(key) for key in prepared["sessions"]])
@@ -71,7 +71,7 @@ def row_of(
 ) -> Row:
     """Compare what the site acknowledged with what it stores.
 
-    lost: number of other losses and errors that the drill found.
+    lost: number of losses and errors that the drill found, apart from missing and wrong answers.
     """
     acknowledged, stored = len(group.acknowledged), total(site)
     return Row(

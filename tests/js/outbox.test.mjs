@@ -12,7 +12,8 @@ let server;
 let log;
 let outbox;
 
-// Open a page of this person on this machine, with an outbox that is not open yet.
+// Open a page of the person `owner`, with an outbox that is not open yet. `browser`: options of
+// `openBrowser`.
 async function openPage({ owner = "1", ...browser } = {}) {
   ({ machine, server } = openBrowser(browser));
   log = [];
@@ -102,7 +103,7 @@ test("a reload sends unsent answers, oldest first and with the same keys", async
   assert.deepEqual(log.at(-1), ["caught up"]);
 });
 
-test("the answers of another person on this machine stay for that person", async () => {
+test("the answers of another person on this machine stay stored and are not sent", async () => {
   answer(1);
   await reload({ owner: "2" });
   take();
@@ -111,7 +112,7 @@ test("the answers of another person on this machine stay for that person", async
   assert.deepEqual([sent(), await stored()], [[], [1]]);
 });
 
-test("pauses grow from one second to thirty, and begin at one second again after a success", async () => {
+test("pauses between attempts grow from 1 to 30 seconds, and begin at 1 after a success", async () => {
   answer(1);
   const pauses = [1, 2, 5, 10, 30, 30];
   for (const [place, seconds] of pauses.entries()) {
@@ -130,7 +131,7 @@ test("pauses grow from one second to thirty, and begin at one second again after
 });
 
 for (const [target, type] of [["window", "online"], ["window", "focus"], ["document", "visibilitychange"]]) {
-  test(`"${type}" of the ${target} sends immediately`, async () => {
+  test(`the event "${type}" of the ${target} makes the outbox send immediately`, async () => {
     answer(1);
     await settle();
     take();
@@ -140,7 +141,7 @@ for (const [target, type] of [["window", "online"], ["window", "focus"], ["docum
   });
 }
 
-test("a busy server sets the pause", async () => {
+test("the header Retry-After sets the pause", async () => {
   refuse(429, {}, { "Retry-After": "7" });
   answer(1);
   await pass(6999);
@@ -163,14 +164,14 @@ test("a final refusal drops the answer and reports why; the next one is sent", a
   ]);
 });
 
-test("an answer that was stored but not counted is not sent again", async () => {
+test("an answer that the server keeps without counting it is not sent again", async () => {
   refuse(403, { detail: "You may not judge any more.", kept: true });
   answer(1);
   await settle();
   assert.deepEqual([unsent(), log[0]], [[], ["refused", 1, "You may not judge any more."]]);
 });
 
-test("without permission an answer stays unsent, and the page reports it", async () => {
+test("an answer refused for lack of permission stays unsent, and the page gives the reason", async () => {
   refuse(403, { detail: "Read the guidelines first." });
   answer(1);
   await settle();
@@ -178,7 +179,7 @@ test("without permission an answer stays unsent, and the page reports it", async
 });
 
 for (const [status, detail] of [[401, "Sign in."], [403, "CSRF Failed: cookie not set"], [500, ""]]) {
-  test(`after ${status} ${detail} an answer stays unsent without a message`, async () => {
+  test(`an answer stays unsent without a message after ${`${status} ${detail}`.trim()}`, async () => {
     refuse(status, { detail });
     answer(1);
     await settle();
@@ -186,7 +187,7 @@ for (const [status, detail] of [[401, "Sign in."], [403, "CSRF Failed: cookie no
   });
 }
 
-test("the outcome of an answer is the last response of the server", async () => {
+test("`response` waits for the last response to an answer", async () => {
   const answers = [{ status: 503 }, { status: 201, body: { feedback: "right" } }];
   server.on(URL, () => answers.shift());
   const outcome = outbox.response(answer(1));

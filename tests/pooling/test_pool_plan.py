@@ -45,7 +45,7 @@ RUNS = {
 
 @pytest.fixture
 def benchmark(tmp_path: Path) -> Benchmark:
-    # Caption i has the original positive vi.
+    # The original positive of c0 is v0, that of c1 is v1, and that of c2 is v2.
     found = make_benchmark(tmp_path, captions=3, videos=4)
     for system, lists in RUNS.items():
         make_run(tmp_path, found, lists, system=system)
@@ -53,7 +53,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 
 def planned_pairs(benchmark: Benchmark, **options: Any) -> list[str]:
-    """Return the new pairs of a plan, each as two digits: the numbers of its caption and video."""
+    """Return the new pairs of a preview, each as two digits: its caption and its video."""
     plan = plan_pool(benchmark, PoolOptions(depth=2, **options))
     return [f"{code // 4}{code % 4}" for code in plan.new.tolist()]
 
@@ -64,7 +64,7 @@ def planned_pairs(benchmark: Benchmark, **options: Any) -> list[str]:
         ({}, "00 01 03 10 11 12 23"),
         ({"originals": "added"}, "00 01 03 10 11 12 22 23"),
         ({"originals": "left-out"}, "01 03 10 12 23"),
-        # c1 with v1 and c0 with v1 are ranked by two systems, c1 with v1 first by both.
+        # Only c1 with v1 and c0 with v1 are ranked by two systems.
         ({"budget": 2}, "01 11"),
         # The next pairs are at rank 1 of one system: c0 with v0, and c2 with v3.
         ({"budget": 4}, "00 01 11 23"),
@@ -135,12 +135,12 @@ def test_only_the_previewed_pool_is_built(benchmark: Benchmark, tmp_path: Path) 
         build_pool(benchmark=benchmark, depth=1, expected=seen)
     seen = plan_pool(benchmark, PoolOptions(depth=1)).sha256
     built = build_pool(benchmark=benchmark, depth=1, expected=seen)
-    # A job that is interrupted after its commit runs again.
+    # A job that is interrupted after its commit runs again. Then it must return the same pool.
     again = build_pool(benchmark=benchmark, depth=1, expected=seen)
     assert (built.created, again.created, again.pool) == (True, False, built.pool)
 
 
-def test_effort_merges_equal_captions_and_uses_the_measured_speed(tmp_path: Path) -> None:
+def test_a_preview_counts_equal_captions_once_and_uses_the_measured_speed(tmp_path: Path) -> None:
     rows = [("c0", "a dog", "v0"), ("c1", "A dog.", "v1"), ("c2", "a cat", "v2")]
     videos = [(f"v{number}", "", "") for number in range(4)]
     benchmark = import_benchmark(

@@ -26,7 +26,7 @@ from config.shared.errors import Conflict, InvalidInput, NotFound
 from config.shared.language import translated
 from config.shared.pages import FORM_METHODS, form_data, form_status
 
-# The session stores the hash of the opened link under this key.
+# The session stores the hash of the token of the opened link under this key.
 INVITATION = "invitation"
 SIGN_IN_BACKEND = "config.accounts.backends.SignInBackend"
 
@@ -51,7 +51,7 @@ def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
 @never_cache
 @require_http_methods(FORM_METHODS)
 def invitation(request: HttpRequest) -> HttpResponse:
-    """Show the form for a new account, or add the role to the account that is signed in."""
+    """Let a visitor make an account with the role, or let a signed-in person accept the role."""
     found = find_open_invitation(request.session.get(INVITATION, ""))
     if found is None:
         return _cannot_be_used(request)

@@ -182,7 +182,7 @@ def upload_videos(options: Namespace) -> Json:
     refused = [row for row in rows if row["refused"]]
     for row in refused:
         note(f"{row['name']}: {row['refused']}")
-    note(f"{len(rows) - len(refused)} of {len(rows)} files are sent.")
+    note(f"{len(rows) - len(refused)} of {len(rows)} files were sent.")
     if options.no_wait:
         return {"files": rows}
     states = Counter(upload["state"] for upload in benchmark.video_uploads())

@@ -70,8 +70,7 @@ class SlicesForm(AnalysisForm):
         min_value=2,
         max_value=30,
         help_text="Only for slices by length or positives. By tags, there is a slice for each of "
-        f"the {TAGS_MAX} most frequent tags. By agreement, there is a slice for each kind of "
-        "agreement.",
+        f"the {TAGS_MAX} most frequent tags. By agreement, there are three slices.",
     )
     unit = resampling_unit_field()
     confidence = confidence_field()
@@ -103,7 +102,8 @@ class Slicing:
 def _fill_defaults(inputs: Inputs, options: SlicesOptions) -> SlicesOptions:
     """Add the hash of the tags if the captions are sliced by tags.
 
-    Raises `InvalidInput` if there are no tags, or no label set for slices by agreement.
+    Raises `InvalidInput` for slices by tags if there are no tags, and for slices by agreement if
+    there is no label set.
     """
     if options["by"] == AGREEMENT and inputs.label_set is None:
         raise InvalidInput("Agreement needs a label set. Select one under “Labels”.")
@@ -111,8 +111,8 @@ def _fill_defaults(inputs: Inputs, options: SlicesOptions) -> SlicesOptions:
         return options
     if not inputs.benchmark.tags.exists():
         raise InvalidInput(
-            f"{inputs.benchmark.key} has no tags. A lead can import them on the page of the "
-            "benchmark, or with the command import_tags."
+            f"{inputs.benchmark.key} has no tags. A lead can import them under “Captions and "
+            "videos”, or with the command import_tags."
         )
     return {**options, "tags_sha256": tags_sha256(inputs.benchmark)}
 
@@ -178,8 +178,8 @@ def _differences(
 ) -> list[SliceDifference]:
     """Compare the first `COMPARED_MAX` runs with each other in each slice.
 
-    The p-values are corrected over all comparisons. Slices in which comparisons are undefined are
-    left out.
+    `p_holm` is corrected over all comparisons, `p_randomisation` is not. Slices in which
+    comparisons are undefined are left out.
     """
     names = list(values_by_run)[:COMPARED_MAX]
     values = np.stack([values_by_run[name] for name in names])
@@ -254,14 +254,14 @@ SLICES = Analysis(
     charts=layout.charts,
     warnings=layout.warnings,
     notes=(
-        "By length or positives, slices have about the same number of captions. Captions with "
-        "equal values are in the same slice.",
+        "By length or positives, slices have about the same number of captions. But captions with "
+        "equal values are always in the same slice.",
         "By tags, a caption counts in the slice of each of its tags. Captions without a tag have "
         "a separate slice.",
-        "By agreement, the slice of a caption depends on its pairs with several labels. In one "
-        "slice, the labels of each of these pairs agree on whether it is relevant. In another, the "
-        "labels of at least one pair differ. The more pairs with several labels a caption has, the "
-        "more likely it is to be in that slice.",
+        "By agreement, the slice of a caption depends on its pairs with several labels. If the "
+        "labels of each such pair agree on whether it is relevant, the caption is in “labels "
+        "agree”. Otherwise it is in “labels differ on some pair”. The more pairs with several "
+        "labels a caption has, the more likely their labels are to differ on one.",
         INTERVALS_NOTE,
     ),
 )

@@ -1,4 +1,4 @@
-"""Compare ranked lists: select captions, or show the lists of one caption."""
+"""Compare ranked lists: list captions, or show the ranked lists of one caption."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ OWN = [name for name in CompareForm.base_fields if name not in COMMON_FIELDS]
 
 class Command(HearthCommand):
     help = (
-        "List the captions for which the ranked lists of runs differ, or show the lists of "
-        "one caption."
+        "List captions with the rank of the first positive in each run, or show the ranked "
+        "lists of one caption."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -51,15 +51,17 @@ class Command(HearthCommand):
 
 
 def list_lines(result: dict[str, Any]) -> list[str]:
-    """Return a line for each caption, with the rank of the first positive in each run."""
+    """Return lines with the number of captions, the first captions and how many are hidden."""
     shown = result["captions"][:ROWS_MAX]
     selected = counted(result["count"], "caption")
-    lines = [f"{selected}; rank of the first positive in each run, by original positives → labels"]
+    lines = [
+        f"{selected}; rank of the first positive in each run: by original positives → by labels"
+    ]
     for row in shown:
         ranks = "  ".join(f"{name} {change(run)}" for name, run in row["runs"].items())
         lines.append(f"{row['caption_id']}  {ranks}  {row['caption'][:TEXT_MAX]}")
     n_hidden = result["count"] - len(shown)
-    return lines + ([f"... {n_hidden:,} more; --json has all"] if n_hidden > 0 else [])
+    return lines + ([f"... {n_hidden:,} more; --json prints all"] if n_hidden > 0 else [])
 
 
 def caption_lines(result: dict[str, Any]) -> list[str]:

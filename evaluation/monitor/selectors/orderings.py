@@ -1,4 +1,4 @@
-"""The progress of an ordering study, the figures of its people, and its orders as a file."""
+"""The progress of an ordering study, the counts of its annotators, and its orders as a file."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class StudyProgress:
     """The numbers of videos and orders of a study.
 
     needed: number of orders for all videos. complete: number of videos with all orders. open:
-    number of videos that still wait for orders by annotators. The other videos are at the desk, or
-    a lead has excluded them.
+    number of videos that still wait for orders by annotators. Videos that are neither complete nor
+    open are at the desk, or a lead has excluded them.
     """
 
     videos: int
@@ -69,8 +69,8 @@ class OwnOrders:
     """The orders of one annotator.
 
     orders: number of counted orders. tau: mean Kendall's tau with the orders of other people for
-    the same videos, None if there are none. gold, right: number of answers to control orders, and
-    number of correct ones.
+    the same videos, None if no other person ordered them. gold, right: number of answers to control
+    orders, and number of correct ones.
     """
 
     orders: int = 0
@@ -80,7 +80,7 @@ class OwnOrders:
 
 
 def orders_by_annotator(study: Campaign) -> dict[int, OwnOrders]:
-    """Return the figures of each annotator with counted answers, by primary key."""
+    """Return the counts of each annotator with counted answers, by primary key."""
     found, gold = orders_of(study), _gold_by_annotator(study)
     taus = tau_with_others(found.ranks, found.task)
     figures = {}
@@ -103,10 +103,10 @@ def _gold_by_annotator(study: Campaign) -> dict[int, tuple[int, int]]:
 def orders_csv(study: Campaign) -> str:
     """Return a CSV file with a row for each caption of each counted order.
 
-    Annotators have numbers from 1 that are valid only in this file. level: the caption's level from
-    0, the most similar one by the proxy that chose the captions. value: the value of that proxy.
-    place: the caption's place on the screen, from 0. rank: the rank that the annotator gave the
-    caption, from 0.
+    Annotators have numbers from 1 that are valid only in this file. level: the caption's level;
+    the caption at level 0 is the most similar one by the proxy that chose the captions. value: the
+    value of that proxy. place: the caption's place on the screen, from 0. rank: the rank that the
+    annotator gave the caption, from 0.
     """
     found = orders_of(study)
     videos, captions = video_keys(study.benchmark), query_keys(study.benchmark)

@@ -23,7 +23,8 @@ from pooling.core.problems import Problems
 
 AUTO, TREC = "auto", "trec"
 SOURCES = (MSRVTT, MSVD, TREC)
-# The combinations of formats that can be read, each with the value of `expected` that allows it.
+# The combinations of formats that can be read, each with the value of `expected` that
+# allows it, besides `AUTO`.
 COMBINATIONS = {
     frozenset({TABLE}): TABLE,
     frozenset({MSRVTT, TABLE}): MSRVTT,
@@ -34,11 +35,13 @@ COMBINATIONS = {
     frozenset({TOPICS, QRELS}): TREC,
 }
 EXPECTED = {
-    AUTO: "a table of captions, MSRVTT_data.json with a table or list of the test videos, MSVD "
-    "captions with a list of videos, or TREC topics with qrels",
+    AUTO: "a table of captions; MSRVTT_data.json, alone or with a table of the test captions or a "
+    "list of the test videos; MSVD captions, alone or with a list of videos; or TREC topics with "
+    "qrels",
     TABLE: "one table of captions",
-    MSRVTT: "MSRVTT_data.json, and a table or list of the test videos",
-    MSVD: "MSVD captions ({video: [caption, …]}), and a list of videos",
+    MSRVTT: "MSRVTT_data.json, alone or with a table of the test captions or a list of the test "
+    "videos",
+    MSVD: "MSVD captions ({video: [caption, …]}), alone or with a list of videos",
     TREC: "TREC topics and qrels",
 }
 
@@ -63,7 +66,7 @@ def read_captions(
 
     expected: `AUTO`, `TABLE`, or one of `SOURCES`. columns: see `parse_captions`. Invalid rows are
     added to `problems`. If `problems` is None, the first invalid row raises `InvalidInput`. Raises
-    `InvalidInput` also if a file cannot be read, or if the files do not belong together.
+    also `InvalidInput` if a file cannot be read, or if the files do not belong together.
     """
     problems = problems or Problems(stop_at=1)
     by_format = _by_format(files, expected, has_columns=bool(columns))
@@ -83,8 +86,8 @@ def _by_format(
     files: Sequence[SourceFile], expected: str, *, has_columns: bool
 ) -> dict[str, SourceFile]:
     formats = [detection.format_of(file.path, file.source) for file in files]
-    # Topics need qrels. Without them, lines with an id and a text are read as a table, whose
-    # columns may have other names.
+    # Topics need qrels, so one file that looks like topics is a table. One file with `columns` is a
+    # table, too, although the names of its columns are not those that detection knows.
     if formats == [TOPICS] or (len(files) == 1 and has_columns):
         formats = [TABLE]
     by_format = dict(zip(formats, files, strict=True))
@@ -167,5 +170,5 @@ def _checked(file: CaptionsFile, problems: Problems) -> CaptionsFile:
 
 
 def _joined(*hashes: str) -> str:
-    """Return a hash of several files, different from the hash of a table with the same captions."""
+    """Return one hash for the hashes of files. A file that is read as a table has another hash."""
     return hashlib.sha256(" ".join(("captions", *hashes)).encode()).hexdigest()

@@ -113,7 +113,9 @@ def test_a_part_that_is_repeated_after_a_lost_response_is_stored_once(
     assert sent == [0, 1000, 2000]
 
 
-def test_a_token_needs_the_right_to_write_and_its_owner_the_role(url: str, folder: Path) -> None:
+def test_uploading_needs_a_token_that_may_write_and_the_role_of_a_lead(
+    url: str, folder: Path
+) -> None:
     lead, researcher = (
         make_member(name, role, of="tiny")
         for name, role in (("lena", Role.LEAD), ("rosa", Role.RESEARCHER))
@@ -125,7 +127,7 @@ def test_a_token_needs_the_right_to_write_and_its_owner_the_role(url: str, folde
     assert VideoUpload.objects.count() == 0
 
 
-def test_the_command_prints_the_files(
+def test_the_command_prints_the_names_of_the_files(
     benchmark: Benchmark, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.setenv("HEARTH_URL", url)
@@ -137,4 +139,4 @@ def test_the_command_prints_the_files(
         "other.mp4",
         "v0.mp4",
     ]
-    assert notes.endswith("2 of 3 files are sent.\n")
+    assert notes.endswith("2 of 3 files were sent.\n")

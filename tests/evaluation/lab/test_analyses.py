@@ -82,8 +82,8 @@ def test_positives_by_hand(benchmark: Benchmark) -> None:
     assert result["per_caption"] == {"original": [0, 3], "labelled": [0, 0, 2, 1]}
     # Every caption has one original positive, so the correlation with the length is undefined. By
     # the labels, the captions of 2, 3 and 5 words have 2, 3 and 2 positives. Of the three pairs of
-    # captions, one has the same order by both numbers, one has the opposite order, and one is tied.
-    # The ranks are 1 2 3 and 1.5 3 1.5, and their covariance is 0.
+    # captions, one has the same order by words and by positives, one has the opposite order, and
+    # one is tied. The ranks are 1 2 3 and 1.5 3 1.5, and their covariance is 0.
     assert result["correlations"] == {
         "original": {"spearman": None, "kendall": None},
         "labelled": {"spearman": pytest.approx(0), "kendall": pytest.approx(0)},
@@ -126,8 +126,8 @@ def test_overlap_by_hand(benchmark: Benchmark) -> None:
     (pair,) = result_of(benchmark, "overlap", depth="3", p="0.5")["pairs"]
     assert pair["runs"] == ["A", "B"]
     assert pair["overlap"] == pytest.approx(2 / 3)
-    # RBO is (1 - p) times the sum of p^(d-1) X_d / d. X_d is the number of videos that the top d of
-    # both runs contain: 0 1 2 for c0 and c1, and 1 1 2 for c2.
+    # Rank-biased overlap is (1 - p) times the sum of p^(d-1) X_d / d. X_d is the number of videos
+    # that the top d of both runs contain: 0 1 2 for c0 and c1, and 1 1 2 for c2.
     assert pair["rbo"] == pytest.approx((2 * 0.5 * (1 / 4 + 1 / 6) + 0.5 * (1 + 1 / 4 + 1 / 6)) / 3)
     assert pair["p"] == 0.5
 
@@ -135,8 +135,8 @@ def test_overlap_by_hand(benchmark: Benchmark) -> None:
 def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "leave-one-out", depth="2", measures="C@1 P@2")
     a, b = result["runs"]["A"], result["runs"]["B"]
-    # Original positives count in any case. Of the other pairs, only A has c1 with v0. Only B has c1
-    # with v2, and two pairs that are not relevant.
+    # Original positives count even if the run that ranks them is left out. Of the other pairs, only
+    # A ranks c1 with v0. Only B ranks c1 with v2, and two pairs that are not relevant.
     assert (a["pairs"], a["positives"], b["pairs"], b["positives"]) == (1, 1, 3, 1)
     assert a["all"] == {"C@1": 1, "P@2": 1}
     assert a["left_out"] == {"C@1": pytest.approx(2 / 3), "P@2": pytest.approx(5 / 6)}
@@ -151,8 +151,7 @@ def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
     many = {name: b | {"judged": share / 10} for share, name in enumerate("CDEF", 1)}
     assert warnings(result | {"runs": {"A": a, **many}}) == [
         "4 runs count as pooled systems, although only 10.0 to 40.0 % of their top "
-        f"{result['depth']} is judged. Select the other runs, or judge the pairs of these "
-        "runs."
+        f"{result['depth']} is judged. Leave these runs out, or judge their pairs."
     ]
     (warning,) = warnings(result | {"runs": {"A": a, "B": b | {"judged": 0.654}}})
     assert warning.startswith("Only 65.4 % of the top 2 of B is judged, but")
@@ -160,7 +159,8 @@ def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
 
 def test_coverage_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "coverage")
-    # All twelve pairs are judged. Five of the seven relevant ones are at rank 1.
+    # All twelve pairs are judged. Seven count as relevant: six that were judged relevant, and one
+    # original positive. Five of them are at rank 1.
     assert [
         (pool["pairs"], pool["judged"], pool["relevant"], pool["unjudged"])
         for pool in result["pools"]
@@ -181,11 +181,11 @@ def test_labels_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, "labels")
     assert (result["several"], result["disagreement"]) == (8, 1 / 8)
-    # The pairs with two labels have 16 labels, and 9 of them are relevant. The two labels that
-    # differ count in both directions.
+    # The pairs with two labels have 16 labels, and 9 of them are relevant. One pair has two
+    # different labels, which count in both orders.
     assert result["alpha"] == pytest.approx(1 - (2 / 16) / (2 * 9 * 7 / (16 * 15)))
     assert result["first_labels"]["alpha"] == result["alpha"]
-    # A label set of an older version of the code has only the counts of its file.
+    # A label set of an older version of Hearth has no stored agreement.
     LabelSet.objects.update(agreement=None)
     AnalysisResult.objects.all().delete()
     older = result_of(benchmark, "labels")
@@ -303,8 +303,8 @@ def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
     options = {"measure": "P@2", "by": "agreement", "runs": ["B"], "resamples": "100"}
     result = result_of(benchmark, "slices", **options)
     assert [(row["slice"], row["captions"], row["mean"]) for row in result["rows"]] == [
-        # v1 of c0 is in conflict now, and counts as unjudged.
         ("labels agree", 1, 0.5),
+        # The pair c0, v1 is in conflict, so it counts as unjudged.
         ("labels differ on some pair", 1, 0),
         ("no pair labelled several times", 1, 1),
     ]
@@ -317,9 +317,9 @@ def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
         benchmark, "train-overlap", measure="C@1", labels="original", resamples="100"
     )
     assert (result["split"], result["train_captions"]) == ("train", 3)
-    # A gram has five characters. One gram, "a dog", is in two of the three train captions, and all
-    # others are in one. Of the 19 grams of c2, five are in "a dog runs", and the others are in no
-    # train caption.
+    # A gram is a sequence of five characters. One gram, "a dog", is in two of the three train
+    # captions, and all others are in one. Of the 19 grams of c2, five are in "a dog runs", and the
+    # others are in no train caption.
     twice, once, never = (math.log(4 / (1 + df)) + 1 for df in (2, 1, 0))
     norm = math.hypot(twice, *[once] * 5)  # of "a dog runs"
     first_two = twice / norm
@@ -374,16 +374,16 @@ def test_wording(benchmark: Benchmark) -> None:
         ("c0", "a dog runs"),
         ("c1", "a dog"),
     ]
-    # Each of the six grams of c1 is in two captions. One of them, "a dog", is the only gram of c0.
-    # c0 has no gram of c2, so its mean similarity is half of that to c1.
+    # Each of the six grams of c1 is in one other caption. c0 has only one gram, "a dog", which c1
+    # contains and c2 does not. So the mean similarity of c0 is half of its similarity to c1.
     assert result["examples"][1]["overlap"] == pytest.approx(1 / math.sqrt(6) / 2)
     assert sum(row["captions"] for row in result["rows"]) == 6
 
 
 def test_plan_uses_the_measured_values(benchmark: Benchmark) -> None:
     question = build_question(get_analysis("plan"), benchmark, {"seconds": "7.2", "money": "10"})
-    # The judgments have twelve pairs of three captions. No pair has two labels, so the disagreement
-    # is the default.
+    # Twelve pairs of three captions were judged, four per caption. No pair has two labels, so the
+    # disagreement is the default.
     assert (question.options["pairs"], question.options["disagreement"]) == (4, 0.05)
     assert question.options["sources"] == {
         "pairs": "measured",
@@ -424,16 +424,16 @@ def test_plan_by_video(two_per_video: Benchmark) -> None:
     result = result_of(two_per_video, "plan", **goal)
     assert (result["unit"], result["sources"]["design_effect"]) == ("videos", "measured")
     # The differences of the two captions of each video are 1 1, 1 1, -1 -1 and 0 0. So psi, the
-    # share of captions that differ, is 3/4, and the mean is 1/4. By video, the deviations from the
-    # mean have the sums 3/2, 3/2, -5/2 and -1/2, and 11 is the sum of their squares. The design
-    # effect is 11 * 4/3 / 8, divided by the variance 5.5 / 7.
+    # share of captions with a difference, is 3/4, and the mean is 1/4. By video, the deviations
+    # from the mean have the sums 3/2, 3/2, -5/2 and -1/2, and 11 is the sum of their squares. The
+    # design effect is 11 * 4/3 / 8, divided by the variance 5.5 / 7.
     pilot = result["pilots"][0]
     assert (pilot["design"], pilot["formula"]) == ("paired", "connor")
     assert (pilot["discordant"], pilot["pilot_difference"]) == (3 / 4, 1 / 4)
     assert pilot["design_effect"] == pytest.approx(7 / 3)
     assert (pilot["captions_per_video"], pilot["icc"]) == (2, pytest.approx(4 / 3))
-    # The plan needs (1.960 √(3/4) + 0.842 √(11/16))² / (1/4)² = 91.8 independent captions. Times
-    # the design effect 7/3, these are 214.2.
+    # The plan needs (1.960 √(3/4) + 0.842 √(11/16))² / (1/4)² = 91.8 independent captions.
+    # Multiplied by the design effect 7/3, this is 214.2.
     row = next(row for row in result["rows"] if row["difference"] == 1 / 4)
     assert (row["captions"], row["videos"], row["single_captions"]) == (215, 108, 92)
     single = result["single"][0]
@@ -475,8 +475,8 @@ def test_plan_by_caption(two_per_video: Benchmark) -> None:
     assert "videos" not in [column.key for column in tables["plan"].columns]
 
 
-def test_plan_of_equal_runs(two_per_video: Benchmark, tmp_path: Path) -> None:
-    """No plan is possible if no score varies. The page shows the reason."""
+def test_no_plan_if_no_score_varies(two_per_video: Benchmark, tmp_path: Path) -> None:
+    """Both runs are wrong for all captions. The page shows the reason."""
     analysis = get_analysis("plan")
     for system, other in (("C", "v1"), ("D", "v2")):
         wrong = {f"c{n}": ["v0" if n % 4 else other] for n in range(8)}
@@ -504,8 +504,8 @@ def test_sub_samples_by_video(two_per_video: Benchmark) -> None:
     assert rows[0]["deviation"] == pytest.approx(math.sqrt(1 / 4), abs=0.01)
     assert rows[2]["deviation"] == pytest.approx(math.sqrt(1 / 4 / 2), abs=0.01)
     # The differences by video are 1, 1, -1 and 0. Their variance is 11/16, and their mean square is
-    # 12/16. The smallest significant difference uses the mean square, divided by the two videos of
-    # a sample.
+    # 12/16. The smallest significant difference is computed from the mean square, divided by 2, the
+    # number of videos in a sample.
     pair = result["pairs"][-1]
     assert (pair["size"], pair["difference"]) == (4, 1 / 4)
     assert pair["smallest"] == pytest.approx(1.96 * math.sqrt(3 / 4 / 2), abs=0.01)
@@ -517,7 +517,7 @@ def test_sub_samples_by_video(two_per_video: Benchmark) -> None:
     assert "whole videos with 2.0 captions each" in analysis.tables(result)[0].note
 
 
-def test_the_plan_is_computed_with_the_requested_options(
+def test_the_plan_uses_the_rates_that_were_measured_when_it_was_requested(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluation.lab.analyses.plan.measured_rates", lambda _: {"seconds": 3.1})
@@ -620,8 +620,8 @@ def test_viewed_analyses_are_recomputed(benchmark: Benchmark, tmp_path: Path) ->
 
     assert renew_analyses() == 0
     age()
-    # An analysis that was opened with options is computed with the defaults. "originals" is also
-    # computed, because the benchmark's page shows it.
+    # "overlap" was opened with options, and is now computed with the default options. "originals"
+    # is also computed, because the benchmark's page shows it.
     assert (renew_analyses(), renew_analyses()) == (2, 0)
     begun = [job.params["analysis"] for job in Job.objects.order_by("pk")]
     assert sorted(begun) == ["originals", "overlap"]
@@ -629,7 +629,7 @@ def test_viewed_analyses_are_recomputed(benchmark: Benchmark, tmp_path: Path) ->
     assert renew_analyses() == 0
     age()
     assert (renew_analyses(), renew_analyses()) == (3, 0)
-    # The outdated first job is still done, and its result contains the new run.
+    # The jobs that were begun before run C arrived still run, and their results contain run C.
     for job in Job.objects.all():
         run_job(job.pk)
     runs = AnalysisResult.objects.filter(kind="overlap").first()
@@ -675,7 +675,7 @@ def test_saturation_shows_a_warning(
     make_draft(benchmark=benchmark, by=OPERATOR)
     options = {"measures": "C@1", "runs": ["A"], "labels": "draft"}
     result = analyse(question=build_question(get_analysis("scores"), benchmark, options)).result
-    # All pairs are in conflict, so only the original positives count: one of three is correct.
+    # All pairs are in conflict, so only the original positives count.
     assert result["disagreement"] == 1
     # Error rates cannot be estimated from two labels that always differ.
     assert [(row["noise"], row["saturated_by"]) for row in result["rows"]] == [(None, None)]
@@ -716,7 +716,8 @@ def test_the_maximum_of_rank_resamples_is_in_the_note(benchmark: Benchmark) -> N
 
 def test_slices_are_compared_and_corrected_together(benchmark: Benchmark, tmp_path: Path) -> None:
     result = result_of(benchmark, "slices", measure="P@2", by="positives", bins="3")
-    # Only the slice of two captions can be compared: A is better by 1/2 on both.
+    # Only the slice "up to 2" can be compared, because it has two captions. A is better by 1/2 on
+    # both.
     (row,) = result["differences"]
     assert (row["slice"], row["first"], row["second"]) == ("up to 2", "A", "B")
     assert (row["difference"], row["p_randomisation"], row["p_holm"]) == (1 / 2, 1 / 2, 1 / 2)
@@ -731,12 +732,13 @@ def test_history_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
     by_run = {
         name: [row["score"] for row in result["scores"] if row["run"] == name] for name in "AB"
     }
-    # The scores are computed after 0, 3, 6, 9 and 12 labels. Pairs are judged in the order of their
-    # numbers, so the third is c0 with v2, the sixth c1 with v1, and the ninth c2 with v0.
+    # The scores are computed after 0, 3, 6, 9 and 12 labels. Pairs were judged in the order of
+    # captions and videos, so the third is c0 with v2, the sixth c1 with v1, and the ninth c2 with
+    # v0.
     assert by_run["A"] == [pytest.approx(third / 3) for third in (1, 1, 2, 2, 3)]
     assert by_run["B"] == [pytest.approx(third / 3) for third in (1, 2, 2, 2, 3)]
     assert [row["labels"] for row in result["agreement"]] == [0, 3, 6, 9, 12]
-    # A has the score 1 only with all labels. The final order is a tie, as it is from six labels on.
+    # A has the score 1 only with all labels. A and B are tied from six labels on.
     assert [(row["what"], row["labels"]) for row in result["settled"]] == [
         ("within 5 points", 12),
         ("within 2 points", 12),
@@ -748,7 +750,7 @@ def test_history_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
     add_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
     now = build_question(get_analysis("history"), benchmark, {})
     assert now.key != key
-    # A label that arrived after the question is in the result and in its inputs.
+    # A label that arrives after the question was built and before the computation is in the result.
     found = analyse(question=before)
     assert found.result["agreement"][-1]["labels"] == 13
     assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.fingerprint)
@@ -793,8 +795,8 @@ def test_labels_that_arrive_during_an_analysis_are_not_in_its_result(
 
 def test_labels_from_captions(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "matching", threshold="1", measures="C@1")
-    # Three of the twelve judged pairs are original positives, and so are three of the seven
-    # positives.
+    # Twelve pairs are judged, and seven are positives. The three original positives are left out of
+    # both numbers.
     assert (result["pairs"], result["relevant"]) == (9, 4)
     # No two captions are equal.
     assert result["curve"][-1]["labelled"] == 0
@@ -807,7 +809,7 @@ def test_too_few_pairs_to_choose_a_similarity(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "matching", measures="C@1")
     assert (result["threshold"], result["choosing"], result["reporting"]) == (1, None, None)
     (warning,) = ANALYSES["matching"].warnings(result)
-    assert "At least one half of the videos has no pair that was judged relevant." in warning
+    assert "in at least one of them annotators judged no pair relevant" in warning
 
 
 WORDS = ["red car", "blue boat", "dog runs", "cat sleeps", "man sings", "girl reads"]
@@ -816,8 +818,8 @@ WORDS = ["red car", "blue boat", "dog runs", "cat sleeps", "man sings", "girl re
 def make_couples(tmp_path: Path, misleading: set[int]) -> Benchmark:
     """Import twelve videos with two captions each. Two videos with the same texts are a couple.
 
-    Both videos of a couple are labelled as relevant to all its captions, and other videos as not
-    relevant. Between `misleading` videos, the labels are inverted.
+    Both videos of a couple are labelled as relevant to all captions of the couple, and other videos
+    as not relevant. The label is inverted if the caption's video and the video are `misleading`.
     """
     captions = [
         (f"c{video}-{place}", f"the {WORDS[video // 2]} {'today' * place}", f"v{video}")
@@ -845,7 +847,7 @@ def test_the_reporting_half_does_not_influence_the_choice(tmp_path: Path) -> Non
     reported = np.flatnonzero(~split_in_half(12, rng=np.random.default_rng(1)).choosing)
     twelve_videos = make_couples(tmp_path, {*reported.tolist()})
     result = result_of(twelve_videos, "matching", measures="C@1", seed="1")
-    # The reporting half would choose the lowest similarity.
+    # On the reporting half, the lowest similarity has the highest F1.
     assert result["choosing"]["f1"] == 1
     assert result["threshold"] == 0.1
     assert max(result["curve"], key=lambda row: row["f1"])["threshold"] == 0.02
@@ -860,8 +862,8 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
     for name, part in (("choosing", choosing), ("reporting", ~choosing)):
         half = result[name]
         assert (half["videos"], half["captions"]) == (6, 12)
-        # Each caption has pairs with the five other videos of its half. The two videos of a couple
-        # match each other.
+        # Each caption has pairs with the five other videos of its half. If both videos of a
+        # couple are in the half, the two captions of each match the other video.
         couples = sum(part[video] and part[video + 1] for video in range(0, 12, 2))
         assert (half["pairs"], half["relevant"]) == (60, 4 * couples)
         assert couples > 0
@@ -880,9 +882,9 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
         "All other figures",
     ]
     assert scores.note.startswith(
-        "Scores are over the 12 captions of the 6 videos that were not used"
+        "Scores are means over the 12 captions of the 6 videos that were not used"
     )
-    # Another seed makes other halves. A similarity from the form needs no halves.
+    # Another seed makes other halves. If a similarity is entered, there are no halves.
     assert result_of(twelve_videos, "matching", seed="2") != result
     entered = result_of(twelve_videos, "matching", threshold="0.5")
     assert (entered["choosing"], entered["pairs"]) == (None, 24 * 11)
@@ -922,7 +924,7 @@ def test_the_stopping_rule_by_hand(benchmark: Benchmark, tmp_path: Path) -> None
 
 
 def test_the_stopping_rule_of_a_running_campaign_uses_complete_captions(tmp_path: Path) -> None:
-    """Judging in random order shows no warning. Captions that still need labels do not count."""
+    """Random order causes no warning. Captions that still need labels are left out."""
     campaign = make_campaign(tmp_path, captions=6, videos=2)
     for assignment in claim(campaign, make_annotator("ann"), 5):
         submit(assignment, 1)
@@ -956,7 +958,7 @@ def test_without_a_complete_caption_there_is_no_stopping_rule(tmp_path: Path) ->
     assert [table.name for table in analysis.tables(result)] == ["settled", "scores", "agreement"]
 
 
-def test_an_order_by_rank_shows_a_warning(tmp_path: Path) -> None:
+def test_after_judging_by_rank_the_stopping_rule_draws_an_order(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=2, videos=2, priority=Priority.RANK)
     for assignment in claim(campaign, make_annotator("ann"), 4):
         submit(assignment, 1)
@@ -1082,7 +1084,9 @@ def test_a_failed_analysis_is_not_restarted_automatically(
     assert 'hx-trigger="load"' not in page
 
 
-def test_the_list_names_the_paper_of_each_analysis(benchmark: Benchmark, client: Client) -> None:
+def test_the_list_names_the_source_of_each_analysis_that_has_one(
+    benchmark: Benchmark, client: Client
+) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
     body = client.get("/benchmarks/tiny/analyses/").content.decode()
     sources = [analysis.source for analysis in ANALYSES.values() if analysis.source]
@@ -1171,7 +1175,7 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
     add_proxy(tmp_path, captions, np.zeros((5, 4)), "none")
     analysis = get_analysis(name)
     by_default = build_question(analysis, captions, {})
-    # The result names the unit, so that both requests find the same stored result.
+    # The options contain the unit, so a request with this unit finds the same stored result.
     assert by_default.options["unit"] == "videos"
     assert by_default.key == build_question(analysis, captions, {"unit": "videos"}).key
     assert by_default.inputs.clusters("auto").tolist() == [0, 1, 2, 3, 0]

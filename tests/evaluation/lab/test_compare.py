@@ -495,7 +495,7 @@ def test_the_command_prints_text(benchmark: Benchmark, capsys: Any) -> None:
     sha256 = benchmark.label_sets.get().sha256[:12]
     assert lines[0] == f"labels: 1.0.0, sha256 {sha256}   code: {code_version()}"
     assert lines[3:] == [
-        "2 captions; rank of the first positive in each run, by original positives → labels",
+        "2 captions; rank of the first positive in each run: by original positives → by labels",
         "c1  A 2 → 1  B 1 → 1  a dog runs",
         "c0  A 1 → 1  B 3 → 1  a dog",
     ]

@@ -346,7 +346,7 @@ def test_settings_show_whether_the_page_is_public_and_webhooks_exist(
     assert "Uploads for scoring" not in text_of(lead, "/benchmarks/tiny/runs/")
     make_public(benchmark)
     make_webhook("https://example.org/hook")
-    assert shows("Public page on · open to everyone", "Webhooks 1 webhook ·")
+    assert shows("Public page on · everyone can see it without an account", "Webhooks 1 webhook ·")
     assert "Uploads for scoring" in text_of(lead, "/benchmarks/tiny/runs/")
     # Uploads can still wait for a lead after the page has been closed.
     PublicPage.objects.update(opened_at=None)

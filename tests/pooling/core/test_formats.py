@@ -267,15 +267,15 @@ def test_bad_topics_and_qrels_are_refused_with_their_lines(tmp_path: Path) -> No
         (
             ["a_1\nb_2\n"],
             AUTO,
-            "These files cannot be read: f0 (list of videos). Expected: a table of captions, "
-            "MSRVTT_data.json with a table or list of the test videos, MSVD captions with a list "
-            "of videos, or TREC topics with qrels.",
+            "These files cannot be read: f0 (list of videos). Expected: a table of captions; "
+            "MSRVTT_data.json, alone or with a table of the test captions or a list of the test "
+            "videos; MSVD captions, alone or with a list of videos; or TREC topics with qrels.",
         ),
         (
             [TEST_1KA],
             "msrvtt",
-            "These files cannot be read: f0 (table of captions). Expected: MSRVTT_data.json, and a "
-            "table or list of the test videos.",
+            "These files cannot be read: f0 (table of captions). Expected: MSRVTT_data.json, "
+            "alone or with a table of the test captions or a list of the test videos.",
         ),
         ([""], AUTO, "f0: the file is empty"),
         (['{"a": {}}'], AUTO, "f0: 'videos' is not a list of objects"),

@@ -169,11 +169,11 @@ def warnings(result: LeaveOneOutResult) -> list[str]:
     if len(low) > WARNINGS_MAX:
         return [
             f"{len(low)} runs count as pooled systems, although only {min(low.values()):.1f} to "
-            f"{max(low.values()):.1f} % of their top {depth} is judged. Select the other runs, or "
-            "judge the pairs of these runs."
+            f"{max(low.values()):.1f} % of their top {depth} is judged. Leave these runs out, or "
+            "judge their pairs."
         ]
     return [
         f"Only {share:.1f} % of the top {depth} of {name} is judged, but it counts as a pooled "
-        "system. Select the other runs, or judge its pairs."
+        "system. Leave this run out, or judge its pairs."
         for name, share in low.items()
     ]

@@ -1,4 +1,4 @@
-"""Tables, chart and warning of the labels from matching captions."""
+"""Tables, chart and warning of the analysis `matching`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ BY = {"original": ORIGINAL_POSITIVES, "matched": "Matched captions", "labelled":
 
 
 TOO_FEW = (
-    "At least one half of the videos has no pair that was judged relevant. Therefore no similarity "
-    "can be chosen on one half and tested on the other, and only equal captions match. To compare "
-    "similar captions, enter a similarity."
+    "The videos were split into two halves, and in at least one of them annotators judged no pair "
+    "relevant, apart from the original positives. Therefore no similarity can be chosen on one "
+    "half and tested on the other, and only equal captions match. To match similar captions, too, "
+    "enter a similarity."
 )
 
 
 class QualityFigures(TypedDict):
-    """Precision, recall and F1 of the labels from matching captions; the keys of `CURVES`."""
+    """Precision, recall and F1 of the labels from matching captions, as in `CURVES`."""
 
     precision: float | None
     recall: float
@@ -38,7 +39,8 @@ class QualityFigures(TypedDict):
 class CurveRow(QualityFigures):
     """The quality at one threshold.
 
-    labelled: number of matching pairs. correct: number of those that annotators judged relevant.
+    labelled: number of matching pairs, which therefore count as relevant. correct: how many of them
+    annotators judged relevant.
     """
 
     threshold: float
@@ -56,7 +58,7 @@ class HalfRow(QualityFigures):
 
 
 class MatchingScore(TypedDict):
-    """The score of a run by the original positives, matching captions and annotators."""
+    """Three scores of a run: by original positives, by matching captions and by annotators."""
 
     run: str
     measure: str
@@ -68,7 +70,7 @@ class MatchingScore(TypedDict):
 class CurveFigures(TypedDict):
     """The quality by threshold, and the chosen threshold.
 
-    pairs, relevant: number of compared pairs, and of those that annotators judged relevant.
+    pairs: number of compared pairs. relevant: how many of them annotators judged relevant.
     """
 
     pairs: int
@@ -78,7 +80,7 @@ class CurveFigures(TypedDict):
 
 
 class MatchingResult(CurveFigures):
-    """The quality of labels from matching captions, and the scores by them.
+    """The quality of labels from matching captions, and the scores of runs by these labels.
 
     choosing, reporting: the two halves; null if the threshold was not chosen on a half.
     """
@@ -114,7 +116,8 @@ def _halves_table(result: MatchingResult) -> list[Table]:
             [{"used": PARTS["choosing"], **choosing}, {"used": PARTS["reporting"], **reporting}],
             note="Each video is in one half with all its captions. A pair is left out here if "
             "its caption and its video are in different halves. The figures of the first row "
-            "are too high, because the similarity was chosen for a high F1 on these pairs.",
+            "tend to be too high, because the similarity with the highest F1 on these pairs was "
+            "chosen.",
         )
     ]
 
@@ -122,11 +125,11 @@ def _halves_table(result: MatchingResult) -> list[Table]:
 def _caption_note(result: MatchingResult) -> str:
     reporting = result["reporting"]
     if reporting is None:
-        return "Scores are over all captions. The similarity was not chosen on these labels."
+        return "Scores are means over all captions. The similarity was not chosen by the labels."
     return (
-        f"Scores are over the {reporting['captions']:,} captions of the {reporting['videos']:,} "
-        "videos that were not used to choose the similarity. The ranked lists contain the videos "
-        "of both halves."
+        f"Scores are means over the {reporting['captions']:,} captions of the "
+        f"{reporting['videos']:,} videos that were not used to choose the similarity. The "
+        "ranked lists contain the videos of both halves."
     )
 
 

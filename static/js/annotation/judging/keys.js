@@ -1,4 +1,4 @@
-// The keyboard. The page contains the annotator's choice of keys.
+// The keyboard. The annotator has chosen the key for each action, and the page contains this choice.
 
 const MOVES_SLIDER = new Set([
   "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown",
@@ -11,7 +11,7 @@ export function listenToKeys({ bindings, actions, isBlocked }) {
     if (isBlocked() || event.isComposing || isChord(event)) return;
     if (belongsToField(event)) return;
     const isButton = event.target.closest("button, a, summary");
-    // Space and Enter press a focused button, but only once while the key is held down.
+    // The browser uses Space and Enter on a focused button or link, but only once while the key is held down.
     if (isButton && (event.key === " " || event.key === "Enter")) {
       if (event.repeat) event.preventDefault();
       return;
@@ -23,7 +23,7 @@ export function listenToKeys({ bindings, actions, isBlocked }) {
   });
 }
 
-// Text fields keep every key. A slider keeps only the keys that move it.
+// All fields except sliders keep every key. A slider keeps only the keys that move it.
 function belongsToField({ key, target }) {
   const field = target.closest("input, textarea, select");
   return field !== null && (field.type !== "range" || MOVES_SLIDER.has(key));
@@ -34,8 +34,8 @@ function nameOf({ key }) {
   return key.length === 1 ? key.toLowerCase() : key;
 }
 
-// Chords belong to the browser or screen reader. Some keyboards type [ and ] with AltGr, which counts
-// as Ctrl and Alt.
+// Keys that are pressed together with Ctrl, Alt or Meta belong to the browser or screen reader. AltGr is
+// allowed, because some keyboards type [ and ] with it. Browsers report it as Ctrl and Alt.
 function isChord(event) {
   if (event.metaKey) return true;
   return (event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph");

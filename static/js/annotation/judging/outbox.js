@@ -1,18 +1,19 @@
-// Unsent answers. They are stored before they are sent, so that none is lost by a reload, a crash or
-// an hour offline. Each has its own UUID, so that an answer that is sent twice counts once.
+// Unsent answers. They are also stored in the browser, so that none is lost by a reload, a crash or a
+// day offline. Each has its own UUID, so that an answer that is sent twice counts once.
 
 import { AnswerStore } from "./store.js";
 
 const RETRY_SECONDS = [1, 2, 5, 10, 30];
-// Answers with these statuses are sent again, unless the server has kept them. Any other status from 400 to 499 is final.
+// If the server responds with one of these statuses, the answer is sent again, unless the response contains
+// `kept`. Any other status from 400 to 499 is final.
 const LATER = new Set([401, 403, 408, 425, 429]);
 
 export class Outbox {
-  // `onChange()` is called when the number of `unsent` answers changes. `onRefused(answer, detail)` is
-  // called when the server refuses an answer, or keeps it without counting it. `onCaughtUp()` is
-  // called when all are sent after some were delayed or refused. `onGuideline(version, campaign)` is
-  // called when the server accepts an answer, with the current version of the guidelines and the
-  // campaign of the answer.
+  // `onChange()` is called when the number of `unsent` answers may have changed. `onRefused(answer, detail)`
+  // is called when the server refuses an answer, or keeps it without counting it. `onCaughtUp()` is called
+  // when no answer is left, if some had been delayed or refused. `onGuideline(version, campaign)` is called
+  // when the server accepts an answer, with the current version of the guidelines and the campaign of the
+  // answer.
   constructor({ server, owner, onChange, onRefused, onCaughtUp, onGuideline }) {
     Object.assign(this, { server, owner, onChange, onRefused, onCaughtUp, onGuideline });
     this.store = new AnswerStore();
@@ -22,7 +23,7 @@ export class Outbox {
     this.isBehind = false;
     this.failures = 0;
     this.isStored = true;
-    // The annotator may have signed in again in another window or tab.
+    // The server may be reachable again, or the annotator may have signed in in another window or tab.
     window.addEventListener("online", () => this.retryNow());
     window.addEventListener("focus", () => this.retryNow());
     document.addEventListener("visibilitychange", () => this.retryNow());
@@ -43,9 +44,10 @@ export class Outbox {
     this.send();
   }
 
-  // Send `body` to `url` with a new UUID as its `client_key`. `item` is stored with the answer, to show
-  // the pair again with the response. `campaign` is the campaign of the answer. `countsIn` is the campaign
-  // whose count the answer raises; null in training and for a correction.
+  // Send `body` to `url` with a new UUID as its `client_key`. `item` is stored with an answer of the
+  // training, so that after a reload the page can show the pair again with the server's feedback. `campaign`
+  // is the campaign of the answer. `countsIn` is the campaign whose count the answer raises; null in training
+  // and for a correction.
   add(url, body, { item = null, countsIn = null, campaign = null } = {}) {
     const client_key = crypto.randomUUID();
     const answer = {
@@ -65,7 +67,7 @@ export class Outbox {
     return answer;
   }
 
-  // Return the final response to an unsent answer.
+  // Return a promise of the response after which an unsent answer is not sent again.
   response(answer) {
     return new Promise((resolve) => {
       this.listeners.set(answer.client_key, resolve);
@@ -107,7 +109,7 @@ export class Outbox {
     this.timer = setTimeout(() => this.send(), pause * 1000);
   }
 
-  // Return whether the server has stored the answer or has finally refused it.
+  // Return whether the answer need not be sent again, because it was accepted or its refusal is final.
   async sendOne(answer) {
     const response = await this.server.post(answer.url, answer.body);
     const { status, detail, isSignedOut } = response;
@@ -122,7 +124,7 @@ export class Outbox {
     return isAccepted || isRefused;
   }
 
-  // Remove the oldest answer, which no longer needs to be sent.
+  // Remove `answer`, the oldest one, and pass on the response to the code that waits for it.
   forget(answer, response) {
     this.unsent.shift();
     this.store.delete(answer.client_key);
@@ -131,8 +133,8 @@ export class Outbox {
   }
 }
 
-// Return whether the server would refuse the answer again. It keeps some refused answers without counting
-// them, and sends `kept` with those.
+// Return whether a refusal is final, so that the answer is not sent again. The server keeps some refused
+// answers without counting them. Its response to such an answer contains `kept`.
 function isFinalRefusal({ status, body }) {
   return status >= 400 && status < 500 && (body.kept === true || !LATER.has(status));
 }

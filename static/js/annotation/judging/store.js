@@ -1,5 +1,5 @@
-// Unsent answers in the browser's IndexedDB. They survive a reload, a crash and a day offline. Some
-// private windows have no IndexedDB. Then answers are not stored.
+// Unsent answers in the browser's IndexedDB. They survive a reload, a crash and a day offline. In
+// a private window without IndexedDB, answers are not stored.
 
 export class AnswerStore {
   async open() {

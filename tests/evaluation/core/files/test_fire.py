@@ -87,7 +87,7 @@ def test_captions_with_the_same_text_are_one_entry() -> None:
     )
 
 
-def test_a_caption_that_was_not_pooled_has_the_system_of_an_equal_caption() -> None:
+def test_responses_to_an_unpooled_pair_have_the_first_system_of_the_equal_captions() -> None:
     annotation = merged(outcome(1, [1, 1]), outcome(1, [1], ("CE",)))
     assert annotation.models == ["CE", "CE", "CE"]
     assert merged(outcome(1, [1, 1]), outcome(1, [1])).models == []
@@ -96,15 +96,17 @@ def test_a_caption_that_was_not_pooled_has_the_system_of_an_equal_caption() -> N
 @pytest.mark.parametrize(
     ("outcomes", "label"),
     [
-        # If equal captions contradict each other, the majority of all responses counts.
+        # If the labels of equal captions contradict each other, the majority of all responses
+        # counts.
         ([outcome(1, [1]), outcome(0, [0, 0])], "irrelevant"),
         ([outcome(1, [1]), outcome(0, [0])], None),
-        # Unsettled captions do not count against settled ones.
+        # If the pair of one caption has no label, that of the other caption counts.
         ([outcome(1, [1]), outcome(None, [0])], "relevant"),
         ([outcome(None, [1]), outcome(None, [1])], None),
-        # A ruling counts for all captions of the text.
+        # A ruling counts for all captions of the text. Contradicting rulings give no label.
         ([outcome(1, [1], ruled=True), outcome(0, [0, 0, 0])], "relevant"),
         ([outcome(1, [1], ruled=True), outcome(0, [0], ruled=True)], None),
+        # 1 and 2 are both relevant.
         ([outcome(2, [2]), outcome(1, [1])], "relevant"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Coverage of the intervals of estimated accuracies, by simulation."""
+"""Intervals of estimated accuracies: their coverage in simulations, their width and memory."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_more_labels_make_intervals_narrower() -> None:
     assert widths[1] < 0.6 * widths[0]
 
 
-def test_memory_does_not_grow_with_the_number_of_items() -> None:
+def test_memory_stays_below_ten_megabytes() -> None:
     peaks = []
     for items in (2_000, 10_000):
         model, _ = simulate(2, items, 60)
@@ -66,7 +66,9 @@ def test_memory_does_not_grow_with_the_number_of_items() -> None:
     assert max(peaks) < 10_000_000
 
 
-def test_the_size_of_blocks_hardly_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_blocks_of_resamples_hardly_changes_the_intervals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     model, _ = simulate(3, 400, 6)
     intervals = []
     for cells in (1, 1 << 20):
@@ -75,8 +77,8 @@ def test_the_size_of_blocks_hardly_matters(monkeypatch: pytest.MonkeyPatch) -> N
     assert intervals[0] == pytest.approx(intervals[1], abs=1e-4)
 
 
-def test_higher_confidence_is_wider_and_annotators_without_errors_are_not_certain() -> None:
-    # Three annotators who always agree have the interval of 60 correct labels of 60.
+def test_annotators_who_always_agree_have_an_interval_which_grows_with_confidence() -> None:
+    # The interval of each annotator is that of 60 correct labels out of 60.
     items = np.repeat(np.arange(60), 3)
     labels = np.repeat(np.arange(60) % 2, 3)
     model = dawid_skene(items, np.tile(np.arange(3), 60), labels, 2).model
@@ -88,7 +90,7 @@ def test_higher_confidence_is_wider_and_annotators_without_errors_are_not_certai
     assert (wide < low).all()
 
 
-def test_grades_have_intervals() -> None:
+def test_accuracies_on_a_scale_of_three_labels_have_intervals() -> None:
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 3, 300)
     labels = np.where(rng.random((300, 3)) < 0.9, truth[:, None], rng.integers(0, 3, (300, 3)))
