@@ -326,14 +326,21 @@ def _no_secret_in_logs(secrets_in_logs: SecretsInLogs) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
-    """Reset the counts of throttles and rate limits, and the cached figures."""
+    """Reset the counts of throttles and rate limits, the cached figures, and the metrics.
+
+    The page of metrics has a line for each view and range of times. With the lines of all earlier
+    tests, it would take half a second.
+    """
     from django.core.cache import caches
 
     from config.requests.throttles import PERMITS
+    from config.shared.metrics import REQUEST_SECONDS, RESPONSES
 
     for name in settings.CACHES:
         caches[name].clear()
     PERMITS.clear()
+    REQUEST_SECONDS.clear()
+    RESPONSES.clear()
 
 
 # --- Browser --------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ class OrderingForm(forms.Form):
 
     proxy = forms.ChoiceField(
         label="Proxy",
-        help_text="Its values choose five captions of each video. Annotators do not see it.",
+        help_text="By its values, five captions of the benchmark are chosen for each video. "
+        "Annotators do not see it.",
     )
     videos = number_field("Videos", 100, min_value=1, max_value=VIDEOS_MAX)
     labels_each = number_field(
@@ -32,10 +33,13 @@ class OrderingForm(forms.Form):
         help_text="Each order comes from a different annotator. Wray et al. (2021) used three.",
     )
     levels = forms.ChoiceField(
-        label="Quartiles of",
+        label="Quartiles over",
         choices=[
-            (Levels.CAPTIONS, "The captions, as in the paper: values can be equal"),
-            (Levels.VALUES, "The different values: no two captions have equal values"),
+            (
+                Levels.CAPTIONS,
+                "All captions, as in Wray et al. (2021): some of the five can have equal values",
+            ),
+            (Levels.VALUES, "The different values: the five captions have five different values"),
         ],
         initial=Levels.CAPTIONS,
         widget=forms.RadioSelect,

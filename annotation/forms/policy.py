@@ -48,7 +48,7 @@ class PolicyForm(forms.Form):
         help_text="All annotators: every annotator of this benchmark.",
     )
     ceiling_percent = percent_field(
-        "Maximum share per annotator (%)",
+        "Maximum share of the pairs per annotator (%)",
         100,
         "Limits the influence of one person. 100: no limit.",
         min_value=Decimal("0.01"),
@@ -57,7 +57,8 @@ class PolicyForm(forms.Form):
     gate_last = number_field(
         "Last training answers that count",
         0,
-        help_text="For example, 18 of the last 20. 0: no training. A lead can admit an annotator.",
+        help_text="For example, 18 of the last 20. 0: no training. A lead can also admit "
+        "annotators who have not met the requirement.",
     )
     gold_percent = percent_field(
         "Control pairs among assigned pairs (%)",
@@ -155,7 +156,7 @@ class PolicyForm(forms.Form):
     def _entry_fieldset(self) -> Fieldset:
         return Fieldset(
             "Entry requirement",
-            "Annotators first train on items whose correct answers are shown.",
+            "Annotators first train on items. The correct answer is shown after their own.",
             [self["gate_right"], self["gate_last"]],
             is_collapsed=True,
         )

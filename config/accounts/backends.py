@@ -6,11 +6,20 @@ from typing import Any
 
 from allauth.account.auth_backends import AuthenticationBackend
 
+from config.accounts.models import User
 from config.accounts.policies import can_sign_in
+from config.shared.prepared import Given, Prepared
+
+user_by_pk = Prepared(lambda: User.objects.filter(pk=Given("pk")))
 
 
 class SignInBackend(AuthenticationBackend):
     """The only backend that checks passwords, so that `can_sign_in` applies everywhere."""
+
+    def get_user(self, user_id: Any) -> User | None:
+        """Return the account of a session, or None if it does not exist or may not sign in."""
+        user: User | None = user_by_pk.first(pk=user_id)
+        return user if user is not None and can_sign_in(user) else None
 
     def user_can_authenticate(self, user: Any) -> bool:
         return can_sign_in(user)

@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
 from django.db.models.functions import Now
+
+from config.shared.prepared import Given, Prepared
+
+session_by_key = Prepared(
+    lambda: Session.objects.filter(session_key=Given("key"), expire_date__gt=Now())
+)
 
 
 class SessionStore(db.SessionStore):
     """A session that expires at the same time on all web servers, even if a clock is slow."""
 
     def _get_session_from_db(self) -> Any:
-        found = self.model.objects.filter(session_key=self.session_key, expire_date__gt=Now())
-        session = found.first()
+        session = session_by_key.first(key=self.session_key)
         if session is None:
             self._session_key = None
         return session

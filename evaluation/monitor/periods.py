@@ -32,7 +32,7 @@ def answers_chart(figures: OwnFigures) -> Chart | None:
     series = [Series("bar-labelled", "labels", counted)]
     if any(others):
         series.append(Series("bar-original", "control pairs and surplus", others))
-    return _chart(figures, "Answers per {period}", series)
+    return _chart(figures, "Number of answers, by {period}", series)
 
 
 def gold_chart(figures: OwnFigures) -> Chart | None:

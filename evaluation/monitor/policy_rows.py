@@ -83,7 +83,7 @@ def study_policy_rows(study: Campaign) -> list[tuple[str, str]]:
     """Return the names and values of the settings of an ordering study."""
     return [
         ("Captions chosen by", str(study.proxy)),
-        ("Quartiles of", QUARTILES[Levels(study.levels)]),
+        ("Quartiles over", QUARTILES[Levels(study.levels)]),
         ("Orders per video", str(study.labels_each)),
         ("Seed", str(study.seed)),
         *_changeable(study),

@@ -56,8 +56,9 @@ class PoolForm(forms.Form):
         min_value=1,
         max_value=SIMILAR_MAX,
         required=False,
-        help_text="Pool each caption with the original positives of this number of texts that "
-        "share its rare words. The preview then runs as a job, because it takes up to a minute.",
+        help_text="For each caption, also pool the original positives of the captions with the "
+        "most similar texts: this number of texts. Texts are similar if they share rare words. The "
+        "preview then runs as a job, because it takes up to a minute.",
     )
     similar_from = forms.FloatField(
         label="Lowest similarity",
@@ -85,9 +86,9 @@ class PoolForm(forms.Form):
         min_value=1,
         max_value=2**31 - 1,
         required=False,
-        help_text="If there are more new pairs, the pool keeps those that most systems rank, then "
-        "those with the best rank in any run, then those with the highest value by the proxy. "
-        "The seed decides between equal pairs.",
+        help_text="If there are more new pairs, the pool keeps those that the largest number of "
+        "systems rank. Among pairs with equal numbers, the best rank in any run decides, then the "
+        "value by the proxy if one is selected, and then the seed.",
     )
     rate = forms.FloatField(
         label="Cost per hour",

@@ -204,8 +204,9 @@ class MatrixForm(forms.Form):
     keys = forms.FileField(
         label="Keys",
         required=False,
-        help_text="A JSON file with the lists captions and videos. By default, rows and columns "
-        "are in the order of the benchmark.",
+        help_text="A JSON file with two lists: the ids of the captions in the order of the rows, "
+        "and the ids of the videos in the order of the columns. By default, both are in the order "
+        "of the benchmark.",
     )
     name = name_field("the name of the file")
 

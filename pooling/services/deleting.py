@@ -56,7 +56,7 @@ def delete_proxy(*, proxy: Proxy, by: Actor) -> Plan:
     check_can_delete_proxy(by, proxy)
     with deletion(proxy, lock=proxy.benchmark) as plan:
         before = {"name": proxy.name, "sha256": proxy.sha256}
-        record(PoolingAct.PROXY_DELETED, by=by, on=proxy, before=before)
+        record(PoolingAct.PROXY_DELETED, by=by, on=proxy, before=before, after=plan.facts)
         plan.carry_out()
     return plan
 
@@ -66,7 +66,8 @@ def delete_train_split(*, split: TrainSplit, by: Actor) -> Plan:
     check_can_import_metadata(by, split.benchmark)
     with deletion(split, lock=split.benchmark) as plan:
         before = {"name": split.name, "sha256": split.sha256}
-        record(PoolingAct.TRAIN_CAPTIONS_DELETED, by=by, on=split, before=before)
+        act = PoolingAct.TRAIN_CAPTIONS_DELETED
+        record(act, by=by, on=split, before=before, after=plan.facts)
         plan.carry_out()
     return plan
 

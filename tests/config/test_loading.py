@@ -54,7 +54,8 @@ print(json.dumps([tasks, scheduled, "config.operations.receivers" in sys.modules
 WEB = """
 import config.wsgi
 from config.jobs import registry
-print(json.dumps(sorted(registry._kinds)))
+views, scipy = "evaluation.portal.views.home" in sys.modules, "scipy" in sys.modules
+print(json.dumps([sorted(registry._kinds), views, scipy]))
 """
 # Messages in the queue contain these names, so the names must not change.
 TASKS = [
@@ -102,8 +103,8 @@ def test_housekeeping_steps_and_kinds_of_jobs_are_complete_when_first_read() -> 
     assert printed(REGISTRIES) == [steps, sorted(job_kinds())]
 
 
-def test_web_processes_load_the_kinds_of_jobs_at_their_start() -> None:
-    assert printed(WEB) == sorted(job_kinds())
+def test_web_processes_load_kinds_of_jobs_and_views_at_their_start_but_not_scipy() -> None:
+    assert printed(WEB) == [sorted(job_kinds()), True, False]
 
 
 def test_workers_and_the_scheduler_load_all_tasks_and_receivers() -> None:

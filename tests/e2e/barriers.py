@@ -9,15 +9,18 @@ from axe_playwright_python.sync_playwright import Axe
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+# axe also reports all elements that passed. Only the problems leave the page, because a long report
+# takes a tenth of a second.
+FIND = """(context) => axe.run(context, { resultTypes: ["violations"] }).then(({ violations }) =>
+  violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+)"""
+
 
 def find_barriers(page: Page, *, but: str = "") -> list[str]:
     """Return the accessibility problems of the page, except in elements that match `but`."""
-    context = {"exclude": [[but]]} if but else None
-    return [
-        f"{violation['id']}: {node['html']}"
-        for violation in Axe().run(page, context).response["violations"]
-        for node in violation["nodes"]
-    ]
+    page.evaluate(Axe().axe_script)
+    found: list[str] = page.evaluate(FIND, {"exclude": [[but]]} if but else {"include": [["html"]]})
+    return found
 
 
 def is_sound(page: Page, *, but: str = "") -> None:

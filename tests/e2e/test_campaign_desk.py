@@ -53,7 +53,7 @@ def test_a_lead_manages_a_campaign(
     page = rooms.sign_in(new_page().context, live_server.url, lea)
     page.goto(f"/campaigns/{campaign.pk}/")
     is_sound(page)
-    assert page.get_by_role("img", name="Answers per hour").count() == 1
+    assert page.get_by_role("img", name="Number of answers, by hour").count() == 1
     page.get_by_text("As a table").click()
     follow(page.get_by_role("link", name="Answers"))
     head = page.locator("#over-time[open] th[aria-sort=descending]")

@@ -353,9 +353,13 @@ NOT_COMPARED: dict[str, set[str]] = {
 }  # fmt: skip
 
 
-def outcome(write: Write, client: APIClient, further: dict[str, Any]) -> tuple[int, list[Any]]:
-    """Return the status and the rows that a request has changed. The changes are rolled back."""
-    before = snapshot()
+def outcome(
+    write: Write, client: APIClient, further: dict[str, Any], before: Snapshot
+) -> tuple[int, list[Any]]:
+    """Return the status and the rows that a request has changed. The changes are rolled back.
+
+    before: the rows before each request.
+    """
     with transaction.atomic():
         status = write.send(client, further)
         after = snapshot()
@@ -386,9 +390,10 @@ def test_further_fields_change_nothing(
     client.raise_request_exception = False
     further = hostile_fields()
     wrong: dict[str, Any] = {}
+    before = snapshot()
     for write in writes(campaign):
-        first, again = (outcome(write, client, {}) for _ in range(2))
-        hostile = outcome(write, client, further)
+        first, again = (outcome(write, client, {}, before) for _ in range(2))
+        hostile = outcome(write, client, further, before)
         if first[0] >= 400 or not first[1]:
             wrong[write.path] = f"the plain request is answered with {first[0]}"
         elif hostile[0] >= 400:
@@ -397,6 +402,7 @@ def test_further_fields_change_nothing(
         elif found := differing(first[1], hostile[1]) - differing(first[1], again[1]):
             wrong[write.path] = found
     assert wrong == {}
+    assert changes(before, snapshot()) == []
     assert len(further) > 150
     assert JudgmentTask.objects.filter(campaign=campaign).exists()
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.apps import apps
+from django.db import connection
 from django.urls import URLPattern, URLResolver, get_resolver
 
 NOT_THERE = {"int": "999999", "uuid": str(uuid.UUID(int=1)), "str": "nothing", "path": "nothing"}
@@ -51,17 +52,27 @@ Snapshot = dict[tuple[str, Any], Row]
 
 
 def snapshot() -> Snapshot:
-    """Return all rows of all tables except `UNSTABLE`, by table and primary key."""
+    """Return all rows of all tables except `UNSTABLE`, by table and primary key.
+
+    The values are those of the database driver, because converting them takes most of the time.
+    """
     rows: Snapshot = {}
     for model in apps.get_models():
-        label = model._meta.label_lower
-        if model._meta.managed and not model._meta.proxy and label not in UNSTABLE:
-            for row in model._base_manager.values():
-                rows[label, row[model._meta.pk.attname]] = {
-                    name: bytes(value) if isinstance(value, memoryview) else value
-                    for name, value in row.items()
-                }
+        meta = model._meta
+        if meta.managed and not meta.proxy and meta.label_lower not in UNSTABLE:
+            columns = [field.column for field in meta.concrete_fields]
+            with connection.cursor() as cursor:
+                selected = ", ".join(f'"{column}"' for column in columns)
+                cursor.execute(f'SELECT {selected} FROM "{meta.db_table}"')  # noqa: S608
+                for values in cursor:
+                    row = dict(zip(columns, map(_as_bytes, values), strict=True))
+                    rows[meta.label_lower, row[meta.pk.column]] = row
     return rows
+
+
+def _as_bytes(value: Any) -> Any:
+    """Return a value that can be compared. psycopg2 returns bytes as `memoryview`."""
+    return bytes(value) if isinstance(value, memoryview) else value
 
 
 def changes(before: Snapshot, after: Snapshot) -> list[tuple[str, Row]]:

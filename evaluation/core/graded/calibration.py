@@ -35,7 +35,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse  # type: ignore[import-untyped]
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray, dense_groups
 from evaluation.core.people.alpha import Interval
@@ -264,6 +263,8 @@ class Cells:
 
     @classmethod
     def of(cls, values: npt.NDArray[Any], labelled: Labelled) -> Cells:
+        from scipy import sparse  # type: ignore[import-untyped]  # slow to import
+
         if values.shape != labelled.relevant.shape:
             raise ValueError(f"{len(values)} values for {len(labelled)} pairs")
         distinct, place = np.unique(values, return_inverse=True)

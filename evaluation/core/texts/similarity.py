@@ -30,7 +30,6 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse  # type: ignore[import-untyped]
 
 from config.shared.progress import Progress, no_progress
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
@@ -328,6 +327,8 @@ def _unit_vectors(texts: Sequence[str], n_counted: int) -> Vectors:
 
 def _count_grams(texts: Sequence[str]) -> Vectors:
     """Return the number of times that each text contains each gram, [n, distinct grams]."""
+    from scipy import sparse  # type: ignore[import-untyped]  # slow to import
+
     padded = [text and text.ljust(_GRAM, _FILLER) for text in normalise(texts)]
     lengths = np.array([len(text) for text in padded], dtype=np.int64)
     text = np.repeat(np.arange(len(padded)), lengths)

@@ -219,11 +219,11 @@ BOUNDS = Analysis(
     notes=(
         "The bounds are exact. Some outcome of the unjudged pairs reaches each bound, and no "
         "outcome goes beyond it.",
-        "The estimate assumes that an unjudged pair is relevant as often as the judged pairs "
-        "that only one run ranked at the same rank. It uses all runs of the benchmark, not only "
-        "the selected ones. Its interval covers the choice of captions or videos. It does not "
-        "cover a new system that ranks better videos than the pooled systems. The last table "
-        "shows the error of the estimate for known systems.",
+        "The estimate assumes that an unjudged pair is relevant as often as similar judged pairs: "
+        "those at the same rank of a run that no other run ranks in its top. It uses all runs of "
+        "the benchmark, not only the selected ones. Its interval covers the choice of captions or "
+        "videos. It does not cover a new system that ranks better videos than the pooled systems. "
+        "The last table shows the error of the estimate for each pooled system.",
         CUT,
     ),
 )

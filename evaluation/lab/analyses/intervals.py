@@ -23,12 +23,13 @@ METHODS = {
 NAMES = {"captions": "caption", "videos": "video"}
 
 INTERVALS_NOTE = (
-    "Intervals of C@k are Wilson’s. Those of differences of C@k are Bonett and Price’s (“paired "
-    "shares”). They do not shrink to a point if all captions are correct. If videos are resampled, "
+    "Intervals of C@k are Wilson’s. Intervals of differences of C@k are Bonett and Price’s "
+    "(“paired shares”). Both have a width even if C@k is 100 %. If videos are resampled, "
     "these intervals use an effective number of captions: the number of independent captions that "
     "would have the same variance. "
-    "All other intervals are percentiles of resampled means (“bootstrap”). For few videos they "
-    "are widened by the quantile of t, and with fewer than six videos they are t intervals. "
+    "All other intervals are percentiles of resampled means (“bootstrap”). For few videos, these "
+    "percentiles are widened by the quantile of t, and for fewer than six videos, t intervals "
+    "replace them. "
     "Intervals show how a score varies with the captions or videos, not with the annotators."
 )
 

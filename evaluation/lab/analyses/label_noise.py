@@ -268,16 +268,17 @@ LABEL_NOISE = Analysis(
         "single false alarm makes a caption correct, so raw C@10 is too high even if few labels "
         "are wrong. Misses lower C@1 and P@k.",
         "The correction replaces each label by a number that is correct on average. For one label "
-        "L this is (L − f) / (1 − f − m), where f is the rate of false alarms and m the rate of "
-        "misses. It makes no assumption about how often pairs are relevant, or how relevant pairs "
-        "are distributed in a list. There is one rate of misses. If the rates come from pairs "
-        "with several labels, there are two rates of false alarms: one for isolated pairs, whose "
-        "caption has no other pair that is labelled relevant, and one for all other pairs. "
-        "Annotators seldom label a pair of a caption that no video matches as relevant. Among the "
-        "labels with the same rate, the correction assumes that errors are independent and "
-        "equally frequent. If the videos that a run ranks wrongly are harder to recognise as not "
-        "relevant than other videos, its corrected C@1 is too high. If false alarms concentrate "
-        "on few captions, AP and nDCG may be corrected too much.",
+        "L (1: relevant, 0: not relevant) this is (L − f) / (1 − f − m), where f is the rate of "
+        "false alarms and m the rate of misses. It makes no assumption about how often pairs are "
+        "relevant, or how relevant pairs are distributed in a list. There is one rate of misses. "
+        "If the rates come from pairs with several labels, there are two rates of false alarms: "
+        "one for isolated pairs, whose caption has no other pair that is labelled relevant, and "
+        "one for all other pairs. There are two rates because annotators seldom label a pair as "
+        "relevant if no video matches its caption. Among the labels with the same rate, the "
+        "correction assumes that errors are independent and equally frequent. If the videos that a "
+        "run ranks first although they are not relevant are harder to judge than other videos, its "
+        "corrected C@1 is too high. If false alarms concentrate on few captions, AP and nDCG may "
+        "be corrected too much.",
         "The interval resamples videos (or captions) with all their labels, and estimates the "
         "error rates again in each sample. It therefore covers the choice of captions, the errors "
         "of the labels and the uncertainty of the error rates.",
@@ -288,11 +289,12 @@ LABEL_NOISE = Analysis(
         "same way are not detected.",
         "Control pairs: answers to pairs whose correct answer is known. Answers in training are "
         "left out.",
-        "Dawid and Skene: each annotator has their own rates. The rates of annotators with few "
-        "pairs that others labelled, too, are moved towards the average. Average rates are enough "
-        "for scores, because pairs are assigned to annotators at random.",
+        "Dawid and Skene: each annotator has their own rates. If others labelled few of an "
+        "annotator’s pairs, the rates are moved towards the average. The correction of scores uses "
+        "average rates, which are enough because pairs are assigned to annotators at random.",
         "Original positives count as relevant, as in all scores, unless only the labels are "
-        "selected. A lead’s ruling counts as correct. Unjudged pairs count as not relevant. A "
-        "pair that is in conflict or pending counts by its labels.",
+        "selected. A lead’s ruling counts as correct. Unjudged pairs count as not relevant. Raw "
+        "scores also count pairs in conflict and pending pairs as unjudged, but the correction "
+        "uses the labels that they have.",
     ),
 )

@@ -172,10 +172,11 @@ PROXY_ORDERINGS = Analysis(
     needs_studies=True,
     reads_lists=False,
     notes=(
-        "In an ordering study, several people put five captions of a video in order, most similar "
-        "first. A proxy chose the captions: the most similar, the three quartiles and the least "
-        "similar one. Each order decides ten pairs of captions. A pair is consistent if all people "
-        "of the video order it alike.",
+        "In an ordering study, several people see a video with five captions of the benchmark, and "
+        "put them in order, most similar first. A proxy chose the captions by its values for the "
+        "video: the highest value, the three quartiles and the lowest. Each order decides ten "
+        "pairs of captions. A pair is consistent if all people who ordered the captions of this "
+        "video put the two in the same order.",
         "Agreement is the share of the consistent pairs that a proxy orders like the people, as in "
         "table 2 of Wray et al. (2021, supplement A). A pair with equal values of the proxy counts "
         "as wrong. Guessing gives 50 %, and less if the proxy has equal values. “Mean of the "
@@ -186,9 +187,10 @@ PROXY_ORDERINGS = Analysis(
         "or close together. For a fair comparison, open a study for each proxy.",
         "“Tau of two people” is Kendall’s tau of two people’s orders of one video: 1 for equal "
         "orders and 0 for guessing. It is the mean over the pairs of people, and then over the "
-        "videos. In a cycle, the majorities contradict each other, so they do not form an order.",
+        "videos. In a cycle, the majorities form no order: they prefer A to B, B to C, and C to A.",
         "Only videos with all their orders count. Pairs of a video depend on each other, so "
-        "intervals treat each video as a unit. They apply to other videos and the same people. "
-        "The intervals of the differences are valid together, for all pairs of proxies.",
+        "intervals treat each video as a unit. They show how results vary with the videos, not "
+        "with the people. The intervals of the differences are valid together, for all pairs of "
+        "proxies.",
     ),
 )

@@ -41,15 +41,16 @@ class ReplayForm(AnalysisForm):
         initial=0.5,
         min_value=0,
         max_value=100,
-        help_text="The largest tolerated difference between a system’s score by some of the labels "
-        "and its score by all labels.",
+        help_text="The largest tolerated difference between a system’s score if only some pairs "
+        "are judged and its score by all labels.",
     )
     seeds = forms.IntegerField(
         label="Replays per order",
         initial=20,
         min_value=1,
         max_value=SEEDS_MAX,
-        help_text="Each replay draws the random part of the order again.",
+        help_text="How often judging in each order is simulated. Each replay draws the random part "
+        "of the order again.",
     )
     seed = seed_field()
 
@@ -144,14 +145,16 @@ REPLAY = Analysis(
     runs_needed=2,
     needs_labels=True,
     notes=(
-        "The analysis simulates judging the pool in other orders. The label of a pair is unknown "
-        "until the pair is judged, and counts as not relevant until then. For each caption, “move "
+        "The analysis simulates judging the pool in other orders. A pair counts as not relevant "
+        "until it is judged. Original positives are known from the start, unless only the labels "
+        "are selected. For each caption, “move "
         "to front” and the bandits prefer the runs that contributed relevant pairs so far.",
         "Every order has a random part, so each is replayed several times. All orders take the "
         "captions in random order, and “at random” and Thompson also use random numbers to choose "
         "pairs. A band shows the effect of this randomness. It does not show the effect of other "
         "captions or labels.",
-        "The simulation needs a pool that is judged to the selected depth. An order that needs few "
-        "labels here probably needs few labels for similar benchmarks and for this measure.",
+        "Pairs without a label are ignored, so the result is reliable only if the pool is judged "
+        "to the selected depth. An order that needs few labels here probably needs few labels for "
+        "similar benchmarks and for this measure.",
     ),
 )

@@ -52,11 +52,11 @@ WORDING = Analysis(
     charts=partial(overlap_charts, others=OTHERS),
     warnings=overlap_warnings,
     notes=(
-        "Overlap is the mean cosine similarity of a caption with the ten most similar captions "
-        "of other videos of this benchmark. It compares sequences of five characters, weighted "
-        "by their rarity. The FIRE study compares captions with the captions that systems were "
-        "trained on, as the analysis “Overlap with the train captions” does. This analysis needs "
-        "only the captions of the benchmark.",
+        "Overlap is the mean cosine similarity of a caption with the ten most similar captions of "
+        "other videos of this benchmark. It compares sequences of five characters, weighted by "
+        "their rarity. Rodriguez et al. (2022) compare captions with the captions that systems "
+        "were trained on, as the analysis “Overlap with the train captions” does. This analysis "
+        "needs only the captions of the benchmark.",
         INTERVALS_NOTE,
     ),
 )

@@ -131,7 +131,9 @@ class Command(HearthCommand):
             build(self.progress)
         with child(WORKER, log=settings.HEARTH_HOME / "logs" / "worker.log"):
             if not is_built:
-                wait_for_job("agreement", "Compute the agreement of the demo", self.progress)
+                wait_for_job(
+                    "agreement", "Compute the agreement of the demo’s annotators", self.progress
+                )
                 # The pairs that are left for people to judge are pending.
                 wait_for_job(
                     "publish_labels",

@@ -59,7 +59,7 @@ MEANING = {
     Flag.TOO_FAST: f"At least {100 * FAST_SHARE:.0f}{PERCENT_SIGN} of the answers took less than "
     f"{TOO_FAST_MS / 1000} seconds.",
     Flag.LOW_GOLD: f"The annotator has answered at least {GOLD_ANSWERS} control pairs, and clearly "
-    "fewer answers are correct than the campaign requires. If it has no accuracy requirement, "
+    "fewer answers are correct than the campaign requires. If the campaign requires no accuracy, "
     f"{100 * MIN_ACCURACY:.0f}{PERCENT_SIGN} are expected.",
     Flag.LOW_AGREEMENT: "Other annotators who labelled the same pairs agree clearly less with this "
     "annotator than with each other. If the model of Dawid and Skene can estimate accuracies, this "
@@ -77,7 +77,7 @@ STATES = {
 }
 FILTER_TITLES = {
     "": "All",
-    "outvoted": "Different from the outcome",
+    "outvoted": "Different from the final label",
     "wrong": "Wrong on control pairs",
     "fast": "Too fast",
 }

@@ -151,7 +151,7 @@ def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
     many = {name: b | {"judged": share / 10} for share, name in enumerate("CDEF", 1)}
     assert warnings(result | {"runs": {"A": a, **many}}) == [
         "4 runs count as pooled systems, although only 10.0 to 40.0 % of their top "
-        f"{result['depth']} is judged. Leave these runs out, or judge their pairs."
+        f"{result['depth']} is judged. Deselect these runs, or judge their pairs."
     ]
     (warning,) = warnings(result | {"runs": {"A": a, "B": b | {"judged": 0.654}}})
     assert warning.startswith("Only 65.4 % of the top 2 of B is judged, but")

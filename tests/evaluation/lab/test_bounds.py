@@ -101,7 +101,7 @@ def test_a_note_explains_a_lower_bound_close_to_0(benchmark: Benchmark) -> None:
         }
         return get_analysis("bounds").tables(shown)[0].note
 
-    assert "close to 0 here: they count all 640 unjudged" in note(640.2, "C@1", "AP")
+    assert "close to 0 in this benchmark: they count all 640 unjudged" in note(640.2, "C@1", "AP")
     assert "close to 0" not in note(640.2, "C@1")
     assert "close to 0" not in note(2, "C@1", "AP")
 

@@ -68,13 +68,13 @@ def test_findings_and_warnings_contain_the_figures(study: Campaign) -> None:
     people, best, others = analysis.findings(result)
     assert people.startswith(f"People order 90.0{PERCENT_SIGN} (")
     assert people.endswith(
-        f"of the 30 pairs alike; with random orders it would be 25.0{PERCENT_SIGN}. The mean tau "
-        "of two people is 0.867."
+        f"of the 30 pairs of captions alike; with random orders it would be 25.0{PERCENT_SIGN}. "
+        "The mean tau of two people is 0.867."
     )
     assert best.startswith(
         f"The proxy that agrees best with people is overlap: it orders 100.0{PERCENT_SIGN} ("
     )
-    assert others.endswith(f"equal values, which count as wrong: tied for 100.0{PERCENT_SIGN}.")
+    assert others.endswith(f"the pair counts as wrong: tied for 100.0{PERCENT_SIGN}.")
     few, guessing = analysis.warnings(result)
     assert few.startswith("Only 3 videos can be resampled.")
     assert guessing.endswith("the interval contains 50 % or is below it: overlap, tied.")

@@ -262,7 +262,7 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
     text = text_of(page)
     for part in (
         "Labels 6 of 9",
-        "Answers per hour 4 2 0",
+        "Number of answers, by hour 4 2 0",
         "Time of an answer 3.0 s median",
         "Middle half 1.6 to 4.5 s",
         "Fastest 90 % up to 5.4 s",

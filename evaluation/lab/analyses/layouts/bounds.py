@@ -87,8 +87,9 @@ MANY_UNLISTED = 20
 
 FOR_MISSING = (
     "bpref and infAP are measures for incomplete judgments. bpref leaves out unjudged videos. "
-    "infAP assumes that they are relevant as often as the judged videos above them. This is "
-    "correct for a pool that is partly judged, but not for a system whose pairs were not pooled."
+    "infAP assumes that unjudged videos are relevant as often as the judged videos above them in "
+    "the list. This is correct if a random part of the pool was judged, but not for a system whose "
+    "pairs were not pooled."
 )
 
 
@@ -115,7 +116,7 @@ def tables(result: BoundsResult) -> list[Table]:
                 Column("bounds_all", "Bounds over all unjudged pairs, %", "percent"),
                 Column("expected", "Estimate, %", "percent"),
                 Column("expected_interval", interval_title(result["confidence"]), "percent"),
-                Column("condensed", "Without unjudged videos, %", "percent"),
+                Column("condensed", "Unjudged videos removed, %", "percent"),
             ],
             result["rows"],
             note=_describe_bounds(result),
@@ -141,13 +142,14 @@ def tables(result: BoundsResult) -> list[Table]:
             [
                 Column("run", "Run left out"),
                 Column("measure", "Measure"),
-                Column("truth", "True score, %", "percent"),
+                Column("truth", "With all labels, %", "percent"),
                 Column("known", "Without its own labels, %", "percent"),
                 Column("without", "Error, points", "points"),
                 Column("expected", "Estimate, %", "percent"),
                 Column("error", "Error of the estimate, points", "points"),
             ],
             checks,
+            note="Unjudged pairs count as not relevant in both scores.",
         ),
     ]
 
@@ -158,17 +160,17 @@ def _describe_bounds(result: BoundsResult) -> str:
     text = (
         "The bounds over the listed pairs assume that the unjudged pairs in the top "
         f"{result['depth']} of a run may {grades}, and that all other pairs stay unjudged. In the "
-        "bounds over all unjudged pairs, the others may be relevant, too. This lowers only R, AP "
-        "and nDCG, which divide by the number of all relevant pairs."
+        "bounds over all unjudged pairs, unjudged pairs outside of the lists may be relevant, too. "
+        "This lowers only R, AP and nDCG, which divide by the number of all relevant pairs."
     )
     unlisted = max((row["unlisted_per_caption"] or 0 for row in result["judged"]), default=0)
     divided = any(divides_by_all(parse_measure(row["measure"])) for row in result["rows"])
     if not divided or unlisted < MANY_UNLISTED:
         return text
     return (
-        f"{text} The lower bounds of these measures over all unjudged pairs are always close to "
-        f"0 here: they count all {unlisted:,.0f} unjudged pairs per caption outside of the lists "
-        "as relevant. A low bound shows that these pairs are unknown, not that the score is "
+        f"{text} The lower bounds of these measures over all unjudged pairs are close to 0 in this "
+        f"benchmark: they count all {unlisted:,.0f} unjudged pairs per caption outside of the "
+        "lists as relevant. A low bound shows that these pairs are unknown, not that the score is "
         "wrong."
     )
 

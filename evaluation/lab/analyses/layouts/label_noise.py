@@ -183,7 +183,7 @@ def noise_tables(result: NoiseResult) -> list[Table]:
             [{**row, "wrong": round(row["wrong"])} for row in result["deciding"]],
             note="If the top k of a caption contains a single positive, C@k depends on its "
             "label. A second label of each sole positive, and a third label if the two "
-            "differ, corrects most wrong ones.",
+            "differ, corrects most of the wrong labels (“confirmation”).",
         ),
     ]
 

@@ -104,7 +104,7 @@ def tables(result: LeaveOneOutResult) -> list[Table]:
             [
                 Column("run", "Unpooled run"),
                 Column("pooled", "Other runs pooled", "count"),
-                Column("pools", "Pools", "count"),
+                Column("pools", "Pools averaged", "count"),
                 Column("measure", "Measure"),
                 Column("bias", "Mean difference, points", "points"),
             ],
@@ -150,9 +150,9 @@ def charts(result: LeaveOneOutResult) -> list[Chart]:
         ),
         Chart(
             "growth",
-            f"{first} of an unpooled system by the number of pooled systems",
-            "A line for each run that is left out. It rises towards zero as other systems are "
-            "pooled.",
+            f"Bias of {first} of an unpooled system, by the number of pooled systems",
+            "A line for each run that is left out. The bias usually becomes smaller as more other "
+            "systems are pooled.",
             spec(growth, LINES, x=step("pooled", "Other systems pooled"), y=lost, color=run),
         ),
     ]
@@ -169,11 +169,11 @@ def warnings(result: LeaveOneOutResult) -> list[str]:
     if len(low) > WARNINGS_MAX:
         return [
             f"{len(low)} runs count as pooled systems, although only {min(low.values()):.1f} to "
-            f"{max(low.values()):.1f} % of their top {depth} is judged. Leave these runs out, or "
+            f"{max(low.values()):.1f} % of their top {depth} is judged. Deselect these runs, or "
             "judge their pairs."
         ]
     return [
         f"Only {share:.1f} % of the top {depth} of {name} is judged, but it counts as a pooled "
-        "system. Leave this run out, or judge its pairs."
+        "system. Deselect this run, or judge its pairs."
         for name, share in low.items()
     ]

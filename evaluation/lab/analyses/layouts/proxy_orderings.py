@@ -133,7 +133,7 @@ def _rows_of(result: OrderingsResult, study: OfStudy) -> list[AgreementRow]:
 def _findings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
     found = [
         f"People order {_with_interval(study['share'], study['share_interval'])} of the "
-        f"{counted(study['pairs'], 'pair')} alike; with random orders it would be "
+        f"{counted(study['pairs'], 'pair')} of captions alike; with random orders it would be "
         f"{with_percent(study['expected'])}. The mean tau of two people is "
         f"{coefficient(study['tau'])}."
     ]
@@ -155,7 +155,10 @@ def _findings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
         shares = ", ".join(
             f"{row['proxy']} for {ratio(row['ties'], row['consistent'])}" for row in tied
         )
-        parts.append(f"Consistent pairs with equal values, which count as wrong: {shares}.")
+        parts.append(
+            "If a proxy has equal values for both captions of a consistent pair, the pair counts as "
+            f"wrong: {shares}."
+        )
     return found + ([" ".join(parts)] if parts else [])
 
 
@@ -265,7 +268,7 @@ def _studies_table(result: OrderingsResult, percent: str) -> Table:
             Column("cycles", "Videos with a cycle", "count"),
         ],
         result["studies"],
-        note="A pair is consistent if all people of the video order it alike.",
+        note="A pair is consistent if all people who ordered it put it in the same order.",
     )
 
 
@@ -289,7 +292,7 @@ def _pairs_table(result: OrderingsResult, name: list[Column]) -> Table:
             Column("second", "Other caption"),
             Column("pairs", "Videos", "count"),
             Column("consistent", "Consistent", "count"),
-            Column("alike", "Of these, alike", "count"),
+            Column("alike", "Of these, ordered like people", "count"),
             Column("share", "Agreement, %", "percent"),
         ],
         rows,
@@ -342,8 +345,9 @@ def _agreement_chart(result: OrderingsResult) -> Chart:
     return Chart(
         "agreement",
         "Agreement of proxies with people",
-        "For each proxy, three dots on lines that show their intervals: the agreement on the "
-        "consistent pairs, as a mean of the videos, and with the majority. Guessing gives 50 %.",
+        "For each proxy, three dots on lines that show their intervals: the agreement on all "
+        "consistent pairs, its mean over the videos, and the agreement with the majority. Guessing "
+        "gives 50 %.",
         _by_study(rows, view),
     )
 
@@ -368,8 +372,8 @@ def _distance_chart(result: OrderingsResult) -> Chart:
     return Chart(
         "distance",
         "Agreement by the distance of two captions",
-        "Lines that rise with the number of places between two captions: the share of the pairs "
-        "that all people order alike, and for each proxy the share of these that it orders alike.",
+        "Lines over the number of places between two captions: the share of the pairs that all "
+        "people order alike, and for each proxy the share of these that it orders like people.",
         _by_study(rows, view),
     )
 

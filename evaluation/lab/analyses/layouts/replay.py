@@ -19,7 +19,7 @@ from evaluation.lab.analyses.results import Ends, Row
 from evaluation.lab.analyses.tables import Column, Table
 
 STRATEGY = {
-    "depth": "by depth",
+    "depth": "by depth (best rank first)",
     "uniform": "at random",
     "move-to-front": "move to front",
     "max-mean": "bandit, highest mean",
@@ -89,12 +89,13 @@ def tables(result: ReplayResult) -> list[Table]:
         Column("positives", "Relevant pairs", "count"),
         Column("positives_band", "Band", "count"),
     ]
-    tau = Column("tau", "Kendall’s tau of the ranking", "number")
+    tau = Column("tau", "Kendall’s tau with the ranking by all labels", "number")
     tau_band = Column("tau_band", "Band of tau", "number")
     return [
         Table(
             "enough",
-            f"Smallest budget with errors of {result['measure']} up to {result['error']:g} points",
+            f"Smallest number of judged pairs with errors of {result['measure']} up to "
+            f"{result['error']:g} points",
             [
                 order,
                 share,
