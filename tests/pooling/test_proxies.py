@@ -223,7 +223,7 @@ def test_a_proxy_is_deleted_with_its_file(
     with django_capture_on_commit_callbacks(execute=True):
         delete_proxy(proxy=proxy, by=rita)
     assert (Proxy.objects.count(), path.exists()) == (0, False)
-    assert AuditEntry.objects.filter(act="proxy_deleted").count() == 1
+    assert AuditEntry.objects.get(act="proxy_deleted").after == {"proxy": 1}
     path = Path(compute_proxy(benchmark=benchmark, options=PLAIN, by=rita).proxy.file.path)
     with django_capture_on_commit_callbacks(execute=True):
         delete_benchmark(benchmark=benchmark, by=OPERATOR)

@@ -156,8 +156,8 @@ def _findings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
             f"{row['proxy']} for {ratio(row['ties'], row['consistent'])}" for row in tied
         )
         parts.append(
-            "If a proxy has equal values for both captions of a consistent pair, the pair counts as "
-            f"wrong: {shares}."
+            "If a proxy has equal values for both captions of a consistent pair, the pair counts "
+            f"as wrong: {shares}."
         )
     return found + ([" ".join(parts)] if parts else [])
 
