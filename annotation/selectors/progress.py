@@ -147,7 +147,7 @@ def _grouped_studies(campaigns: list[Campaign]) -> Iterable[dict[str, Any]]:
     return grouped(JudgmentTask.objects.filter(STUDY_HAS_BEGUN, campaign__in=studies))
 
 
-def _excluded_groups(campaigns: Iterable[Campaign]) -> list[tuple[Campaign, TaskGroup]]:
+def _excluded_groups(campaigns: list[Campaign]) -> list[tuple[Campaign, TaskGroup]]:
     """Return groups that correct the outcomes of excluded tasks with labels, with their campaigns.
 
     No further label will arrive for an excluded task, so its labels decide. For each such task, one
@@ -155,24 +155,26 @@ def _excluded_groups(campaigns: Iterable[Campaign]) -> list[tuple[Campaign, Task
     """
     # Excluded tasks stay unplayable. The condition is for the index `task_desk`.
     at_desk = JudgmentTask.objects.filter(IS_AT_DESK, campaign__in=campaigns)
-    excluded = list(
-        at_desk.filter(exclusion__isnull=False, labels_live__gt=0).select_related("campaign")
-    )
+    excluded = list(at_desk.filter(exclusion__isnull=False, labels_live__gt=0))
+    if not excluded:
+        return []
     labels: dict[int, list[int]] = {
         task.pk: [] if task.carried is None else [task.carried] for task in excluded
     }
     live = Judgment.objects.filter(task__in=labels, state=JudgmentState.LIVE)
     for task_id, label in live.values_list("task_id", "label"):
         labels[task_id].append(label)
+    by_pk = {campaign.pk: campaign for campaign in campaigns}
     return [
-        (task.campaign, group)
+        (campaign, group)
         for task in excluded
-        for group in _groups_by_labels(task, labels[task.pk])
+        for campaign in [by_pk[task.campaign_id]]
+        for group in _groups_by_labels(campaign, task, labels[task.pk])
     ]
 
 
-def _groups_by_labels(task: JudgmentTask, labels: list[int]) -> list[TaskGroup]:
-    campaign, n_labels = task.campaign, np.array([len(labels)])
+def _groups_by_labels(campaign: Campaign, task: JudgmentTask, labels: list[int]) -> list[TaskGroup]:
+    n_labels = np.array([len(labels)])
     counts = np.bincount(labels, minlength=len(campaign.labels)).reshape(1, -1)
     found = resolve(counts, n_labels, labels_max=n_labels, threshold=campaign.threshold)
     label = int(found.labels[0])
