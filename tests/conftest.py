@@ -312,6 +312,8 @@ def secrets_in_logs() -> Iterator[SecretsInLogs]:
     handler.setFormatter(LineFormatter())
     logging.getLogger().addHandler(handler)
     with pytest.MonkeyPatch.context() as patch:
+        # A command that runs in this process would configure the log again, without this handler.
+        patch.setattr(settings, "LOGGING_CONFIG", None)
         handler.watch(patch)
         yield handler
     logging.getLogger().removeHandler(handler)
@@ -319,9 +321,10 @@ def secrets_in_logs() -> Iterator[SecretsInLogs]:
 
 @pytest.fixture(autouse=True)
 def _no_secret_in_logs(secrets_in_logs: SecretsInLogs) -> Iterator[None]:
-    """Fail if a log record contains a secret that the test made."""
+    """Fail if a log record contains a secret that the test made, or if the log is not read."""
     yield
     assert secrets_in_logs.take_leaks() == [], "a secret is in the log"
+    assert secrets_in_logs in logging.getLogger().handlers, "the test removed the handlers of logs"
 
 
 @pytest.fixture(autouse=True)
