@@ -81,7 +81,7 @@ class VideoAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in
     list_select_related = ["benchmark"]
     list_filter = ["state", "benchmark"]
     search_fields = ["key"]
-    # Files cannot be replaced here, because only an import checks and converts them.
+    # Files cannot be replaced here, because the admin would neither check nor prepare them.
     readonly_fields = [
         *("benchmark", "number", "key", "public_id", "sha256"),
         *("file", "poster", "sheet"),

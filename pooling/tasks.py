@@ -120,7 +120,7 @@ def _url_of_run(job: Job, made: dict[str, Any]) -> str:
 def run_imported(job: Job, made: dict[str, Any]) -> Outcome:
     text = "This file is already stored as run <strong><bdi>{}</bdi></strong>: {}, sha256 {}"
     if made["created"]:
-        text = "Run <strong><bdi>{}</bdi></strong> is stored: {}, sha256 {}. It is being scored."
+        text = "Run <strong><bdi>{}</bdi></strong> is stored: {}, sha256 {}. Another job scores it."
     # Results that older versions stored have no direction.
     direction = Direction(made.get("direction", Direction.TEXT_TO_VIDEO))
     size = f"{counted(made['queries'], direction.row)} with a list, depth {made['depth']}"

@@ -83,7 +83,10 @@ def german(client: Client, address: str, status: int = 200, **form: str) -> str:
 
 
 def english_left_in(page: str) -> list[str]:
-    """Return the English texts that the page still shows, outside the texts of its scripts."""
+    """Return the English texts that the page still shows, outside the texts of its scripts.
+
+    Short texts, plurals, and texts with placeholders or elements are not looked for.
+    """
     page = re.sub(r'<script id="room-texts".*?</script>', "", page, flags=re.S)
     shown = re.sub(r"\s+", " ", page)
     messages = [message for message in read_german() if isinstance(message.id, str)]

@@ -25,7 +25,8 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
         help_text="The number of new pairs that the budget leaves out."
     )
     unranked = serializers.IntegerField(
-        help_text="The number of new pairs that no pooled run ranks, such as pairs of a proxy."
+        help_text="The number of new pairs that no pooled run ranks to the depth, such as pairs of "
+        "a proxy."
     )
     tasks = serializers.IntegerField(
         help_text="The number of pairs to judge if captions with equal texts share judgments."
@@ -35,7 +36,7 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
     )
     labels = serializers.IntegerField(
         help_text="The number of labels that the new tasks need under the policy of the newest "
-        "campaign, without those that are needed after a disagreement."
+        "judging campaign, without those that are needed after a disagreement."
     )
     seconds = serializers.FloatField(
         allow_null=True, help_text="The median time of an answer; null if no time is known."

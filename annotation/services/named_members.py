@@ -22,12 +22,12 @@ NAMES_MAX = 1000
 class Added(models.TextChoices):
     ADDED = "added", "Added"
     MEMBER = "member", "Already in the campaign"
-    UNKNOWN = "unknown", "No active annotator of this benchmark has this name"
+    UNKNOWN = "unknown", "No active annotator of this benchmark has this name, or several have it"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedMember:
-    """One name of the list and its result. username: empty if no annotator has the name."""
+    """One name of the list and its result. username: empty if the result is UNKNOWN."""
 
     name: str
     result: Added
@@ -36,10 +36,11 @@ class NamedMember:
 
 @transaction.atomic
 def add_named_members(*, campaign: Campaign, names: Sequence[str], by: Actor) -> list[NamedMember]:
-    """Add the active annotators of the benchmark with these names. Other names are reported.
+    """Add the active annotators of the benchmark with these names. Return a result for each name.
 
-    A name is a user name, an e-mail address or a pseudonym, in upper or lower case. Raises
-    `InvalidInput` if there are too many names.
+    If several annotators have a name, none of them is added for it. A name is a user name, an
+    e-mail address or a pseudonym, in upper or lower case. Raises `InvalidInput` if there are too
+    many names.
     """
     check_can_lead(by, campaign.benchmark)
     if len(names) > NAMES_MAX:

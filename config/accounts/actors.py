@@ -1,8 +1,9 @@
 """The actor of a write: a person with an account, or the operator of the machine.
 
-Every service that writes takes the actor as `by` and checks a policy. Commands and scheduled tasks
-pass `OPERATOR`. The same policies allow it everything, because `roles.scopes_of` returns all
-benchmarks for it. A call with `by=None` fails, because `None` is not an actor.
+Services that write for an actor take it as `by` and check a policy. Services that store the answers
+or settings of an annotator take the annotator instead. Commands and scheduled tasks pass
+`OPERATOR`, unless they name a person. The same policies apply to `OPERATOR`, which has all roles in
+all benchmarks (see `roles.scopes_of`). A call with `by=None` fails, because `None` is not an actor.
 """
 
 from __future__ import annotations

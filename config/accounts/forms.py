@@ -82,13 +82,18 @@ class JoinForm(ConsentForm):
         label=_("Your name"),
         max_length=NAME_LENGTH,
         required=False,
-        help_text=_("Only leads and admins see your name, and it is never published."),
+        help_text=_(
+            "Only leads and admins see your name with your answers. It is never published."
+        ),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     email = forms.EmailField(
         label=_("E-mail address"),
         required=False,
-        help_text=_("You can also sign in with it, and you need it if you forget your password."),
+        help_text=_(
+            "You can also sign in with it. If this site sends e-mail, you can choose a new "
+            "password with it."
+        ),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password1 = forms.CharField(
@@ -137,7 +142,7 @@ class RegisterForm(JoinForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].help_text = "Only leads and admins see your name."
+        self.fields["name"].help_text = "Only researchers, leads and admins see your name."
         address = self.fields["email"]
         address.required = settings.CAN_SEND_EMAIL
         address.help_text = (

@@ -38,5 +38,7 @@ class LogFilter(forms.Form):
             return "", ""
         found = OBJECT.fullmatch(text)
         if found is None:
-            raise forms.ValidationError("Enter a type of object and a number, such as campaign 3.")
+            raise forms.ValidationError(
+                "Enter a type of object, or a type and a key, such as campaign 3."
+            )
         return found[1].lower(), found[2] or ""

@@ -28,8 +28,8 @@ from config.shared.pages import form_status, only_for
 from config.shared.uploads import check_is_readable, stored_upload
 
 JOBS_PER_PAGE = 25
-# A worker usually starts a job within two seconds. If a job waits for twenty seconds, probably no
-# worker is running.
+# A worker that is not busy usually starts a job within two seconds. After twenty seconds, pages say
+# that no worker has started the job.
 LONG_IN_QUEUE = timedelta(seconds=20)
 # The header of a response that shows a job's progress in place of the form that started the job.
 IN_PLACE = "X-Job"
@@ -83,8 +83,9 @@ def upload_page(
 ) -> HttpResponse:
     """Show a form with a `file`, and start the job that reads the file.
 
-    The job's parameters are `params` and the other fields of the form. expected: a noun phrase for
-    the files that the job can read, for the error about a file of another type.
+    The job's parameters are `params`, the benchmark, the stored file, and the other fields of the
+    form. expected: a noun phrase for the files that the job can read, for the error about a file of
+    another type.
     """
     if request.method == "POST" and form.is_valid():
         try:

@@ -46,7 +46,10 @@ def render_metrics() -> bytes:
 
 
 class SiteCollector:
-    """The metrics that are the same for every process. They are read at each request."""
+    """The metrics that are the same for every process, read at each request.
+
+    Only the findings of the checks can be two seconds old.
+    """
 
     def collect(self) -> Iterator[Metric]:
         began = time.perf_counter()
@@ -64,7 +67,7 @@ class SiteCollector:
             ):
                 yield from read()
         except DatabaseError:
-            return  # hearth_check_ok is then 0 for the database
+            return  # /readyz shows whether the database responds
         seconds = time.perf_counter() - began
         yield _gauge("hearth_scrape_seconds", "Time to read these metrics.", [({}, seconds)])
 
@@ -98,7 +101,7 @@ def _queue_metrics() -> Iterator[Metric]:
 
 
 def _job_metrics() -> Iterator[Metric]:
-    """Yield durations and numbers of the jobs that ended in the last hour."""
+    """Yield durations and numbers of the jobs that started, and ended in the last hour."""
     ended = Job.objects.filter(finished_at__gt=Now() - JOBS_WINDOW, started_at__isnull=False)
     seconds: dict[tuple[str, str], list[float]] = {}
     rows = ended.order_by().values_list("kind", "state", "started_at", "finished_at")

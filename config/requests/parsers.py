@@ -25,7 +25,7 @@ class JSONParser(parsers.JSONParser):
                 object_pairs_hook=_without_duplicates,
             )
         except ValueError as error:
-            raise ParseError(f"The body is not valid JSON: {error}") from error
+            raise ParseError(f"The body cannot be read as JSON: {error}") from error
         check_json(value)
         return value
 

@@ -21,7 +21,7 @@ def check_commit(**_: Any) -> list[CheckMessage]:
     reason = (
         f"HEARTH_COMMIT is {setting!r}, which is not the hash of a commit."
         if setting
-        else "HEARTH_COMMIT is not set, and the code is not in a git checkout."
+        else "HEARTH_COMMIT is not set, and git names no commit of the code."
     )
     return [
         Error(

@@ -43,8 +43,8 @@ class SummarySchema(AutoSchema):
         if self.method != "POST" or not getattr(self.view, "accepts_idempotency_key", False):
             return []
         text = (
-            "A text of your choice. Repeating the request with the same text within a day has no "
-            "further effect, and returns the first response again."
+            "A text of your choice. If the request succeeded, repeating it with the same text "
+            "within a day has no further effect, and returns the first response again."
         )
         return [OpenApiParameter(IDEMPOTENCY_KEY, str, OpenApiParameter.HEADER, description=text)]
 

@@ -52,7 +52,7 @@ def child(
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Terminate the process, and kill its whole group if it does not end in time."""
+    """Terminate the process, wait at most `GRACE_SECONDS`, and kill what is left of its group."""
     process.terminate()
     with suppress(subprocess.TimeoutExpired):
         process.wait(GRACE_SECONDS)
@@ -62,7 +62,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def lower_limit(kind: int, value: int, *, grace: int = 0) -> None:
-    """Lower a limit of this process, such as `resource.RLIMIT_CPU`, unless it is already lower.
+    """Set a limit of this process, such as `resource.RLIMIT_CPU`, but not above its hard limit.
 
     It cannot be raised again. grace: how far the process may exceed it after the kernel's signal,
     before the kernel kills the process.

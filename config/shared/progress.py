@@ -17,7 +17,7 @@ class Progress(Protocol):
 
 
 def no_progress(done: int, total: int | None, phase: str = "") -> None:
-    """Ignore the progress. This is the default of functions that report it."""
+    """Ignore the progress. This is the default of most functions that report it."""
 
 
 PART_STEPS = 1000

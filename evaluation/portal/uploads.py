@@ -35,7 +35,7 @@ class Upload:
 
 
 def recent_uploads(benchmark: Benchmark) -> list[Upload]:
-    """Return the uploads of the last day, newest first."""
+    """Return the uploads of the last day, and the proxies computed in it, newest first."""
     recent = {"benchmark": benchmark, "created_at__gte": timezone.now() - UNDO_FOR}
     found = [
         *_runs(benchmark.key, recent),

@@ -31,7 +31,7 @@ class PublicBenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
 class PublicBenchmarks(generics.ListAPIView[Benchmark]):
     """List the public benchmarks, by key.
 
-    No account is needed.
+    No account is needed. A benchmark that you judge is left out, unless you are its researcher.
     """
 
     permission_classes = [OpenToVisitors]
@@ -44,10 +44,11 @@ class PublicBenchmarks(generics.ListAPIView[Benchmark]):
 class PublicBenchmark(generics.GenericAPIView[Any]):
     """Return what visitors see of a public benchmark.
 
-    No account is needed. `results` has the scores of the runs by the newest label set. For each
-    run, it also has `bounds` and `unjudged`, as in `GET /benchmarks/{key}/scores/`. `label_sets`
-    are all published label sets. `results` and `label_sets` are null while annotators judge, unless
-    the benchmark shows them during that time.
+    No account is needed. A benchmark that you judge is not found, unless you are its researcher.
+    `results` has the scores of the runs by the original positives and, if there is a label set, by
+    the newest one. For each run, it also has `bounds` and `unjudged`, as in `GET
+    /benchmarks/{key}/scores/`. `label_sets` are all published label sets. `results` and
+    `label_sets` are null while annotators judge, unless the benchmark shows them during that time.
     """
 
     permission_classes = [OpenToVisitors]

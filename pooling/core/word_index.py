@@ -40,8 +40,8 @@ class WordIndex:
     def containing(self, search: str) -> Int64s:
         """Return the numbers of the texts that contain all parts of `search`, int64 [n], ascending.
 
-        search: parts of words, separated by white space, in upper or lower case. The time is linear
-        in the number of different words, which grows much more slowly than the number of texts.
+        search: parts of words, separated by white space, in upper or lower case. For each
+        part, the time is at most linear in the size of the index.
         """
         is_found = np.ones(self.n_texts, np.bool_)
         for part in search.casefold().split():

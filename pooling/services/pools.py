@@ -73,8 +73,8 @@ def build_pool(
     expected: the `sha256` of the plan that the person has seen; empty if there was no preview.
 
     Raises `NotPermitted` if `by` may not build this pool. Raises `InvalidInput` if a run does not
-    exist, if the benchmark has no run, or if an option is out of range. Raises `Outdated` if the
-    new pairs are not those of the preview.
+    exist or is withdrawn, if the options need a run and the benchmark has none, or if an option is
+    out of range. Raises `Outdated` if the new pairs are not those of the preview.
     """
     check_can_pool(by, benchmark, options)
     candidates = find_candidates(benchmark, options, progress)
@@ -159,7 +159,8 @@ def add_judged_pairs(
 def recount_tasks(benchmark: Benchmark) -> None:
     """Count the tasks of each pool again after the rule for equal texts has changed.
 
-    The pairs of a pool of imported judgments are not stored with it, so its count becomes empty.
+    Only the new pairs of a pool of imported judgments are stored with it, so its count becomes
+    empty.
     """
     for pool in benchmark.pools.prefetch_related("runs"):
         codes = codes_of_pool(pool)

@@ -4,8 +4,8 @@
 
 The database is a new one on a PostgreSQL server, or a new SQLite file. The server is that of
 DATABASE_URL, or a local one that the program finds or starts. The exit code is 1 if a page takes a
-second or more, or if the withdrawal takes ten seconds or more. A fourteenth of all judgments is
-withdrawn.
+second or more, or if the withdrawal takes ten seconds or more. About 6.5 % of all
+judgments are withdrawn.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ from tests.benchmarks.judging_world import make_pairs  # noqa: E402
 DOUBLE_SHARE, RELEVANT, WRONG = 0.1, 0.1, 0.05
 DAYS, SESSION_ANSWERS = 15, 150
 LEAD = "lead-of-the-bench"
-# The share of all judgments by the annotator whose answers are withdrawn.
+# The share of the pairs whose first label is by the annotator whose answers are withdrawn.
 BAD_SHARE = 0.0715
 
 

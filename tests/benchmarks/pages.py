@@ -6,7 +6,8 @@
 The database is a new one on a PostgreSQL server, or a new SQLite file. The server is that of
 DATABASE_URL, or a local one that the program finds or starts. The commands fill the database from
 drawn files, or with --data from the real ones. Alpha is computed from the database and compared
-with the `krippendorff` package. Each analysis is computed once, in its own process. Then gunicorn
+with the `krippendorff` package. Each analysis that needs no ordering study is computed once, in
+its own process. Then gunicorn
 serves the pages, and a researcher opens each page and download once, and N more times, over one
 persistent connection. The load is generated on the same machine. The exit code is 1 if a response
 is not 200, a known value differs, or alpha differs from that of the package. Times do not change

@@ -232,7 +232,7 @@ def test_a_copy_without_git_is_not_ready_to_be_deployed(image: Path) -> None:
     done = start(image, *DEPLOY)
     assert done.returncode == 1
     assert done.stderr.count("hearth.") == 1
-    assert "HEARTH_COMMIT is not set, and the code is not in a git checkout." in done.stderr
+    assert "HEARTH_COMMIT is not set, and git names no commit of the code." in done.stderr
     # The build of an image runs only this check, without a host or a key.
     built = start(
         image, "check", "--deploy", "--tag=provenance", ALLOWED_HOSTS="localhost", SECRET_KEY=""

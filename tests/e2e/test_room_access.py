@@ -1,6 +1,6 @@
 """Accessibility of the judging room: touch, long captions, reduced motion, own keys and breaks.
 
-The last test checks every state of the room with axe.
+The last test checks every state of the room, except those of training, with axe.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def test_a_break_is_suggested_and_stops_nothing(
     assert [judgment.viewing["place"] for judgment in Judgment.objects.order_by("pk")] == [1, 2, 3]
 
 
-def test_the_room_is_accessible_in_every_state(
+def test_the_room_is_accessible_in_every_state_outside_of_training(
     open_page: Callable[..., Any], tmp_path: Path, page_problems: list[str]
 ) -> None:
     campaign = rooms.make_campaign(

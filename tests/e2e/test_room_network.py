@@ -279,7 +279,7 @@ def test_a_browser_without_storage(
     rooms.enter(page, campaign)
     page.context.set_offline(True)
     rooms.press(page, "k")
-    page.get_by_text("This browser does not allow pages to store data").wait_for()
+    page.get_by_text("This browser does not let this page store data").wait_for()
     page.context.set_offline(False)
     page.get_by_text("1 unsent").wait_for(state="hidden")
     rooms.press(page, "j")

@@ -8,7 +8,7 @@ from tests.faults.site import Site
 from tests.long_run import CAPTIONS
 from tests.waiting import wait_for
 
-# States of an import as SQL conditions.
+# States of a job that imports a run or scores an uploaded run, as SQL conditions.
 RUN_IS_READ = "state = 'running' AND phase = 'reading the text-to-video run'"
 ENDED = "state NOT IN ('queued', 'running')"
 # Scoring is so short that it can end between two readings of the state.

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import OperationalError, connection
 
 from annotation.models import Annotator, Campaign, Judgment
 from config.accounts.actors import OPERATOR
@@ -24,6 +24,7 @@ from config.operations.backup.archive import MANIFEST, make_key, verify_archive
 from config.operations.backup.contents import count_rows, quoted
 from config.operations.backup.databases import run_query
 from config.operations.backup.services import delete_old_backups, make_backup
+from config.operations.management.commands import backup
 from config.operations.models import Operation, OperationKind
 from config.shared.errors import InvalidInput, NotPermitted
 from evaluation.release.services import publish_label_set
@@ -336,6 +337,26 @@ def test_the_command_refuses_invalid_options(settings: Any, tmp_path: Path) -> N
     with pytest.raises(CommandError, match="--keep must be at least 1"):
         call_command("backup", str(tmp_path), "--keep=0")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_repeated_backups_go_on_after_a_failure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The database does not respond at first. A signal ends the command after two minutes."""
+    states = iter([OperationalError("no connection"), None])
+    pauses = iter([None, KeyboardInterrupt()])
+
+    def take(values: Iterator[Exception | BaseException | None]) -> None:
+        if (value := next(values)) is not None:
+            raise value
+
+    monkeypatch.setattr(backup, "latest", lambda kind: take(states))
+    monkeypatch.setattr(backup.time, "sleep", lambda seconds: take(pauses))
+    with pytest.raises(CommandError, match="interrupted"):
+        call_command("backup", str(tmp_path / "backups"), "--every", "1")
+    printed = capsys.readouterr()
+    assert printed.err.startswith("The backup failed: no connection\n")
+    assert len(list((tmp_path / "backups").iterdir())) == 1
 
 
 def test_every_table_is_in_the_backup(campaign: Campaign, tmp_path: Path) -> None:

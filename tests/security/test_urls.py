@@ -1,7 +1,8 @@
 """Every address of the site: who may open it, headers, parameters, and requests from other sites.
 
 `tests.test_pages.TABLE` and `tests.test_api.OPERATIONS` state what each role gets for objects that
-exist. Here, the addresses come from the resolver, including those of allauth and the Django admin.
+exist. The tests of access here take the addresses from the resolver, including those of allauth and
+the Django admin, with objects that do not exist. Most other tests use the two tables.
 """
 
 # ruff: noqa: F811  (fixtures of another module are arguments here)
@@ -37,9 +38,10 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "TRACE")
 CLOSED = {401, 403, 404, 405}
 
 READ, FORM, ANY = {"GET"}, {"GET", "POST", "PUT"}, set(METHODS)
-# The pages that visitors may open, and the methods that are answered. At every other address they
-# are sent to the sign-in page or refused. Some pages of allauth treat PUT as POST, and those that
-# only state that something is closed answer all methods.
+# The addresses that visitors may open, with objects that do not exist, and the methods that are
+# answered. At every other such address they are sent to the sign-in page or refused. Some pages of
+# allauth treat PUT as POST. Pages that only state that registration is closed or that a link is not
+# valid answer all methods.
 OPEN_TO_VISITORS: dict[str, set[str]] = {
     "/": READ,
     "/public/": READ,
@@ -57,7 +59,8 @@ OPEN_TO_VISITORS: dict[str, set[str]] = {
     "/accounts/password/reset/key/done/": READ,
     "/accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": ANY,
     "/accounts/3rdparty/login/cancelled/": READ,
-    # Addresses of earlier versions of allauth. They redirect to those above or to the sign-in page.
+    # Addresses of earlier versions of allauth, which redirect to addresses below
+    # /accounts/3rdparty/.
     "/accounts/social/login/cancelled/": FORM | {"DELETE"},
     "/accounts/social/login/error/": FORM | {"DELETE"},
     "/accounts/social/signup/": FORM | {"DELETE"},
@@ -68,14 +71,17 @@ OPEN_TO_VISITORS: dict[str, set[str]] = {
 
 
 def is_refused(answer: Any) -> bool:
-    """Return whether the response is an error or a redirect to the sign-in page."""
+    """Return whether the status is in `CLOSED`, or the response redirects to a sign-in page."""
     if answer.status_code == 302:
         return re.match(r"(/accounts/login/|/admin/login/)(\?|$)", answer["Location"]) is not None
     return answer.status_code in CLOSED
 
 
 def test_visitors_get_nothing_but_the_open_pages(db: None) -> None:
-    """A new address is closed to visitors, or must be listed in OPEN_TO_VISITORS."""
+    """A new address must be closed to visitors, or be listed in OPEN_TO_VISITORS.
+
+    The objects in the addresses do not exist.
+    """
     client = Client(raise_request_exception=False)
     opened: dict[str, set[str]] = {}
     before = snapshot()
@@ -164,7 +170,7 @@ def test_the_api_and_other_addresses_have_the_security_headers(
     assert wrong == {}
 
 
-def test_cookies_cannot_be_stolen_or_sent_by_other_sites(db: None, settings: Any) -> None:
+def test_cookies_have_the_flags_against_theft_and_forged_requests(db: None, settings: Any) -> None:
     factories.make_user("anna", Role.ANNOTATOR)
     client = Client()
     client.get("/accounts/login/")
@@ -220,12 +226,15 @@ ODD_VALUES = ("1' OR '1'='1' UNION SELECT password FROM accounts_user; --", "9" 
 
 
 def parameters() -> set[str]:
-    """Return the names of the parameters that any page or operation reads."""
+    """Return the names of the parameters that pages and operations read.
+
+    Names that the code reads from a variable are listed here.
+    """
     assert addresses()  # this imports all forms
     reads = re.compile(
         r"""(?:GET|query_params)\.get\("(\w+)"|requested_filter\(request, "(\w+)\""""
     )
-    names = {"limit", "offset"}
+    names = {"limit", "offset", "cursor"}
     for package in ("config", "pooling", "annotation", "evaluation"):
         for path in (BASE_DIR / package).rglob("*.py"):
             names |= {one or other for one, other in reads.findall(path.read_text("utf-8"))}

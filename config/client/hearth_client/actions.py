@@ -59,7 +59,7 @@ def login(options: Namespace) -> Json:
 
 
 def _count_benchmarks(signed_in: Hearth) -> int:
-    """Return how many benchmarks the account sees. Without a role, it sees only public ones."""
+    """Return the number of benchmarks that the account may research, or else of public ones."""
     try:
         found = signed_in.get("benchmarks/", limit=1)
     except Refused as error:

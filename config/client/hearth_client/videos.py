@@ -54,7 +54,10 @@ def files_of(folder: Path) -> list[VideoFile]:
 
 
 class VideoSender:
-    """Sends video files to a benchmark. on_bytes: called with the bytes sent and their total."""
+    """Sends video files to a benchmark.
+
+    on_bytes: called with the bytes that are done, including refused files, and with the total.
+    """
 
     def __init__(self, site: Hearth, path: str, files: Sequence[VideoFile], on_bytes: OnBytes):
         self._site, self._path, self._files = site, path, files

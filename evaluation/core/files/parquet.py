@@ -43,8 +43,8 @@ class _Sink:
 def parquet(rows: Rows, metadata: Mapping[str, str]) -> Iterator[bytes]:
     """Yield the table as Parquet, one row group per block.
 
-    metadata: texts that are stored in the file. Equal rows give equal bytes with the same version
-    of pyarrow.
+    metadata: texts that are stored in the file. Equal blocks with equal metadata give equal bytes
+    with the same version of pyarrow.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

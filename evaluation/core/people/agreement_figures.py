@@ -1,9 +1,10 @@
 """All agreement figures, for the first labels of each pair and for all labels.
 
-After the planned labels, another label is requested only if they have no majority, for example a
-third one if the first two differ. Figures of all labels are therefore biased: pairs with different
-labels count more, and on a scale of two steps, a third label must equal one of the first two.
-Figures of the first labels, which were planned, do not have this bias.
+After the planned labels, another label is requested if they have no majority, for example a third
+one if the first two differ, or if a relevant label is to be confirmed. Figures of all labels are
+therefore biased: pairs with different labels count more, and on a scale of two steps, a third label
+must equal one of the first two. Figures of the first labels, which were planned, do not have this
+bias.
 """
 
 from __future__ import annotations

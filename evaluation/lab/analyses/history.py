@@ -90,7 +90,7 @@ def _compute(inputs: Inputs, options: HistoryOptions, progress: Progress) -> His
     agreement: list[AgreementRow] = []
     size = {"n_queries": inputs.benchmark.n_queries, "n_videos": inputs.benchmark.n_videos}
     # Scores use the labels of all captions, with answers repeated for equal captions. Agreement
-    # counts each answer once.
+    # uses the first labels of each task only, and counts each answer once.
     for_captions = replay_labels(
         labels.codes,
         labels.pair_of,
@@ -127,7 +127,7 @@ def _compute(inputs: Inputs, options: HistoryOptions, progress: Progress) -> His
 
 
 def _settled(checkpoints: IntArray, rows: list[ScoreRow], n_runs: int) -> list[SettledRow]:
-    """Return the number of labels from which scores and order no longer changed.
+    """Return the numbers of labels from which scores stayed near the last ones, in the same order.
 
     Return no rows if there is no score.
     """
@@ -198,7 +198,8 @@ HISTORY = Analysis(
     notes=(
         "The analysis uses all judgments that count, in the order in which they arrived. This does "
         "not depend on the selected label set. A pair has the label of more than half of its "
-        "judgments so far. Original positives count from the beginning.",
+        "judgments so far. Original positives count from the beginning, unless only the labels are "
+        "selected.",
         "Imported judgments are in the order of their file.",
         "The stopping rule can be used during a campaign, because it needs no later labels. Its "
         "intervals are a confidence sequence (Waudby-Smith and Ramdas 2020 and 2024), which stays "

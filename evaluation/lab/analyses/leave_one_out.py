@@ -51,7 +51,7 @@ def _compute(inputs: Inputs, options: LeaveOneOutOptions, progress: Progress) ->
         "runs": {
             row.system: {
                 **_left_out(row, measures),
-                # The judged share of ranked videos. A missing list does not count as unjudged.
+                # The judged share of the ranked results. A missing list does not count as unjudged.
                 "judged": cover_ranks(runs[row.system], pool.labels).share,
             }
             for row in left

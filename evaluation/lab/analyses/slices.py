@@ -112,7 +112,7 @@ def _fill_defaults(inputs: Inputs, options: SlicesOptions) -> SlicesOptions:
     if not inputs.benchmark.tags.exists():
         raise InvalidInput(
             f"{inputs.benchmark.key} has no tags. A lead can import them under “Captions and "
-            "videos”, or with the command import_tags."
+            "videos”, and an operator with the command import_tags."
         )
     return {**options, "tags_sha256": tags_sha256(inputs.benchmark)}
 

@@ -50,8 +50,8 @@ def _fill_defaults(inputs: Inputs, options: TrainOverlapFields) -> TrainOverlapO
     """Add the hash of the split, because its name does not identify its content."""
     if not options["split"]:
         raise InvalidInput(
-            f"{inputs.benchmark.key} has no train captions. A lead can import them on the page of "
-            "the benchmark, or with the command import_train_captions."
+            f"{inputs.benchmark.key} has no train captions. A lead can import them under "
+            "“Captions and videos”, and an operator with the command import_train_captions."
         )
     split = get_train_split(inputs.benchmark, options["split"])
     return {**options, "split_sha256": split.sha256}

@@ -23,7 +23,7 @@ from pooling.models import Benchmark
 
 DRAFT_JOB = "draft_labels"
 # A draft is not made for every new label. Reading all labels of a large benchmark takes some
-# seconds, and each draft recomputes all results that use the previous one.
+# seconds, and each draft recomputes every analysis that has a result for an earlier draft.
 SETTLED_FOR = datetime.timedelta(minutes=2)
 MAX_DRAFT_AGE = datetime.timedelta(minutes=10)
 
@@ -82,9 +82,10 @@ def update_requested_draft(
 
 @transaction.atomic
 def begin_draft(*, benchmark: Benchmark, by: Actor) -> Job:
-    """Queue the job that makes a draft and recomputes the results of the previous one.
+    """Queue the job that makes a draft, and recomputes the analyses that have results of drafts.
 
-    An unfinished job of this kind is returned instead. Raises `NotPermitted` if `by` may not draft
+    The analyses are recomputed with their default options. If a job of this kind is unfinished, it
+    is returned instead. Raises `NotPermitted` if `by` may not draft
     labels.
     """
     check_can_evaluate(by, benchmark)
@@ -107,7 +108,7 @@ def renew_drafts() -> int:
     """Queue a draft for each benchmark whose labels have changed. Return the number of jobs.
 
     Labels arrive in bursts, so a draft waits until none has arrived for a while, or until the
-    latest draft is old.
+    latest draft is old. The first draft of a benchmark does not wait.
     """
     due = [benchmark for benchmark in Benchmark.objects.all() if _draft_is_due(benchmark)]
     for benchmark in due:

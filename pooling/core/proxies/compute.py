@@ -1,4 +1,4 @@
-"""The four proxies with their options, and the matrix that a proxy computes."""
+"""The four proxies that compare captions, with their options, and the matrix of such a proxy."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from pooling.services import confirm_uploader, remove_uploader
 
 class Command(HearthCommand):
     help = (
-        "Confirm people without a role for uploads to a public benchmark, and list all people who "
-        "have asked to be confirmed."
+        "Confirm people without a role for uploads to a public benchmark, and list the active "
+        "people who have asked to be confirmed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -233,7 +233,7 @@ def test_only_added_annotators_can_judge(training: Campaign, anna: Annotator, le
 def watched(db: None, tmp_path: Path) -> Campaign:
     """A campaign that requires three correct answers to the last four control pairs.
 
-    Half of the assigned tasks are control pairs.
+    About half of the assigned tasks are control pairs.
     """
     return make_campaign_with_gold(
         tmp_path,

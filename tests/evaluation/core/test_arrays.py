@@ -13,7 +13,7 @@ from evaluation.core.arrays import dense_groups, renumber
     [
         ([], []),
         ([3, 0, 3, 2], [2, 0, 2, 1]),
-        # Values far larger than the length of the array are sorted instead of counted.
+        # Values with a range far larger than the length of the array are sorted instead of marked.
         ([10**9, 7, 10**9], [1, 0, 1]),
     ],
 )

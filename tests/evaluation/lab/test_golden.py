@@ -76,7 +76,7 @@ def differences(actual: Any, expected: Any, place: str = "") -> Iterator[str]:
 
 
 def equals(actual: Any, expected: Any) -> bool:
-    """Compare numbers with the tolerance `EXACT` or {about, within}, and other values exactly."""
+    """Compare floats with the tolerance `EXACT` or {about, within}, and other values exactly."""
     within = EXACT
     if isinstance(expected, dict):
         expected, within = expected["about"], expected["within"]

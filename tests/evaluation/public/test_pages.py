@@ -190,7 +190,7 @@ def client_of(person: str) -> Client:
 
 
 @pytest.mark.parametrize("person", PEOPLE)
-def test_annotators_of_a_benchmark_do_not_see_its_public_page(
+def test_annotators_without_another_role_do_not_see_the_public_page(
     benchmark: Benchmark, person: str
 ) -> None:
     client = client_of(person)
@@ -203,7 +203,7 @@ def test_annotators_of_a_benchmark_do_not_see_its_public_page(
 
 
 @pytest.mark.parametrize("state", CampaignState.values)
-def test_visitors_see_scores_and_labels_only_after_all_campaigns_are_closed(
+def test_by_default_visitors_see_scores_and_labels_only_after_all_campaigns_are_closed(
     benchmark: Benchmark, client: Client, state: str
 ) -> None:
     """A visitor may be an annotator who signed out, and labels must not depend on scores."""
@@ -247,12 +247,12 @@ def pages(places: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("visitor", ["anonymous", "annotator", "researcher", "lead", "admin"])
-def test_only_leads_find_a_private_run_on_pages_and_in_the_api(
+def test_only_leads_find_a_private_run_of_another_person(
     places: dict[str, Any], visit: Callable[[str], Client], visitor: str
 ) -> None:
-    """`TABLE` lists all pages and `OPERATIONS` all API operations, so new ones are tested, too.
+    """`TABLE` lists all pages, and `OPERATIONS` and `FOR_VISITORS` all API operations.
 
-    Admins also find the run in the audit log.
+    New ones are therefore tested, too. Admins also find the run in the audit log.
     """
     benchmark = change_page(Benchmark.objects.get(key="tiny"), shows_while_judging=True)
     made = private_upload(benchmark, User.objects.get(username="olga"))

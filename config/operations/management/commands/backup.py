@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandParser
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from config.accounts.actors import OPERATOR
@@ -95,12 +96,13 @@ class Command(HearthCommand):
         raise_on_signals()
         age = timedelta(hours=options["every"])
         while True:
-            last = latest(OperationKind.BACKUP)
-            if last is None or last.started_at < timezone.now() - age:
-                try:
+            try:
+                last = latest(OperationKind.BACKUP)
+                if last is None or last.started_at < timezone.now() - age:
                     self.report(self._once(options))
-                except (HearthError, OSError) as error:
-                    self.stderr.write(f"The backup failed: {error}")
+            except (HearthError, OSError, DatabaseError) as error:
+                self.stderr.write(f"The backup failed: {error}")
+                connection.close_if_unusable_or_obsolete()
             time.sleep(LOOK_EVERY_SECONDS)
 
     def report(self, result: dict[str, Any]) -> None:

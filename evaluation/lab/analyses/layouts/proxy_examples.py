@@ -134,7 +134,7 @@ def _of(result: ProxiesResult, group: str) -> Sequence[GroupedRow]:
 
 
 def _name(row: PairRow) -> str:
-    """Return the caption, shortened so that the video and the label fit after it."""
+    """Return the caption, shortened if necessary, with the video and the label."""
     rest, text = f" – {row['video_id']} ({label_text(row)})", row["caption"]
     length = max(CAPTION_MIN, NAME_MAX - len(rest))
     return (text if len(text) <= length else f"{text[: length - 1]}…") + rest

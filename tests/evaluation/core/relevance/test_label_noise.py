@@ -163,7 +163,7 @@ def test_the_interval_covers_the_uncertainty_of_the_rates() -> None:
     )
 
 
-def test_few_clusters_have_wider_intervals_and_one_has_none() -> None:
+def test_few_clusters_have_intervals_and_one_has_none() -> None:
     setting = Setting(captions=240, per_video=20)  # 12 videos
     _, _, rows = correct_one(3, setting, MEASURES, 400)
     for row in rows:

@@ -76,7 +76,7 @@ def test_the_smallest_difference_is_that_of_the_planner(by_video: bool) -> None:
     else:
         drawn = draw_sub_samples(differences, size, 20_000, rng=rng)
     smallest = smallest_tested_difference(drawn, differences)
-    # The variance around the observed difference of .25 is .3875, and around 0 it is .45.
+    # The expected difference is .25. The variance around it is .3875, and around 0 it is .45.
     assert smallest / smallest_paired_difference(drawn) == pytest.approx(
         math.sqrt(np.square(differences).mean() / differences.var()), abs=1e-9
     )

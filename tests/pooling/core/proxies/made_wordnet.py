@@ -39,7 +39,7 @@ TYPES = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 
 
 def make_wordnet(folder: Path) -> Path:
-    """Write the files of Debian's package, and those that only NLTK's reader needs."""
+    """Write the files of WordNet that Hearth reads, and `lexnames`, which only NLTK needs."""
     folder.mkdir(parents=True, exist_ok=True)
     for part, synsets in SYNSETS.items():
         index = _write_data(folder / f"data.{part}", part, synsets)

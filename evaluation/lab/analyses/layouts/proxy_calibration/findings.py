@@ -49,9 +49,9 @@ def _best(result: CalibrationResult, row: ProxyRow) -> str:
         return f"The proxy with the highest agreement is {name}, without an interval: {alpha}."
     limit = min(ALPHA_MIN, result["people_alpha"] or ALPHA_MIN)
     if interval[0] <= 0:
-        reason = "because none clearly agrees with them more than by guessing"
+        reason = "because even the best does not clearly agree with them more than by guessing"
     elif (value or 0) < limit:
-        reason = f"because the alpha of each is below {coefficient(limit)}"
+        reason = f"because even the best has an alpha below {coefficient(limit)}"
     else:
         return f"The proxy that agrees best with people is {name}: {alpha}."
     return f"No proxy can replace people, {reason}. The best is {name}: {alpha}."
@@ -122,7 +122,7 @@ def _unjudged(result: CalibrationResult, best: ProxyRow) -> str:
     )
     besides = "In addition to the original positives, " if result["known"] else ""
     return (
-        f"{besides}{best['proxy']} calls {counted(row['pairs'], 'pair')} relevant. People judged "
+        f"{besides}{best['proxy']} calls {counted(row['pairs'], 'pair')} relevant. People settled "
         f"{ratio(row['called'], row['pairs'])} of them, so how many of the others are relevant is "
         "unknown."
     )
