@@ -112,8 +112,9 @@ def _epic(
     return found, found[:captions]
 
 
-def real_input(folder: Path) -> Input:
-    with gzip.open(folder / "msvd" / "captions.csv.gz", "rt", encoding="utf-8") as lines:
+def real_input(msvd_folder: Path) -> Input:
+    folder = msvd_folder.parent
+    with gzip.open(msvd_folder / "captions.csv.gz", "rt", encoding="utf-8") as lines:
         msvd = _by_video((row["video_id"], row["caption"]) for row in csv.DictReader(lines))
     with gzip.open(folder / "formats" / "msrvtt_1ka.MSRVTT_data.json.gz", "rt") as file:
         rows = json.load(file)["sentences"]
@@ -206,7 +207,7 @@ def _time(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Times of semantic proxies.")
-    parser.add_argument("--data", type=Path, help="folder of the data sets")
+    parser.add_argument("--data", type=Path, help="folder with the MSVD files, beside the others")
     parser.add_argument("--wordnet", type=Path, default=DEBIAN, help="folder of WordNet")
     parser.add_argument("--tiny", action="store_true", help="a few captions, to test the program")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
