@@ -150,8 +150,10 @@ def test_a_job_whose_process_was_killed_is_done_once_after_the_sweep(
     job, worker = job_under_way
     (child,) = children_of(worker.process.pid)
     os.kill(child, signal.SIGKILL)
-    # The worker delivers the message again, but the job is still leased.
     assert wait_for(lambda: (now := children_of(worker.process.pid)) and child not in now)
+    # The worker delivers the message again. The new process ends this task at once, because the job
+    # is still leased.
+    assert wait_for(lambda: " succeeded in " in worker.log.read_text()), worker.log.read_text()
     found = Job.objects.get(pk=job.pk)
     assert (found.state, found.attempts) == (JobState.RUNNING, 1)
     set_lease(timedelta(hours=1))

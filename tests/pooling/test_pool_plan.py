@@ -197,7 +197,7 @@ def test_page_states_that_there_are_no_runs(client: Client, tmp_path: Path) -> N
     client.force_login(make_user("lena", Role.LEAD))
     make_benchmark(tmp_path, key="bare")
     page = client.get("/benchmarks/bare/pools/new/").content.decode()
-    assert "This benchmark has no runs." in page
+    assert "This benchmark has no runs to pool." in page
 
 
 def test_the_page_builds_the_pool_that_it_previewed(benchmark: Benchmark, client: Client) -> None:

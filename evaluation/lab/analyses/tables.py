@@ -34,12 +34,13 @@ class Column(tables.Column):
 class Cell:
     """A cell as a page shows it.
 
+    is_number: whether the column contains numbers.
     sorted_by: the value by which the page sorts the rows, for an interval its lower end.
     query: options of the comparison, encoded for an address.
     page, page_query: URL name and parameters of the page of a caption or video, or empty.
     """
 
-    column: Column
+    is_number: bool
     text: str
     sorted_by: Any
     query: str
@@ -128,7 +129,7 @@ def _cell(column: Column, row: Row) -> Cell:
     query = urlencode(column.compared(row), doseq=True) if column.compared else ""
     sorted_by = value[0] if isinstance(value, list) else value
     page_query = urlencode({"id": row[f"{column.names}_id"]}) if column.names else ""
-    return Cell(column, column.format(value), sorted_by, query, column.names, page_query)
+    return Cell(column.is_number, column.format(value), sorted_by, query, column.names, page_query)
 
 
 def _file_cells(value: Any, is_interval: bool) -> list[Any]:

@@ -66,7 +66,7 @@ def test_an_uploaded_run_is_scored_and_ranked(
     }
     page = client.get("/benchmarks/tiny/results/").content.decode()
     assert "1 → <strong>3</strong>" in " ".join(page.split())
-    assert "is being scored" in client.get(f"/jobs/{upload.pk}/").content.decode()
+    assert "Another job scores it." in client.get(f"/jobs/{upload.pk}/").content.decode()
 
 
 def test_a_run_is_announced_in_the_transaction_that_stores_it(
