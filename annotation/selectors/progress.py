@@ -108,8 +108,8 @@ def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
         found[pk].append(group)
         begun_tasks[pk, group.labels_planned] += group.tasks
         begun_pairs[pk, group.labels_planned] += group.pairs
-    for campaign, group in _excluded_groups(campaigns):
-        found[campaign.pk].append(group)
+    for pk, group in _excluded_groups(campaigns):
+        found[pk].append(group)
     for pk, plan in plans.items():
         found[pk] += [
             TaskGroup(
@@ -147,8 +147,8 @@ def _grouped_studies(campaigns: list[Campaign]) -> Iterable[dict[str, Any]]:
     return grouped(JudgmentTask.objects.filter(STUDY_HAS_BEGUN, campaign__in=studies))
 
 
-def _excluded_groups(campaigns: list[Campaign]) -> list[tuple[Campaign, TaskGroup]]:
-    """Return groups that correct the outcomes of excluded tasks with labels, with their campaigns.
+def _excluded_groups(campaigns: list[Campaign]) -> list[tuple[int, TaskGroup]]:
+    """Return campaign keys with groups that correct the outcomes of excluded tasks with labels.
 
     No further label will arrive for an excluded task, so its labels decide. For each such task, one
     group subtracts its pairs from the pending ones, and another adds them to the outcome.
@@ -166,10 +166,9 @@ def _excluded_groups(campaigns: list[Campaign]) -> list[tuple[Campaign, TaskGrou
         labels[task_id].append(label)
     by_pk = {campaign.pk: campaign for campaign in campaigns}
     return [
-        (campaign, group)
+        (task.campaign_id, group)
         for task in excluded
-        for campaign in [by_pk[task.campaign_id]]
-        for group in _groups_by_labels(campaign, task, labels[task.pk])
+        for group in _groups_by_labels(by_pk[task.campaign_id], task, labels[task.pk])
     ]
 
 
