@@ -40,7 +40,7 @@ class LabelSummary(models.Model):
     agreement = models.JSONField(
         null=True,
         editable=False,
-        help_text="Agreement of first labels and of all labels; empty in older label sets.",
+        help_text="Agreement of planned labels and of all labels; empty in older label sets.",
     )
     code_version = models.CharField(max_length=50)
     created_at = models.DateTimeField(default=timezone.now)

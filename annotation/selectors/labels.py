@@ -1,4 +1,4 @@
-"""First labels, unsettled tasks, and the fingerprint of a benchmark's labels."""
+"""Planned labels, unsettled tasks, and the fingerprint of a benchmark's labels."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def are_first_labels(
     annotators: Int64Array,
     planned: Int64Array,
 ) -> npt.NDArray[np.bool_]:
-    """Return which of the campaigns' counted judgments are among the first labels of their tasks,
+    """Return which of the campaigns' counted judgments are among the planned labels of their tasks,
     bool [n].
 
     ids, tasks, annotators: int64 [n], primary keys. planned: int64 [n], the planned number of

@@ -153,7 +153,7 @@ def label_round_rows(rounds: list[LabelRound]) -> list[LabelRoundRow]:
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """A figure of agreement for the first labels of each pair and for all labels."""
+    """A figure of agreement for the planned labels of each pair and for all labels."""
 
     name: str
     first: Figure
@@ -213,11 +213,11 @@ def agreement_note(agreement: Agreement | AgreementFigures) -> str:
     compared = f"The figures are computed from {pairs} with two or more labels."
     later = agreement["all_labels"]["labels"] - first["labels"]
     if not later:
-        return f"{compared} All labels are first labels."
+        return f"{compared} All labels are planned labels."
     added = counted(later, "label was", "labels were")
     return (
-        f"{compared} After the first labels, {added} added. In a campaign, only pairs whose "
-        "first labels differ get more labels. In an imported file, any pair may have them."
+        f"{compared} In addition to the planned labels, {added} added. In a campaign, only pairs "
+        "whose planned labels differ get more labels. In an imported file, any pair may have them."
     )
 
 

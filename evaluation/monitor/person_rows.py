@@ -214,7 +214,7 @@ def _share(part: int, whole: int, reason: str) -> Figure:
 
 
 def _agreement(own: PersonFigures) -> Figure:
-    """Return the agreement on first labels.
+    """Return the agreement on planned labels.
 
     If more labels than the first ones can be compared, a note states the agreement on all labels.
     """
@@ -224,7 +224,7 @@ def _agreement(own: PersonFigures) -> Figure:
     if compared == own["compared"]:
         return first
     every = f"all labels: {ratio(equal, compared)}"
-    return replace(first, note=f"{first.note} first labels; {every}" if first.note else every)
+    return replace(first, note=f"{first.note} planned labels; {every}" if first.note else every)
 
 
 def _rate(answers: int, hours: float) -> Figure:

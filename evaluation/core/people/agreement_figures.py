@@ -1,10 +1,9 @@
-"""All agreement figures, for the first labels of each pair and for all labels.
+"""All agreement figures, for the planned labels of each pair and for all labels.
 
 After the planned labels, another label is requested if they have no majority, for example a third
 one if the first two differ, or if a relevant label is to be confirmed. Figures of all labels are
 therefore biased: pairs with different labels count more, and on a scale of two steps, a third label
-must equal one of the first two. Figures of the first labels, which were planned, do not have this
-bias.
+must equal one of the first two. Figures of the planned labels do not have this bias.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ class LabelAgreement(MainAgreement):
 
 
 class FirstLabelAgreement(LabelAgreement):
-    """Agreement of first labels, with a second interval of alpha that resamples annotators.
+    """Agreement of planned labels, with a second interval of alpha that resamples annotators.
 
     `sharing_annotators`: number of annotators who share a pair with another annotator.
     """
@@ -79,14 +78,14 @@ class FirstLabelAgreement(LabelAgreement):
 
 
 class AgreementFigures(TypedDict):
-    """Agreement of the first labels of each pair, and of all labels."""
+    """Agreement of the planned labels of each pair, and of all labels."""
 
     first_labels: FirstLabelAgreement
     all_labels: LabelAgreement
 
 
 class AnnotatorInterval(TypedDict):
-    """The figures of first labels with annotators resampled."""
+    """The figures of planned labels with annotators resampled."""
 
     sharing_annotators: int
     alpha_annotator_interval: Ends
@@ -151,7 +150,7 @@ class Opinions:
 
     @property
     def first(self) -> Opinions:
-        """The first labels of each pair."""
+        """The planned labels of each pair."""
         return self.only(self.is_first)
 
     @property
@@ -194,9 +193,9 @@ def figures_of(counts: ValueCounts, n_grades: int, settings: Resampling) -> Labe
 
 
 def figures_of_both(opinions: Opinions, n_grades: int, settings: Resampling) -> AgreementFigures:
-    """Return the figures of the first labels and of all labels, as `figures_of` does.
+    """Return the figures of the planned labels and of all labels, as `figures_of` does.
 
-    The figures of the first labels also contain the interval of alpha with annotators resampled.
+    The figures of the planned labels also contain the interval of alpha with annotators resampled.
     """
     first = opinions.first
     return {

@@ -53,9 +53,9 @@ class PersonCounts(TypedDict):
     answers: number of current answers. counted: number of these that are labels of pairs. relevant:
     number of these labels that are relevant. surplus: number of surplus answers. gold, right:
     number of answers to gold items that are not retired, and number of correct ones. compared:
-    number of first labels of other annotators on the pairs of the annotator's own first labels.
+    number of planned labels of other annotators on the pairs of the annotator's own planned labels.
     equal: number of these that equal the annotator's own label. compared_all, equal_all: the same
-    for all labels instead of first labels. timed: number of answers with a time. too_fast: number
+    for all labels instead of planned labels. timed: number of answers with a time. too_fast: number
     of these below `TOO_FAST_MS`. hours: time spent judging.
     """
 

@@ -71,7 +71,7 @@ class Answers:
     people: int64, numbers of annotators from 0 without gaps. tasks: int64, any identifier of the
     task. labels: int64, steps of the campaign's scale. is_relevant: bool. is_counted: bool, whether
     the answer is a label of a pair; False for surplus answers and answers to gold items.
-    is_planned: bool, whether it is counted and one of the planned first labels. is_gold: bool.
+    is_planned: bool, whether it is counted and one of the planned labels. is_gold: bool.
     gold: int64, 1 for a correct answer to a gold item, 0 for a wrong one, -1 for other answers and
     for retired gold items. ms: int64, time of the answer in milliseconds, negative if unknown. at:
     int64, when the answer was submitted, in seconds since 1970.

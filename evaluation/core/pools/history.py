@@ -21,8 +21,8 @@ class Checkpoint:
     """The state after the first `labels` labels.
 
     judged: the pairs with a majority among their labels so far. The gain is 1 if the majority is
-    relevant, and 0 if not. A tie counts as unjudged. opinions: the first labels of each pair, from
-    which agreement is measured.
+    relevant, and 0 if not. A tie counts as unjudged. opinions: the planned labels of each pair,
+    from which agreement is measured.
     """
 
     labels: int

@@ -90,7 +90,7 @@ def _compute(inputs: Inputs, options: HistoryOptions, progress: Progress) -> His
     agreement: list[AgreementRow] = []
     size = {"n_queries": inputs.benchmark.n_queries, "n_videos": inputs.benchmark.n_videos}
     # Scores use the labels of all captions, with answers repeated for equal captions. Agreement
-    # uses the first labels of each task only, and counts each answer once.
+    # uses the planned labels of each task only, and counts each answer once.
     for_captions = replay_labels(
         labels.codes,
         labels.pair_of,

@@ -201,7 +201,7 @@ def _proxy_row(proxy: LoadedProxy, found: Calibration) -> ProxyRow:
 
 
 def _among_people(inputs: Inputs) -> AmongPeople:
-    """Return how well people agree on whether a pair is relevant, by the first labels of each pair.
+    """Return how well people agree, by the planned labels, on whether a pair is relevant.
 
     The figures are null if they are not known.
     """

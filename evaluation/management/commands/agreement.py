@@ -21,9 +21,9 @@ COUNTS = (
     "relevant",
     "multiply_labelled",
 )
-# A paper should report the figures of the first labels, because those of all labels are biased.
+# A paper should report the figures of the planned labels, because those of all labels are biased.
 PARTS = {
-    "first_labels": "First labels of each pair, as planned",
+    "first_labels": "Planned labels of each pair",
     "all_labels": "All labels, including those requested because two differed",
 }
 NAMES = {

@@ -251,7 +251,7 @@ def _task_counts(campaign: Campaign) -> TaskCounts:
 
 
 def _agreement(campaign: Campaign, answers: Answers) -> Agreement:
-    """Return the agreement of the first labels and of all labels.
+    """Return the agreement of the planned labels and of all labels.
 
     Labels are converted to grades, as in label sets. All labels below the campaign's threshold
     become the same grade.

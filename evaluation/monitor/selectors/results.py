@@ -32,13 +32,13 @@ class LabelCount(TypedDict):
 
 
 class FirstLabels(FirstLabelAgreement):
-    """Agreement of first labels in a campaign. `most`: largest number of first labels of a pair."""
+    """Agreement of planned labels. `most`: the largest number of planned labels of a pair."""
 
     most: int
 
 
 class Agreement(TypedDict):
-    """Agreement in a campaign. `asked_later`: number of labels that are not first labels."""
+    """Agreement in a campaign. `asked_later`: number of labels that are not planned labels."""
 
     first_labels: FirstLabels
     all_labels: LabelAgreement
@@ -86,7 +86,7 @@ class LabelCountShare(TypedDict):
 
 
 class AnnotatorShare(TypedDict):
-    """Agreement of one annotator with others on first labels, and on all labels.
+    """Agreement of one annotator with others on planned labels, and on all labels.
 
     `annotator`: primary key. `compared`: number of other annotators' labels on the same pairs.
     """

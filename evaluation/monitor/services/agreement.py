@@ -41,9 +41,9 @@ def compute_agreement(
 ) -> AgreementReport:
     """Compute and store agreement over the counted judgments of all campaigns of a benchmark.
 
-    `alpha` and its intervals are computed from the first labels of each pair. `agreement` and
+    `alpha` and its intervals are computed from the planned labels of each pair. `agreement` and
     `pairwise_agreement` are computed from all labels, and `first_two_agreement` is the pairwise
-    agreement of the first labels. `first_labels` contains all figures of the first labels, and
+    agreement of the planned labels. `first_labels` contains all figures of the planned labels, and
     `all_labels` those of all labels. Undefined figures are null, and `undefined` contains their
     reasons.
 
@@ -105,7 +105,7 @@ def _summary(figures: AgreementFigures) -> AgreementSummary:
 def _sources(figures: AgreementFigures) -> dict[str, tuple[LabelAgreement, str]]:
     """Return the source of each figure of the summary.
 
-    A source is the figures of the first labels or of all labels, and the key of the figure there.
+    A source is the figures of the planned labels or of all labels, and the key of the figure there.
     """
     first, every = figures["first_labels"], figures["all_labels"]
     return {
@@ -116,7 +116,7 @@ def _sources(figures: AgreementFigures) -> dict[str, tuple[LabelAgreement, str]]
 
 
 def _by_annotator(opinions: Opinions) -> list[AnnotatorShare]:
-    """Return one row for each annotator, with agreement on first labels and on all labels."""
+    """Return one row for each annotator, with agreement on planned labels and on all labels."""
     people, index = numbered(opinions.annotators)
 
     def rows(selected: BoolArray) -> tuple[AnnotatorAgreement, ...]:

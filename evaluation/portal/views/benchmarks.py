@@ -271,7 +271,7 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
 def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
     """Return the table of agreement. It is empty if there is no report, or an old one.
 
-    Reports of older code versions have only figures of all labels, and none of first labels.
+    Reports of older code versions have only figures of all labels, and none of planned labels.
     """
     if report is None or "first_labels" not in report.result:
         return {"agreement_rows": []}

@@ -35,7 +35,7 @@ def opinions_of(judgments: JudgmentArrays) -> Opinions:
 
 
 def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> AgreementFigures:
-    """Return the figures of the first labels and of all labels."""
+    """Return the figures of the planned labels and of all labels."""
     return figures_of_both(opinions_of(judgments), judgments.n_grades, how)
 
 

@@ -74,8 +74,8 @@ def benchmark_outcomes(benchmark: Benchmark) -> BenchmarkOutcomes:
 def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
     """Return counts by the primary key of the benchmark.
 
-    They are at most half a minute old, or 20 times the duration of the count if that is longer. The
-    first labels of a benchmark are counted immediately. Counts without the number of pairs are not
+    They are at most half a minute old, or 20 times the duration of the count if that is longer. A
+    benchmark without settled pairs is counted each time. Counts without the number of pairs are not
     cached.
     """
     keys = {benchmark: CACHE_KEY.format(benchmark.pk) for benchmark in benchmarks}

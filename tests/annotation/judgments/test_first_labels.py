@@ -1,4 +1,4 @@
-"""First labels: the planned labels, without those requested because earlier labels differed."""
+"""The planned labels of a pair, without those requested because earlier labels differed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 def first_labels(campaign: Campaign) -> dict[str, list[str]]:
-    """Return the annotators of the first labels of each pair, by the key of the video."""
+    """Return the annotators of the planned labels of each pair, by the key of the video."""
     arrays = judgment_arrays(campaign.benchmark)
     names = {
         annotator.pk: annotator.key or annotator.user.username

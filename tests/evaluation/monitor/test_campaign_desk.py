@@ -271,10 +271,10 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "Without a time 1",
         "Relevant pairs 50.0 % 1 of 2 settled",
         "Relevant labels 50.0 % 3 of 6",
-        "Figure First labels All labels Two labels of a pair equal 50.0 % 66.7 % "
+        "Figure Planned labels All labels Two labels of a pair equal 50.0 % 66.7 % "
         "All labels of a pair equal 50.0 % 50.0 % Krippendorff’s alpha 0.000 0.333",
-        "The figures are computed from 2 pairs with two or more labels. After the first labels, 1 "
-        "label was added.",
+        "The figures are computed from 2 pairs with two or more labels. In addition to the planned "
+        "labels, 1 label was added.",
         "Meaning of the figures",
         "Pairs with an extra label 100 %, 4 tasks",
         "Scale not relevant, relevant",
@@ -375,7 +375,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "82 2 min of work",
             "3.0 s",
             "66.7 % 2 of 3",
-            "50.0 % 1 of 2 first labels; all labels: 33.3 %",
+            "50.0 % 1 of 2 planned labels; all labels: 33.3 %",
             "no control pair answered yet",
             rows[0][9],
             "0 0.0 %",
@@ -390,7 +390,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "less than a minute of work",
             "0.5 s",
             "50.0 % 1 of 2",
-            "50.0 % 1 of 2 first labels; all labels: 66.7 %",
+            "50.0 % 1 of 2 planned labels; all labels: 66.7 %",
             "no control pair answered yet",
             rows[1][9],
             "1 100.0 %",
@@ -536,7 +536,8 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
         "Judged 3 all annotators: 6",
         "Median time 3.0 s all annotators: 3.0 s",
         "Relevant labels 66.7 % 2 of 3 all annotators: 50.0 %",
-        "Agrees with others 50.0 % 1 of 2 first labels; all labels: 33.3 % all annotators: 50.0 %",
+        "Agrees with others 50.0 % 1 of 2 planned labels; all labels: 33.3 % "
+        "all annotators: 50.0 %",
         "Answers per hour",
         "Median time of an answer, by hour",
         "Meaning of the figures Answers per hour",

@@ -66,7 +66,7 @@ class VersionFacts:
 
 @dataclass(frozen=True, slots=True)
 class AgreementFacts:
-    """Agreement of the first labels of each pair, which were planned; None if undefined."""
+    """Agreement of the planned labels of each pair; None if undefined."""
 
     pairs: int
     agreement: float | None

@@ -166,7 +166,7 @@ def tables(result: HistoryResult) -> list[Table]:
                 Column("interval", percent, "number"),
             ],
             result["agreement"],
-            note="Agreement of the first labels of each pair on whether it is relevant. A third "
+            note="Agreement of the planned labels of each pair on whether it is relevant. A third "
             "label is requested only if two labels differ, which makes alpha of all labels too "
             "high.",
         ),

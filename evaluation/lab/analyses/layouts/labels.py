@@ -61,7 +61,7 @@ class OriginalCounts(OutcomeCounts):
 
 
 class QuotedFigures(AgreementFigures):
-    """The figures to quote: those of the first labels if they are known, else of all labels.
+    """The figures to quote: those of the planned labels if they are known, else of all labels.
 
     several: number of pairs with several labels. first_labels, all_labels: all figures, as
     `core.people.agreement_figures.figures_of` returns them.
@@ -135,9 +135,9 @@ def tables(result: LabelsResult) -> list[Table]:
 
 
 def _agreement_table(result: LabelsResult, percent: str) -> Table:
-    """Return the table of agreement, with a row for first labels and one for all labels."""
+    """Return the table of agreement, with a row for planned labels and one for all labels."""
     parts = {
-        "First labels of each pair": result["first_labels"],
+        "Planned labels of each pair": result["first_labels"],
         "All labels": result["all_labels"],
     }
     rows: list[Row] = [
@@ -191,7 +191,7 @@ def warnings(result: LabelsResult) -> list[str]:
     if result["first_labels"] is not None:
         return []
     return [
-        "An older version of Hearth published this label set and did not record first labels. "
+        "An older version of Hearth published this label set and did not record planned labels. "
         "Its agreement is therefore that of all labels. A third label is requested only if two "
         "labels differ, which makes alpha too high."
     ]

@@ -1,4 +1,4 @@
-"""Figures of agreement, for first labels and for all labels."""
+"""Figures of agreement, for planned labels and for all labels."""
 
 from __future__ import annotations
 
