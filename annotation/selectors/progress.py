@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, QuerySet, Sum
 
-from annotation.core.consensus import NO_LABEL, OutcomeCounts, State, resolve
+from annotation.core.consensus import NO_LABEL, OutcomeCounts, State, complete, resolve
 from annotation.enums import STATES_FROM_LABELS, JudgmentState, TaskState
 from annotation.models import (
     HAS_BEGUN,
@@ -70,7 +70,7 @@ class TaskGroup:
     def is_unlabelled(self) -> bool:
         """Whether the tasks have no label.
 
-        A new campaign includes the pairs of the tasks of closed campaigns that have no label.
+        If the campaign of such tasks is closed, a new campaign includes their pairs.
         """
         return self.state == TaskState.OPEN and not self.labels_live
 
@@ -148,12 +148,15 @@ def _grouped_studies(campaigns: list[Campaign]) -> Iterable[dict[str, Any]]:
 
 
 def _excluded_groups(campaigns: list[Campaign]) -> list[tuple[int, TaskGroup]]:
-    """Return campaign keys with groups that correct the outcomes of excluded tasks with labels.
+    """Return groups that correct the counts of excluded tasks that have labels.
 
-    No further label will arrive for an excluded task, so its labels decide. For each such task, one
-    group subtracts its pairs from the pending ones, and another adds them to the outcome.
+    Each group is paired with the primary key of its campaign. No further label will arrive for an
+    excluded task, so its labels determine its outcome. But a video of an ordering study that lacks
+    orders stays pending. For each task, one group subtracts its pairs from the pending ones, and
+    another group adds them to its outcome.
     """
-    # Excluded tasks stay unplayable. The condition is for the index `task_desk`.
+    # All excluded tasks are unplayable, so `IS_AT_DESK` leaves none of them out. This condition
+    # makes the index `task_desk` usable.
     at_desk = JudgmentTask.objects.filter(IS_AT_DESK, campaign__in=campaigns)
     excluded = list(at_desk.filter(exclusion__isnull=False, labels_live__gt=0))
     if not excluded:
@@ -175,7 +178,10 @@ def _excluded_groups(campaigns: list[Campaign]) -> list[tuple[int, TaskGroup]]:
 def _groups_by_labels(campaign: Campaign, task: JudgmentTask, labels: list[int]) -> list[TaskGroup]:
     n_labels = np.array([len(labels)])
     counts = np.bincount(labels, minlength=len(campaign.labels)).reshape(1, -1)
-    found = resolve(counts, n_labels, labels_max=n_labels, threshold=campaign.threshold)
+    if campaign.is_ordering:
+        found = complete(counts, np.array([task.labels_planned]))
+    else:
+        found = resolve(counts, n_labels, labels_max=n_labels, threshold=campaign.threshold)
     label = int(found.labels[0])
     return [
         TaskGroup(state=task.state, labels_live=task.labels_live, pairs=-task.n_pairs),

@@ -76,15 +76,20 @@ def test_study_has_its_own_progress(world: World) -> None:
         world.judging.pk: 12,
         world.study.pk: 1,
     }
-    for name in ("ben", "cleo"):
-        submit_order(claim(world.study, make_annotator(name))[0])
+    ben, cleo = (claim(world.study, make_annotator(name)) for name in ("ben", "cleo"))
+    submit_order(ben[0])
+    submit_order(cleo[0])
     progress = campaign_progress(world.study)
     assert (progress.tasks, progress.pairs, progress.labels) == (3, 3, 3)
     assert (progress.labels_required, progress.relevant, progress.percent) == (9, 0, 33)
     assert progress.outcomes == OutcomeCounts(resolved=1)
+    submit_order(next(held for held in ben if held.task_id == second.task_id))
     escalate_task(assignment_id=second.pk, annotator=world.anna, kind=EscalationKind.CANNOT_PLAY)
     exclude_task(task=second.task, by=world.lead)
-    assert campaign_progress(world.study).unplayable == 1
+    progress = campaign_progress(world.study)
+    assert (progress.unplayable, progress.relevant) == (1, 0)
+    # The excluded video has one of its three orders.
+    assert progress.outcomes == OutcomeCounts(resolved=1, pending=1)
     process_cache.clear()
     # Three people hold the third video.
     assert open_pairs([world.study]) == {world.study.pk: 0}
