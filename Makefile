@@ -104,7 +104,7 @@ sbom: install-tools  ## Write the list of all packages that Hearth runs with (SB
 demo: install  ## Build the demo benchmark and serve it on 127.0.0.1:8000 (SERVE=0 only builds it)
 	@exec $(PY) manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
 
-serve: install  ## Serve HEARTH_HOME on 127.0.0.1:8000 (PORT=8001 for another port)
+serve: install  ## Serve the site in HEARTH_HOME on 127.0.0.1:8000 (PORT=8001 for another port)
 	@$(PY) manage.py migrate --verbosity 0
 	@exec $(PY) -m gunicorn --config config/deploy/gunicorn.conf.py --bind 127.0.0.1:$(PORT) config.wsgi
 
@@ -126,8 +126,8 @@ test-javascript: install-dev
 	@echo "--- Tests of the JavaScript modules"
 	@"$(NODE)" --test --test-reporter=dot "tests/js/*.test.mjs"
 
-# PostgreSQL refuses more texts than SQLite, so requests from the schema and odd parameters are sent to
-# it alone.
+# PostgreSQL refuses more texts than SQLite. So the tests that send requests generated from the schema,
+# or odd parameters, run only on PostgreSQL.
 test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST) --ignore=tests/test_schema.py \

@@ -4,7 +4,7 @@ These signals announce that a person's rights end or that a benchmark changes, o
 only this app has.
 
 Every process loads this module. The functions import services and tasks only when they need them,
-because these imports would take a quarter of the time in which a command starts.
+because these imports would take a quarter of the time that a command needs to start.
 """
 
 from __future__ import annotations

@@ -28,7 +28,10 @@ class ClaimSerializer(serializers.Serializer[dict[str, Any]]):
 
 class ReleaseSerializer(serializers.Serializer[dict[str, Any]]):
     assignment = PublicIdField(
-        ASSIGNMENT, required=False, help_text="one pair, which will not be assigned to you again"
+        ASSIGNMENT,
+        required=False,
+        help_text="the only pair to release, which will not be assigned to you again; if missing, "
+        "all your unjudged pairs are released",
     )
 
 

@@ -191,11 +191,12 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
 
 
 def answers_withdrawn(job: Job, made: dict[str, Any]) -> Outcome:
-    judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], "pair")
+    item = "video" if made.get("is_ordering") else "pair"
+    judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], item)
     text = "{} of <code>{}</code> {} withdrawn. The {} of {} {} recomputed.{}"
     kept = ""
     if made.get("ruled"):
-        ruled = counted(made["ruled"], "pair")
+        ruled = counted(made["ruled"], item)
         kept = f" The state of {ruled} does not change, because a lead decides it."
     verbs = ["is" if n == 1 else "are" for n in (made["judgments"], made["tasks"])]
     noun = "state" if made["tasks"] == 1 else "states"
@@ -215,6 +216,7 @@ def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
     )
     return {
         "campaign": done.campaign_id,
+        "is_ordering": done.campaign.is_ordering,
         "pseudonym": done.annotator.pseudonym,
         "judgments": done.judgments,
         "tasks": done.tasks,

@@ -41,7 +41,7 @@ ROOM_TEXTS = (
     _("This video cannot be played."),
     _("This video has no picture."),
     _("This video no longer exists."),
-    _("Undo again opens your last answer."),
+    _("Undo again to open your last answer."),
     _("Video reported. This cannot be undone here."),
     _("Wrong: the pair is not relevant"),
     _("Wrong: the pair is relevant"),
@@ -96,7 +96,7 @@ KEY_NAMES = {
 }
 PROBLEM_TEXTS = (
     _("Tab, Enter and Escape do the same on every page."),
-    _("Digits choose captions and steps of longer scales, and mark elements of captions."),
+    _("Digits have fixed functions, so you cannot choose them."),
     _("{key} is not a key. Enter one letter or punctuation mark, or one of these: {names}."),
     _("{key} is chosen twice."),
 )

@@ -291,7 +291,7 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Hearth"
 # Also accept the codes before and after the current one, for clocks that are up to 30 seconds off.
 MFA_TOTP_TOLERANCE = 1
-# Most addresses are not confirmed, because most people get their accounts by invitation.
+# Most e-mail addresses are not confirmed, because most people get their accounts by invitation.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 # Browsers allow passkeys without HTTPS only on this machine.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = ON_THIS_MACHINE_ONLY
@@ -362,7 +362,7 @@ MEDIA_BUCKET_ENDPOINT = env.str("MEDIA_BUCKET_ENDPOINT", "").rstrip("/")
 MEDIA_BUCKET_REGION = env.str("MEDIA_BUCKET_REGION", "us-east-1")
 # The number of seconds for which the signed address of a video is valid.
 MEDIA_ADDRESS_SECONDS = env.int("MEDIA_ADDRESS_SECONDS", 3600)
-# The buckets whose videos leads can add. They have the endpoint and the credentials of
+# The buckets from which leads can add videos. They have the endpoint and the credentials of
 # MEDIA_BUCKET.
 VIDEO_BUCKETS = env.list("VIDEO_BUCKETS", default=[])
 if not all(
@@ -544,7 +544,8 @@ Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        # The first class decides the status for requests without an account: 401 for tokens.
+        # The first class decides the status of the response to a request without an account. The
+        # class for tokens gives 401; the class for sessions would give 403.
         "config.accounts.authentication.PersonTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],

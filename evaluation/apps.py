@@ -11,5 +11,5 @@ class EvaluationConfig(AppConfig):
         from config.shared.version import code_version
         from evaluation import dependents, receivers  # noqa: F401
 
-        # Fix the version now, because the files may change while the process runs.
+        # Determine the version now, because the files may change while the process runs.
         code_version()

@@ -35,7 +35,8 @@ class LabelSummary(models.Model):
     n_pending = models.PositiveIntegerField(default=0)
     n_judgments = models.PositiveIntegerField()
     original_grade = models.PositiveSmallIntegerField(
-        default=1, help_text="Grade of an original positive together with these labels."
+        default=1,
+        help_text="Grade that original positives get when they are combined with these labels.",
     )
     agreement = models.JSONField(
         null=True,
@@ -72,8 +73,9 @@ class LabelSet(LabelSummary):
     details_file = models.FileField(
         storage=label_set_storage,
         blank=True,
-        help_text="Times, guidelines and missing elements. It has the same lines as the judgments "
-        "file. Empty if no judgment has any of them.",
+        help_text="Times, guidelines and missing elements. The file has one line for each line of "
+        "the judgments file, in the same order. Empty in older label sets, and if all campaigns "
+        "are imported.",
     )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     # The id of the job that publishes the label set. A job that runs again after its worker died

@@ -405,9 +405,10 @@ class Proxy(models.Model):
 
 
 class Pool(models.Model):
-    """A frozen union of the top `depth` of some runs, which the other options extend or limit.
+    """A frozen union of the top `depth` of some runs.
 
-    A pool of imported judgments has neither runs nor a depth.
+    The other options extend or limit this union. A pool of imported judgments has neither runs nor
+    a depth.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="pools")

@@ -66,7 +66,7 @@ def systems_seen_by(user: Person) -> QuerySet[System]:
 
 
 def public_benchmarks_seen_by(user: Person) -> QuerySet[Benchmark]:
-    """Return the public benchmarks, except those that the person judges and may not research."""
+    """Return the public benchmarks, except those in which the person is only an annotator."""
     return _without_judged(user, public_benchmarks(), "key")
 
 
@@ -76,7 +76,7 @@ def public_benchmarks() -> QuerySet[Benchmark]:
 
 
 def _without_judged(user: Person, rows: QuerySet[Rows], path: str) -> QuerySet[Rows]:
-    """Leave out the benchmarks that the person judges and may not research.
+    """Leave out the rows of the benchmarks in which the person's only role is annotator.
 
     The person must not see the scores and the names of runs of these benchmarks. `path` is the
     lookup from a row to the key of its benchmark.
@@ -217,7 +217,10 @@ def check_can_add_proxy(by: Person, benchmark: Benchmark) -> None:
 
 
 def can_delete_proxy(user: Person, proxy: Proxy) -> bool:
-    """Return whether the person may delete the proxy. The person who added it and leads may."""
+    """Return whether the person may delete the proxy.
+
+    Leads and the person who added the proxy may, unless the benchmark is archived.
+    """
     return _is_responsible(user, proxy) and not proxy.benchmark.is_archived
 
 
@@ -230,7 +233,7 @@ def check_can_delete_proxy(by: Person, proxy: Proxy) -> None:
 def can_change_run(user: Person, run: Run) -> bool:
     """Return whether the person may change, withdraw or delete the run.
 
-    The person who imported it and leads may, unless the benchmark is archived.
+    Leads and the person who imported the run may, unless the benchmark is archived.
     """
     return _is_responsible(user, run) and not run.benchmark.is_archived
 

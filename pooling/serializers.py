@@ -1,4 +1,4 @@
-"""Serializers that the API of the apps above extends."""
+"""The serializer of uploads for scoring, which the API of `evaluation` extends."""
 
 from __future__ import annotations
 

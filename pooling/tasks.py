@@ -365,8 +365,8 @@ def pool_built(job: Job, made: dict[str, Any]) -> Outcome:
 def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Build a pool.
 
-    params: benchmark (key), expected (see `build_pool`), and the fields of `PoolOptions`, with ids
-    of runs. All except benchmark and depth can be missing.
+    params: benchmark (key), expected (see `build_pool`), and the fields of `PoolOptions`. `runs`
+    contains primary keys instead of names. All except benchmark and depth can be missing.
     """
     benchmark = get_benchmark(params["benchmark"])
     names = run_names(benchmark, params.get("runs", ()))

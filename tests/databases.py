@@ -33,7 +33,10 @@ FOLDER = "HEARTH_TEST_MIGRATED"
 
 
 def migrate(environment: Mapping[str, str], root: Path = ROOT) -> None:
-    """Migrate the empty database of these variables, or copy the migrated database of this run."""
+    """Migrate an empty database. If this run has a migrated database, copy that one instead.
+
+    environment: the variables that name the empty database. root: the folder of `manage.py`.
+    """
     url = environment.get("DATABASE_URL") or f"{SQLITE}{environment['HEARTH_HOME']}/{FILE}"
     shared = os.environ.get(FOLDER)
     if shared and root == ROOT and url.startswith(SQLITE):

@@ -258,7 +258,7 @@ def claim(campaign: Campaign, annotator: Annotator, count: int = 20) -> list[Ass
 
 
 def shown_id(assignment: Assignment) -> int:
-    """Return the number of an assignment in requests and responses."""
+    """Return the public id of an assignment, which requests and responses contain."""
     return PublicIds(ASSIGNMENT).of(assignment.pk)
 
 

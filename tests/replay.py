@@ -85,7 +85,7 @@ def as_parameter(value: Any) -> Any:
 
 
 def write(rows: dict[str, list[Row]]) -> bool:
-    """Write rows. Return False, without a change, if a row has a key that another row has."""
+    """Write rows. Write none and return False if a primary key or other unique value is in use."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             for table, made in rows.items():

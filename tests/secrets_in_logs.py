@@ -1,4 +1,4 @@
-"""Find secrets in the log of the tests: passwords, keys of sessions and tokens, links.
+"""Find secrets in the log of the tests: passwords, session keys, tokens, links.
 
 While a test runs, its new secrets are recorded where they are made. Each log record is formatted as
 on a server and searched for these secrets. So every test of the suite also checks the log.

@@ -57,7 +57,7 @@ def signed_in(username: str) -> APIClient:
 
 @pytest.fixture
 def benchmark(db: None, tmp_path: Path, settings: Any) -> Benchmark:
-    """Two captions, three videos, a run, judgments and a label set with its scores."""
+    """Two captions, three videos, a run, judgments and a label set, without scores."""
     benchmark = make_benchmark(tmp_path, captions=2, videos=3)
     make_run(tmp_path, benchmark, {"c0": ["v1", "v0"], "c1": ["v1"]})
     add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)])
@@ -81,7 +81,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/uploaders/", "get", LEADS, 200),
     ("benchmarks/tiny/uploaders/0/", "delete", LEADS, 404),
     ("benchmarks/tiny/uploaders/0/confirm/", "post", LEADS, 404),
-    # `tiny` is not public. tests/evaluation/public has the operations of a public benchmark.
+    # `tiny` is not public. tests/evaluation/public tests the operations of a public benchmark.
     ("public/tiny/uploads/", "post", set(ALL_ROLES), 404),
     ("uploads/", "get", set(ALL_ROLES), 200),
     (f"uploads/{NOT_THERE}/", "get", set(ALL_ROLES), 404),
@@ -622,7 +622,7 @@ def test_every_operation_of_jobs_and_the_api_itself_are_described(db: None) -> N
     }
 
 
-def test_a_public_site_shows_its_documents_to_everyone(db: None, settings: Any) -> None:
+def test_a_public_site_shows_its_api_documentation_to_everyone(db: None, settings: Any) -> None:
     docs = API + "docs/"
     assert Client().get(docs)["Location"] == f"/accounts/login/?next={docs}"
     assert Client().get(API + "schema/").status_code == 401

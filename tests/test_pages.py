@@ -171,7 +171,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ),
     ("public-page", "GET", "/benchmarks/tiny/public/", (OUT, NONE, 403, IN, IN)),
     ("public-page", "POST", "/benchmarks/tiny/public/", (OUT, NONE, 403, 422, 422)),
-    # `tiny` is not public. tests/evaluation/public has the pages of a public benchmark.
+    # `tiny` is not public. tests/evaluation/public tests the pages of a public benchmark.
     ("public-benchmarks", "GET", "/public/", (IN, IN, IN, IN, IN)),
     ("public-benchmark", "GET", "/public/tiny/", (NONE, NONE, NONE, NONE, NONE)),
     ("public-results", "GET", "/public/tiny/results/csv/", (NONE, NONE, NONE, NONE, NONE)),
@@ -581,7 +581,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("invitation-link", "GET", "/invitations/{token}/", (OUT, OUT, OUT, OUT, OUT)),
     ("invitation-link", "POST", "/invitations/{token}/", (405, 405, 405, 405, 405)),
     ("invitation-link", "GET", "/invitations/wrong/", (NONE, NONE, NONE, NONE, NONE)),
-    # Without opening the link first, there is no invitation.
+    # Before the link of an invitation is opened, this page has no invitation to show.
     ("invitation", "GET", "/invitation/", (NONE, NONE, NONE, NONE, NONE)),
     ("invitation", "POST", "/invitation/", (NONE, NONE, NONE, NONE, NONE)),
     ("consent", "GET", "/consent/", (OUT, IN, IN, IN, IN)),
@@ -703,7 +703,7 @@ def places(campaign: Campaign) -> dict[str, Any]:
 
 
 def planned_import() -> None:
-    """Upload other captions of `tiny`, with hostile texts, names and errors, and plan them."""
+    """Plan an import of other captions of `tiny`, with hostile texts, names and errors."""
     content = f'caption_id,"{HOSTILE.replace(chr(34), chr(34) * 2)}",video_id\nc0,x,v0\n'
     content += '"<i> c",x,v0\n' + 'c1,"<i>other</i>",v1\nc2,caption 2,v2\n'
     found, _ = services.begin_import(
@@ -793,7 +793,7 @@ def test_each_visitor_gets_the_right_status_headers_and_markup(
 
 
 class Inline(HTMLParser):
-    """Finds elements and attributes that a strict Content-Security-Policy forbids, and all ids."""
+    """Finds all ids, and elements and attributes that a strict Content-Security-Policy forbids."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -958,7 +958,9 @@ def test_a_visitor_returns_to_the_page_after_signing_in(places: dict[str, Any]) 
     assert answer["Location"] == "/accounts/login/?next=/jobs/%3Fstate%3Ddone"
 
 
-def test_a_part_of_a_page_sends_the_page_to_sign_in(places: dict[str, Any]) -> None:
+def test_a_request_for_a_part_of_a_page_redirects_the_page_to_sign_in(
+    places: dict[str, Any],
+) -> None:
     here = f"http://testserver/jobs/{places['job']}/"
     answer = Client().get(
         f"/jobs/{places['job']}/progress/",
@@ -967,7 +969,7 @@ def test_a_part_of_a_page_sends_the_page_to_sign_in(places: dict[str, Any]) -> N
     assert answer["HX-Redirect"] == f"/accounts/login/?next=/jobs/{places['job']}/"
 
 
-def test_no_change_without_the_token(
+def test_posts_without_the_csrf_token_change_nothing(
     places: dict[str, Any], visit: Callable[[str], Client]
 ) -> None:
     client = visit("admin")
@@ -1071,7 +1073,7 @@ def test_database_queries_do_not_grow_with_the_rows(
     with_one = count()
     add_rows(1)
     add_rows(2)
-    # In each number, three queries are for the session, the person and the groups.
+    # Each number includes three queries for the session, the person and the groups.
     assert with_one == {
         "home": 23,
         "benchmark": 18,
@@ -1079,7 +1081,8 @@ def test_database_queries_do_not_grow_with_the_rows(
         "captions": 13,
         "caption": 18,
         "videos": 9,
-        # On PostgreSQL, four further queries begin and end the part that reads through an index.
+        # On PostgreSQL, `by_index` adds four statements: two begin and end a transaction, and
+        # two switch full table scans off and on.
         "video": 16 if connection.vendor == "sqlite" else 20,
         "runs": 10,
         "campaigns": 15,

@@ -36,8 +36,8 @@ Known = dict[str, list[Any]]
 
 SECONDS = os.environ.get("SCHEMATHESIS_SECONDS")
 ALL_PHASES = "examples,coverage,fuzzing,stateful"
-# The phase coverage sends values at the limits of the schema. The phase stateful sends values of a
-# response in the next request.
+# The phase `coverage` sends values at the limits of the schema. The phase `stateful` sends values
+# of a response in the next request.
 PHASES = {
     Role.ANNOTATOR: "coverage",
     Role.RESEARCHER: "fuzzing",

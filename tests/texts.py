@@ -1,8 +1,8 @@
 """The texts that are marked for translation, and the files of their translations.
 
-`make messages` runs this module after a text has changed. It adds the new texts to the PO files,
-removes those that are no longer used, and compiles the MO files that Django reads. Babel finds the
-texts, so GNU gettext is not needed.
+After you change a text, run `make messages`, which runs this module. The module adds the new texts
+to the PO files, removes those that are no longer used, and compiles the MO files that Django reads.
+Babel finds the texts, so GNU gettext is not needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Wait for states of other threads and processes. Pages have tests/e2e/waiting.py."""
+"""Wait for states of other threads and processes. tests/e2e/waiting.py waits for those of pages."""
 
 from __future__ import annotations
 

@@ -138,7 +138,8 @@ class CampaignDetail(APIView):
 class Claim(APIView):
     """Get the next pairs to judge. Pairs that are already assigned to you come first.
 
-    In an ordering study, an item has five `captions` to put in order instead of a `caption`.
+    Each of the `items` has a `caption`. In an ordering study, it has five `captions` instead, which
+    you put in order.
     """
 
     token_right = TokenRight.JUDGE

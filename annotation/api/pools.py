@@ -1,4 +1,4 @@
-"""The API of the plans of pools."""
+"""The API of the previews of pools."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
         help_text="The number of new pairs that the budget leaves out."
     )
     unranked = serializers.IntegerField(
-        help_text="The number of new pairs that no pooled run ranks to the depth, such as pairs of "
-        "a proxy."
+        help_text="The number of new pairs that are not in the top `depth` of any pooled run, such "
+        "as pairs that a proxy added."
     )
     tasks = serializers.IntegerField(
         help_text="The number of pairs to judge if captions with equal texts share judgments."
@@ -76,9 +76,9 @@ class PoolPlans(OfBenchmark):
     def post(self, request: Request, key: str) -> Response:
         """Compute what a pool would contain and how long its judging would take.
 
-        Nothing is stored. A person may plan the pools that they may build. With `similar`, or
-        with a `proxy` of a large benchmark, the plan takes longer. Then the response is a job with
-        status 202, and the plan is the `result` of the job.
+        Nothing is stored. A person may preview the pools that they may build. With `similar`, or
+        with a `proxy` of a large benchmark, the preview takes longer. Then the response is a job
+        with status 202, and the preview is the `result` of the job.
         """
         shape = PoolPlanRequestSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

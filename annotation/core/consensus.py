@@ -34,7 +34,7 @@ class State(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """Pairs with a label or a ruling, by their outcome."""
+    """The number of pairs with each outcome, counting only pairs with an answer or a ruling."""
 
     resolved: int = 0
     pending: int = 0
@@ -48,7 +48,7 @@ class OutcomeCounts:
 
     @property
     def settled(self) -> int:
-        """Pairs that have a label."""
+        """The number of resolved and adjudicated pairs."""
         return self.resolved + self.adjudicated
 
     @property

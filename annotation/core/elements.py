@@ -151,7 +151,7 @@ def _edges_of_pairs(caption: str, spans: Sequence[Span], count: int) -> list[int
 
     The edges are indices into `spans`. The result is empty if there are not `count` separate pairs.
     Words of one phrase ("small yellow") are joined first, then words of two phrases ("dog on his
-    face"), and last words that punctuation separates.
+    face"). Words that punctuation separates are joined last.
     """
     if 2 * count > len(spans):
         return []

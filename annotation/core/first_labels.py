@@ -31,11 +31,11 @@ def first_answers(
     counted: tuple[Int64Array, Int64Array, Int64Array],
     corrected: tuple[Int64Array, Int64Array, Int64Array],
 ) -> Int64Array:
-    """Return, for each counted label, the key of its annotator's first answer to the task.
+    """Return the primary key of the answer with which each annotator first judged each task.
 
-    The result is int64 [n]. counted: primary keys, tasks and annotators of the counted labels,
-    int64 [n] each. corrected: the same for the answers that were later corrected, int64 [m] each.
-    Primary keys ascend in the order of arrival.
+    The result has one primary key for each counted label, int64 [n]. counted: primary keys, tasks
+    and annotators of the counted labels, int64 [n] each. corrected: the same for the answers that
+    were later corrected, int64 [m] each. Primary keys ascend in the order of arrival.
     """
     first = counted[0].copy()
     if not len(corrected[0]):

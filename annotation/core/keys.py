@@ -154,9 +154,7 @@ def key_problem(key: str) -> KeyProblem | None:
     if key in RESERVED:
         return KeyProblem("Tab, Enter and Escape do the same on every page.")
     if key.isdigit():
-        return KeyProblem(
-            "Digits choose captions and steps of longer scales, and mark elements of captions."
-        )
+        return KeyProblem("Digits have fixed functions, so you cannot choose them.")
     if len(key) != 1 or not unicodedata.category(key).startswith(PLAIN_CATEGORIES):
         text = "{key} is not a key. Enter one letter or punctuation mark, or one of these: {names}."
         return KeyProblem(text, key[:20], ", ".join(NAMED))

@@ -30,11 +30,11 @@ def places_for_gold(
 ) -> list[Place] | None:
     """Return the place of each gold item among the pairs, or None if an item has no place.
 
-    captions: the captions of the pairs, in order. gold: key and caption of each item. following:
-    the caption of the first pair after these, or None if there is none. grouped: whether pairs are
-    grouped by caption. If so, a gold item is placed next to pairs of its own caption, or between
-    the pairs of two other captions. A single pair among the pairs of another caption would be
-    recognised as gold.
+    captions: the captions of the pairs, in order. gold: the task and the caption of each gold item.
+    All are primary keys. following: the caption of the first pair after these, or None if there is
+    none. grouped: whether pairs are grouped by caption. If so, a gold item is placed next to pairs
+    of its own caption, or between the pairs of two other captions. A single pair among the pairs of
+    another caption would be recognised as gold.
     """
     places = []
     anywhere = [(place, BETWEEN) for place in range(len(captions) + 1)]

@@ -161,8 +161,8 @@ def is_in_steps(order: Sequence[int], steps: Sequence[int]) -> bool:
 def ranks_in_orders(numbers: Iterable[int], places: npt.ArrayLike) -> Int64Array:
     """Return the rank of each caption in each order, 0 for the most similar, int64 [n, 5].
 
-    numbers: [n], the numbers of the orders, as in `order_of_number`. places: [n, 5], the place of
-    each caption of the item on the screen.
+    numbers: [n], the numbers of the orders, as in `order_of_number`. places: [n, 5], for each
+    order, the place of each caption on the screen.
     """
     orders = np.array([order_of_number(number) for number in numbers], np.int64)
     ranks = np.argsort(orders.reshape(-1, CAPTIONS), axis=1)

@@ -203,8 +203,8 @@ class LabelPlan:
 def count_plan(parts: Iterable[tuple[Integers, Integers]]) -> list[list[int]]:
     """Count the tasks and their pairs for each planned number of labels, ascending.
 
-    parts: the planned labels of some tasks, and the number of their pairs, [n_tasks] each. Each row
-    of the result is [planned labels, tasks, pairs].
+    parts: the planned number of labels of each task, and the number of its pairs, [n_tasks] each.
+    Each row of the result is [planned number of labels, tasks, pairs].
     """
     tasks: Counter[int] = Counter()
     pairs: Counter[int] = Counter()

@@ -21,8 +21,8 @@ class OrderingForm(forms.Form):
 
     proxy = forms.ChoiceField(
         label="Proxy",
-        help_text="By its values, five captions of the benchmark are chosen for each video. "
-        "Annotators do not see it.",
+        help_text="The values of this proxy decide which five captions of the benchmark are shown "
+        "with each video. Annotators do not see the proxy.",
     )
     videos = number_field("Videos", 100, min_value=1, max_value=VIDEOS_MAX)
     labels_each = number_field(

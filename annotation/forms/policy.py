@@ -156,7 +156,7 @@ class PolicyForm(forms.Form):
     def _entry_fieldset(self) -> Fieldset:
         return Fieldset(
             "Entry requirement",
-            "Annotators first train on items. The correct answer is shown after their own.",
+            "Annotators first judge training items. After each answer, the correct one is shown.",
             [self["gate_right"], self["gate_last"]],
             is_collapsed=True,
         )

@@ -20,7 +20,7 @@ class Judgment(models.Model):
     An answer to gold does not count toward its task. It is correct or wrong.
     """
 
-    # The constraint `judgment_slot` serves as the index of tasks.
+    # The constraint `judgment_slot` also serves as the index of this field.
     task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="judgments", db_index=False)
     annotator = models.ForeignKey(
         Annotator, models.PROTECT, related_name="judgments", db_index=False

@@ -99,7 +99,7 @@ class Membership(models.Model):
     handed = models.PositiveIntegerField(default=0)
     gold_owed = models.PositiveSmallIntegerField(
         default=0,
-        help_text="number of control pairs that were due but had no place among the pairs",
+        help_text="number of control pairs that were due and are postponed to the next claim",
     )
     cursor = models.PositiveIntegerField(default=0)
     cursor_until = models.DateTimeField(default=timezone.now)

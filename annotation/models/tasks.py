@@ -315,7 +315,9 @@ class Assignment(models.Model):
         Annotator, models.PROTECT, related_name="assignments", db_index=False
     )
     slot = models.PositiveSmallIntegerField(
-        null=True, help_text="empty for gold, and after the lease has ended"
+        null=True,
+        help_text="empty for gold, after a surplus answer, and after the lease expired or the task "
+        "was released",
     )
     state = models.CharField(max_length=8, choices=AssignmentState, default=AssignmentState.HELD)
     lease_expires_at = models.DateTimeField()

@@ -21,7 +21,7 @@ KEYS = ("task__pair__query__key", "task__pair__video__key")
 
 
 def comments_until(benchmark: Benchmark, at: datetime.datetime) -> Iterator[Comment]:
-    """Yield the comments on the pairs of a benchmark that existed at a time, oldest first.
+    """Yield the comments that existed at a time, on the pairs of a benchmark, oldest first.
 
     The comment of a ruling is left out if the ruling was undone before that time. Comments on gold
     items and in ordering studies are left out, too. The comments of erased people no longer exist.

@@ -72,7 +72,7 @@ def rows_of_campaign(campaign: Campaign) -> Iterator[Part | Obstacle]:
         if campaign.created_at < timezone.now() - UNDO_FOR:
             reason = "These judgments were imported more than a day ago, so they stay."
             yield _obstacle(campaign, reason)
-        # The trigger `judgment_delete` allows this until a label set is published.
+        # The trigger `judgment_delete` allows their deletion until a label set is published.
         yield Part("imported judgment", judgments)
     elif number := judgments.count():
         reason = f"This campaign has {counted(number, 'judgment')}, which must stay."

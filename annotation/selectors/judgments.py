@@ -74,8 +74,8 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
         labels=_grades(live.labels, live.campaigns, thresholds_of(benchmark)),
         ids=live.ids,
         campaigns=live.campaigns,
-        # A second label that confirms a positive is requested because of the first label, so no
-        # label of such a campaign counts as planned.
+        # A confirmation requests second labels because the first labels are relevant. So none of
+        # its labels counts as planned.
         is_first=are_first_labels(campaigns, live.ids, live.tasks, live.annotators, live.planned)
         & ~np.isin(live.campaigns, [campaign.pk for campaign in campaigns if campaign.confirms]),
         waits=np.isin(live.tasks, unsettled_tasks(campaigns)),
@@ -89,7 +89,7 @@ def judgments_of_log(
     """Return the judgments with these primary keys, whether or not they still count.
 
     ids, waiting: int64, primary keys, ascending; `waiting` are those for which `waits` becomes
-    True. Keys that are not in the log are left out. thresholds: see `thresholds_of`.
+    True. Primary keys that are not in the log are left out. thresholds: see `thresholds_of`.
     `is_first` is not computed: it is True for all judgments.
     """
     campaigns = list(campaigns_of(benchmark))
@@ -117,7 +117,7 @@ def by_pair(
     ids: Int64Array,
     **columns: npt.NDArray[Any],
 ) -> JudgmentArrays:
-    """Return the judgments in the order of `JudgmentArrays`. Columns may have any order."""
+    """Return the judgments, sorted as in `JudgmentArrays`. The columns need not be sorted."""
     order = np.lexsort((ids, combined(codes, annotators)))
     codes = codes[order]
     first = np.diff(codes, prepend=-1) != 0

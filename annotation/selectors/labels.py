@@ -30,14 +30,14 @@ Int64Array = npt.NDArray[np.int64]
 
 
 def unsettled_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
-    """Return the primary keys of tasks with labels that are open, escalated or unplayable.
+    """Return the primary keys of the open, escalated or unplayable tasks that have labels.
 
-    Excluded tasks and tasks in conflict are left out. They wait for no label, so the labels that
-    they have determine their outcome.
+    Excluded tasks and tasks in conflict are left out. They wait for no label, so their labels
+    determine their outcome.
     """
     undecided = [TaskState.OPEN, TaskState.ESCALATED, TaskState.UNPLAYABLE]
-    # No task has the primary key 0. It is here because Django makes no SQL for an empty list, and
-    # `read_columns` needs SQL.
+    # No campaign has the primary key 0. The 0 is here because Django makes no SQL for an empty
+    # list, and `read_columns` needs SQL.
     keys = [0, *(campaign.pk for campaign in campaigns)]
     # The label of a task in these states is always None. The condition makes the index `task_begun`
     # usable.
@@ -79,7 +79,10 @@ def are_first_labels(
 
 
 def _corrected(campaigns: list[int]) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """Return keys, tasks and annotators of the answers that were later corrected or escalated."""
+    """Return the answers that were later corrected or escalated.
+
+    The result contains the primary keys of the answers, of their tasks and of their annotators.
+    """
     found = Judgment.objects.filter(
         task__campaign__in=campaigns, task__gold=None, state=JudgmentState.SUPERSEDED
     )

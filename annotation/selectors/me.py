@@ -91,8 +91,8 @@ class OwnCampaign:
 class Training:
     """An annotator's progress in a training queue.
 
-    right: whether the last answers were correct, newest first. campaigns: access to the campaigns
-    that have an entry requirement.
+    right: whether each training answer was correct, newest first. campaigns: access to the
+    campaigns that have an entry requirement.
     """
 
     campaign: Campaign

@@ -28,7 +28,7 @@ Int64Array = npt.NDArray[np.int64]
 # This value replaces the text pair of a label that applies only to its own caption.
 OWN_CAPTION = -1
 NEW_COUNTS_SECONDS = 24 * 3600
-# A part needs about 150 bytes for each pair.
+# New tasks are computed part by part. Each part needs about 150 bytes of memory for each pair.
 PAIRS_PER_PART = 200_000
 # A page counts new tasks itself up to this number of pairs, which it reads in about a second.
 PAIRS_PER_PAGE = 100_000
@@ -202,10 +202,11 @@ def _counts_by_campaigns(benchmarks: Sequence[Benchmark]) -> dict[int, NewCounts
 
     Benchmarks whose counts do not follow from them are left out.
 
-    A new campaign takes all pairs of the newest pool and of earlier pools. Until another pool is
-    built, no task is new, unless a closed campaign has tasks without a label. If the newest
-    campaign is the only such campaign, its unlabelled tasks are the new tasks. The pairs of an
-    imported file are in the campaign of that file.
+    When a campaign opens, it includes all pooled pairs that no other campaign contains, unless it
+    is a confirmation. Until another pool is built, no task is new, unless a closed campaign has
+    unlabelled tasks. If the newest campaign is the only such campaign, its unlabelled tasks are the
+    new tasks. The pool of an imported file adds no new tasks, because its pairs are in the campaign
+    of that file.
     """
     campaigns = _campaigns_with_newest_pool(benchmarks)
     closed = [

@@ -18,8 +18,8 @@ from config.shared.errors import Conflict
 from config.webhooks.models import Event
 from config.webhooks.services import announce
 
-# For this time after closing, the sweep looks for answers that were being stored when the campaign
-# was closed. It is longer than a lease.
+# For this time after closing, `expire_leases_task` looks for answers that were being stored when
+# the campaign was closed. The time is longer than a lease.
 RECENTLY = datetime.timedelta(hours=2)
 
 

@@ -37,7 +37,7 @@ SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video", "ordering_v
 
 
 def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
-    """Assign up to `count` tasks to the annotator. Tasks that they hold already come first.
+    """Assign up to `count` tasks to the annotator. Tasks that they already hold come first.
 
     Return the assignments in the order to show them, with task, caption and video loaded. Raises
     `NotPermitted`, with the reason, if the annotator cannot judge now.

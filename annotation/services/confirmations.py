@@ -32,7 +32,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Single:
-    """Columns of tasks with one label that contain the pairs to confirm, int64 [n] each.
+    """Columns, int64 [n] each, of the tasks that have one label and contain a pair to confirm.
 
     keys: the text pair of each task, or its pair if the label applies to one caption.
     """
@@ -98,7 +98,11 @@ def open_confirmation(
 
 
 def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
-    """Return the tasks with one relevant label that contain one of the pairs, ascending by key."""
+    """Return the tasks that contain one of the pairs and whose only label is relevant.
+
+    Tasks whose video cannot be played or whose pair has further labels are left out. The others are
+    in ascending order of `_Single.keys`.
+    """
     tasks = JudgmentTask.objects.filter(
         campaign__benchmark=benchmark,
         campaign__kind=CampaignKind.JUDGING,
@@ -131,7 +135,7 @@ def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
 def _with_further_labels(pair_ids: Int64Array) -> Int64Array:
     """Return the pairs that have labels in several campaigns or are in a confirmation.
 
-    A closed confirmation without a label of the pair does not count.
+    A confirmation does not count if its campaign was closed without a label of the pair.
     """
     is_in_use = ~Q(campaign__state=CampaignState.CLOSED) | Q(labels_live__gt=0)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pair_ids))

@@ -289,7 +289,7 @@ def add_gold_tasks(campaign: Campaign) -> int:
 
 
 def _without_equal(campaign: Campaign, ids: Int64Array) -> Int64Array:
-    """Return the primary keys of one gold item for each text pair not yet in the campaign."""
+    """Return the primary key of one gold item for each text pair that the campaign lacks."""
     if not len(ids):
         return ids
     benchmark = campaign.benchmark

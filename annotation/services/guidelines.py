@@ -30,7 +30,7 @@ PICTURE_TEXT_LENGTH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A picture for guidelines: the `content` of a new file, or `kept`, a picture of a version.
+    """A picture for guidelines: `content`, a new file, or `kept`, a picture of an earlier version.
 
     is_match: whether the picture is an example of a relevant pair (True) or of a pair that is not
     relevant (False), or of neither (None).

@@ -30,8 +30,9 @@ class ImportPlan:
     new_pairs: number of pairs that no pool contains. repeated: number of further labels of a task
     by the same annotator, which would not count. labels: number of judgments by label. licences:
     the licences that the file states. first_rows: caption, video, annotator and label of the first
-    judgments. Annotators have numbers there instead of names, because researchers can see jobs.
-    campaign: the primary key of the campaign if the file was imported before.
+    judgments. Annotators have numbers there instead of names, because a job can store the plan, and
+    researchers can see jobs. campaign: the primary key of the campaign if the file was imported
+    before.
     """
 
     format: str

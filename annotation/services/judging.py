@@ -128,7 +128,7 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
 
 
 def _submit_once(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
-    """Store the answer, or return the judgment that an earlier request with its key has stored."""
+    """Store the answer, or return the judgment that is already stored with its client key."""
     try:
         return _submit(assignment_id, annotator, answer)
     except (IntegrityError, Conflict) as error:

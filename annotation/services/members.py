@@ -229,7 +229,10 @@ def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:
 
 
 def _record_change(membership: Membership, action: MemberAction, by: User) -> None:
-    """Record the lead, the action and the time, but not the reason, which can be erased."""
+    """Record the lead, the action and the time.
+
+    The reason is stored only with the membership, where it can be erased.
+    """
     MembershipChange.objects.create(membership=membership, lead=by, action=action)
 
 

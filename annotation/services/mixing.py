@@ -91,7 +91,8 @@ def mixed_with_gold(
         return tasks[:count]
     new = _candidates(campaign, membership, tasks, without=released)[:owed] if owed else []
     mixed, gold = _placed(campaign, tasks, [*released, *new], count)
-    # Only existing items are postponed. Otherwise a later import would put many into one claim.
+    # If fewer items are left than are owed, the difference is not postponed. Otherwise, after a
+    # later import of gold, one claim would contain many gold items.
     membership.gold_owed = len(new) - sum(item in new for item in gold)
     membership.save(update_fields=["gold_owed"])
     return mixed

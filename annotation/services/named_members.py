@@ -38,8 +38,8 @@ class NamedMember:
 def add_named_members(*, campaign: Campaign, names: Sequence[str], by: Actor) -> list[NamedMember]:
     """Add the active annotators of the benchmark with these names. Return a result for each name.
 
-    If several annotators have a name, none of them is added for it. A name is a user name, an
-    e-mail address or a pseudonym, in upper or lower case. Raises `InvalidInput` if there are too
+    If several annotators share a name, none of them is added for that name. A name is a user name,
+    an e-mail address or a pseudonym, in upper or lower case. Raises `InvalidInput` if there are too
     many names.
     """
     check_can_lead(by, campaign.benchmark)

@@ -52,8 +52,9 @@ Int64Array = npt.NDArray[np.int64]
 class StudyOptions:
     """The options of a new study.
 
-    videos: maximum number of videos. levels: what is divided into quartiles. labels_each: number of
-    people who order each video.
+    videos: maximum number of videos. levels: whether the ranked captions or the different values of
+    the proxy are divided into quartiles. labels_each: number of people who order the captions of
+    each video.
     """
 
     videos: int = 100

@@ -35,9 +35,9 @@ def free_leases_beyond_rights(*, person: User) -> int:
 def delete_personal_texts(*, person: User) -> None:
     """Delete the reasons and comments that the person wrote or that were written about them.
 
-    The numbers of control answers that are stored with a pause and the person's preferences are
-    deleted, too. Labels, rulings and the pseudonym stay. The pseudonym no longer identifies anyone.
-    A reason that the person, as a lead, gave for pausing an annotator also stays.
+    The person's preferences are deleted, too, and so are the numbers of control answers that are
+    stored with a pause. Labels, rulings and the pseudonym stay. The pseudonym no longer identifies
+    anyone. A reason that the person, as a lead, gave for pausing an annotator also stays.
     """
     Escalation.objects.filter(annotator__user=person).update(reason="")
     Adjudication.objects.filter(lead=person).update(reason="")

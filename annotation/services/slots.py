@@ -82,11 +82,12 @@ class TaskSlots:
 def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
     """Return tasks that are locked when they are read.
 
-    They are locked in the order of their keys, so that no two callers deadlock.
+    They are locked in the order of their primary keys, so that no two callers deadlock.
     """
     tasks = tasks.select_related("campaign__benchmark", "campaign__guideline").order_by("pk")
     if connection.features.has_select_for_update:
-        # With `no_key`, others can insert leases of a locked gold task, which refer to its key.
+        # Because of `no_key`, others can insert leases of a locked gold task. A lease contains the
+        # primary key of its task.
         tasks = tasks.select_for_update(of=("self",), no_key=True)
     return tasks
 
@@ -153,7 +154,7 @@ def _count_labels(campaign: Campaign, labels: Sequence[int]) -> Int64Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LockedTasks:
-    """Many locked tasks of one campaign, ascending by key.
+    """Many locked tasks of one campaign, ascending by primary key.
 
     ids, pair_ids, planned, carried: int64 [n]. A task of an ordering study has the pair 0.
     by_labels: bool [n], whether labels determine the state. A lead determines the state of the
@@ -168,7 +169,7 @@ class LockedTasks:
 
 
 def lock_and_read_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
-    """Lock many tasks immediately, in the order of their keys, so that no two callers deadlock."""
+    """Lock many tasks immediately, ordered by primary key, so that no two callers deadlock."""
     tasks = tasks.order_by("pk")
     tasks = tasks.annotate(
         by_labels=Case(When(state__in=STATES_FROM_LABELS, then=1), default=0),
@@ -208,10 +209,11 @@ def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
 
 
 def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
-    """Update the labels that confirmations carry from other campaigns for these pairs.
+    """Update the carried label of each task of a confirmation for these pairs.
 
-    A pair may no longer have exactly one earlier label, for example because the label was
-    withdrawn. Then the confirmation has no carried label, and only its own labels count.
+    The carried label is the only counted label of the pair outside of confirmations. A pair may no
+    longer have exactly one such label, for example because it was withdrawn. Then the task has no
+    carried label, and only its own labels count.
     """
     pairs = np.asarray(pair_ids, np.int64)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pairs), campaign__confirms=True)

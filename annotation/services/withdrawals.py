@@ -69,7 +69,7 @@ def request_withdrawal(
     if len(reason) > REASON_LENGTH:
         raise InvalidInput(f"The reason must not be longer than {REASON_LENGTH:,} characters.")
     if campaign.is_imported or campaign.is_training:
-        raise Conflict("Only judgments that were made in a campaign on this site can be withdrawn.")
+        raise Conflict("Judgments that were imported or made in training cannot be withdrawn.")
     judged = Judgment.objects.filter(_counted_answers(annotator, since), task__campaign=campaign)
     if not judged.exists():
         raise Conflict("This annotator has no counted answers in this campaign.")

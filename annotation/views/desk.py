@@ -48,7 +48,7 @@ from config.shared.pages import FORM_METHODS, only_for
 from config.shared.tables import csv_text, page_of
 from pooling.selectors.media import playable_address
 
-# The session's key of the ruling that the desk offers to undo.
+# The entry of the session with the primary key of the ruling that the desk offers to undo.
 LAST_RULING = "last-ruling"
 CSV_COLUMNS = (
     "caption_id",
@@ -65,7 +65,7 @@ CSV_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerButton:
-    """A button that rules with one label of the scale, with the person's keys for it."""
+    """A button for a ruling with one label of the scale, and the person's keys for the button."""
 
     value: int
     text: str
@@ -176,7 +176,7 @@ def desk_pair(request: HttpRequest, pk: int, task: int) -> HttpResponse:
 @only_for(can_lead_somewhere)
 @require_POST
 def ruling_undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Undo a ruling. Then show its pair, or the list of rulings with the same parameters."""
+    """Undo a ruling. Then show its pair, or the list of rulings with this request's parameters."""
     campaign = _get_campaign(request, pk)
     form = UndoForm(request.POST)
     if not form.is_valid():
@@ -213,7 +213,10 @@ def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
 def _filtered_rulings(
     request: HttpRequest, campaign: Campaign
 ) -> tuple[int | None, QuerySet[Adjudication]]:
-    """Return the `lead` parameter, a primary key, and the rulings of that lead or of all leads."""
+    """Return the `lead` parameter, and the rulings of that lead.
+
+    The parameter is a lead's primary key. Without it, return None and the rulings of all leads.
+    """
     form = RulingsFilter(request.GET)
     if not form.is_valid():
         raise InvalidInput("The parameter “lead” must be a whole number.")
@@ -274,7 +277,7 @@ def _with_query(address: str, parameters: Mapping[str, Any]) -> str:
 
 
 def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudication | None, str]:
-    """Carry out the decision of a form. Return the ruling, if it is one, and a message."""
+    """Carry out the decision of a form. Return its ruling, or None without one, and a message."""
     noun = "video" if task.campaign.is_ordering else "pair"
     if data["ruling"] == REOPEN:
         services.reopen_task(task=task, by=by)

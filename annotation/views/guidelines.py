@@ -107,7 +107,7 @@ def _form_page(
         "latest": latest,
         "form": form,
         "formset": rows,
-        # Each row of an earlier picture comes with that picture.
+        # Each row of the form, with its picture of the latest version or None.
         "rows": [(row, kept.get(_kept_id(row))) for row in rows],
         "pictures_max": services.PICTURES_MAX,
     }

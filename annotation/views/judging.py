@@ -135,8 +135,8 @@ def _is_in_room(action: Action, campaign: Campaign) -> bool:
 def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
     """Return the number of unread comments, and what the room shows about training.
 
-    In training, this is the annotator's progress. In a campaign that requires training first, it is
-    the training queue.
+    The room of a training queue shows the annotator's progress. Another room shows the training
+    queue if the annotator does not meet the entry requirement yet.
     """
     unread = {"unread": unread_comments(annotator)}
     if campaign.is_training:

@@ -70,7 +70,7 @@ def pool_preview(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
     if job.state != JobState.DONE or job.result is None:
         return redirect("job", job.pk)
     form = PoolForm(_sent(job.params), benchmark=benchmark)
-    # A run may have been renamed in the meantime. Then the form shows the error, and not the plan.
+    # A run may have been renamed since. Then the page shows an error instead of the preview.
     plan = cast(PoolPlanReport, job.result) if form.is_valid() else None
     return _show(request, benchmark, form, plan)
 
@@ -125,7 +125,7 @@ def _figures(plan: PoolPlanReport) -> list[tuple[str, Figure]]:
     note = f"median of the last {counted(plan['answers'], 'timed answer')} of {where}"
     figures = [
         ("New pairs", count_figure(plan["new_pairs"], left_out)),
-        # Plans that older versions stored do not have this count.
+        # Previews that older versions stored do not have this count.
         *([("New pairs that no run ranks", count_figure(unranked))] if unranked else []),
         ("Pairs of the pool", count_figure(plan["pairs"])),
         (

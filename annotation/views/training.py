@@ -117,7 +117,10 @@ def training_person(request: HttpRequest, key: str, annotator: int) -> HttpRespo
 @only_for(can_lead_somewhere)
 @require_POST
 def training_comment(request: HttpRequest, key: str, annotator: int) -> HttpResponse:
-    """Store a comment and return to the answer, or to the next one if it is no longer listed."""
+    """Store a comment on an answer, and redirect to this answer.
+
+    If the filter no longer lists the answer, redirect to the next one.
+    """
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     trainee = get_trainee(benchmark, annotator)
     form = CommentForm(request.POST)

@@ -38,7 +38,7 @@ NAME_LENGTH = 150
 # address.
 USER_NAME_SIGNS = _("Use only letters, digits and the signs . + - _")
 
-# Stands for all benchmarks in a form, where an empty value is no selection.
+# In a form, this value stands for all benchmarks. An empty value means that nothing is selected.
 ALL_BENCHMARKS = "*"
 
 Choices = Iterable[tuple[str, str]]

@@ -121,7 +121,7 @@ def _fault(person: ListedPerson, role: Role, scope: str, by: User, scopes: Colle
         (not f"{person.name}{person.scope}".isprintable(), "Use only printable characters."),
         (
             scope not in scopes,
-            f"There is no benchmark {scope[:100]!r} to which you may invite."
+            f"There is no benchmark {scope[:100]!r} to which you may invite people."
             if scope != EVERYWHERE
             else "You may not invite people to all benchmarks.",
         ),

@@ -48,7 +48,7 @@ def hash_of_token(token: str) -> str:
 
 
 def find_token(key: str) -> ApiToken | None:
-    """Return the token with this key, unless it has expired."""
+    """Return the token with this secret key, unless it has expired."""
     current = Q(expires_at=None) | Q(expires_at__gt=Now())
     found = ApiToken.objects.filter(current, key_sha256=hash_of_token(key))
     return found.select_related("user").first()

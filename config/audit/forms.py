@@ -32,13 +32,13 @@ class LogFilter(forms.Form):
         self.fields["object"].widget.attrs["placeholder"] = "campaign 3"
 
     def clean_object(self) -> tuple[str, str]:
-        """Return the type and the key of the object. A part that is missing is empty."""
+        """Return the type and the primary key of the object. A missing part is an empty text."""
         text = self.cleaned_data["object"].strip()
         if not text:
             return "", ""
         found = OBJECT.fullmatch(text)
         if found is None:
             raise forms.ValidationError(
-                "Enter a type of object, or a type and a key, such as campaign 3."
+                "Enter a type of object, or a type and an id, such as campaign 3."
             )
         return found[1].lower(), found[2] or ""

@@ -13,9 +13,9 @@ from config.audit.origins import REQUEST_ID_LENGTH, Interface
 class AuditEntry(models.Model):
     """One administrative act. Triggers in the database refuse to change or delete a row.
 
-    A row therefore contains no personal data: it refers to people only by the keys of their
-    accounts, and `before` and `after` contain states, numbers and names of things, but no texts
-    about people. `by` is null for the operator of the machine and for visitors.
+    A row therefore contains no personal data: it refers to people only by the primary keys of
+    their accounts, and `before` and `after` contain states, numbers and names of things, but no
+    texts about people. `by` is null for the operator of the machine and for visitors.
     """
 
     at = models.DateTimeField(default=timezone.now, db_index=True)

@@ -49,7 +49,7 @@ def find_entries(
     """Return the entries that a filter selects, newest first.
 
     person: the user name of the person who acted or was acted on. object: the type, with or without
-    its app, and the key. since, until: the first and the last day.
+    its app, and the primary key. since, until: the first and the last day.
     """
     found = AuditEntry.objects.select_related("by", "address")
     if person:

@@ -38,7 +38,9 @@ def record(
     stored without its entry.
     """
     if not connection.in_atomic_block:
-        raise TransactionManagementError("An act is recorded in the transaction of its change.")
+        raise TransactionManagementError(
+            "An act must be recorded in the transaction of its change."
+        )
     origin = current_origin()
     entry = AuditEntry.objects.create(
         act=act.value,

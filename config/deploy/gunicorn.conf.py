@@ -1,4 +1,8 @@
-"""gunicorn behind nginx. WEB_CONCURRENCY and WEB_THREADS set its size, WEB_BIND its address."""
+"""gunicorn behind nginx.
+
+WEB_CONCURRENCY is the number of its processes, WEB_THREADS the number of threads of each process,
+and WEB_BIND its address.
+"""
 
 from __future__ import annotations
 

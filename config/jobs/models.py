@@ -45,8 +45,11 @@ class Job(models.Model):
     error = models.TextField(blank=True)
     # The errors of a file by line, see `config.shared.errors.Problem`.
     problems = models.JSONField(default=list)
-    # The job ended while its worker or the database was unavailable, so parts of it may be stored.
-    is_uncertain = models.BooleanField(default=False)
+    is_uncertain = models.BooleanField(
+        default=False,
+        help_text="whether parts of the result may be stored, because the job ended while its "
+        "worker or the database was unavailable",
+    )
     attempts = models.PositiveSmallIntegerField(default=0)
     # Attempts that ended because the database did not answer. The next attempt starts after a wait.
     interruptions = models.PositiveSmallIntegerField(default=0)

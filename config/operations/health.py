@@ -139,8 +139,8 @@ def check_migrations() -> Finding:
         return Finding(
             "migrations",
             False,
-            f"A newer version migrated the database: it has {'.'.join(newer[0])}.",
-            "Install the version that migrated the database, or restore the backup made before.",
+            f"The database has the migration {'.'.join(newer[0])} of a newer version.",
+            "Install that version, or restore a backup that is older than this migration.",
         )
     return Finding("migrations", True, "The database matches this version.")
 

@@ -1,7 +1,7 @@
-"""Housekeeping: remove rows and files that are no longer needed, and store missing files.
+"""Housekeeping: remove rows and files that are no longer needed.
 
 It runs every night. An app registers a step for its own rows with `@housekeeping_step` in
-`tasks.py`.
+`tasks.py`. A step can also store files that are missing, such as the arrays of old label sets.
 """
 
 from __future__ import annotations

@@ -101,7 +101,10 @@ def _queue_metrics() -> Iterator[Metric]:
 
 
 def _job_metrics() -> Iterator[Metric]:
-    """Yield durations and numbers of the jobs that started, and ended in the last hour."""
+    """Yield the numbers of jobs that ended in the last hour, and the durations of the done ones.
+
+    Jobs that ended before a worker started them are left out.
+    """
     ended = Job.objects.filter(finished_at__gt=Now() - JOBS_WINDOW, started_at__isnull=False)
     seconds: dict[tuple[str, str], list[float]] = {}
     rows = ended.order_by().values_list("kind", "state", "started_at", "finished_at")

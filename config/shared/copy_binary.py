@@ -97,7 +97,7 @@ def _check_range(array: Array, limits: np.iinfo[Any]) -> None:
 
 
 def is_of_one_size(column: Column) -> bool:
-    """Return whether all fields of the column have the same size, so that none is NULL."""
+    """Return whether all fields of the column have the same size. NULL has another size."""
     kind, values = column
     return kind in SIZED and not np.ma.is_masked(values)
 

@@ -64,7 +64,7 @@ class InvalidInput(HearthError):
         super().__init__(f"{place}: {reason}" if place else reason)
 
     def reports(self) -> list[ProblemReport]:
-        """Return all problems if there are several. The text of the error already has the first."""
+        """Return all problems; empty if there is only one, which the text of the error contains."""
         return [problem.report() for problem in self.problems] if len(self.problems) > 1 else []
 
 

@@ -54,7 +54,7 @@ TITLES = {
 }
 BROKE_AT_COMMIT = gettext_noop(
     "The connection to the database broke while storing. "
-    "Look whether your change is there before you try again."
+    "Check whether your change is there before you try again."
 )
 RETRY_AFTER_SECONDS = 5
 API = "/api/"

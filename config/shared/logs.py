@@ -36,7 +36,10 @@ FIELDS = ("method", "path", "view", "status", "milliseconds", "bytes")
 
 @dataclass(slots=True)
 class RequestInfo:
-    """The request that this thread answers. `user` is the key of the account, never its name."""
+    """The request that this thread answers.
+
+    `user` is the primary key of the account, never its name.
+    """
 
     id: str
     address: str

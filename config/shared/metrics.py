@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-# The default registry is not used, because it adds the memory of a single process.
+# The default registry is not used. It also contains metrics of a single process, such as memory.
 REGISTRY = CollectorRegistry()
 
 REQUEST_SECONDS = Histogram(

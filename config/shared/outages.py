@@ -23,7 +23,7 @@ Answer = TypeVar("Answer")
 
 
 class BucketUnavailable(OSError):
-    """The bucket of the media does not answer, or refuses a request."""
+    """A bucket does not answer, or refuses a request."""
 
 
 def is_disk_full(error: BaseException) -> bool:

@@ -1,9 +1,9 @@
 """Public ids: numbers that the API and pages show instead of primary keys.
 
 A primary key counts the rows of all people, so it would reveal how much others have done.
-A public id is the primary key after a permutation that only the site can compute: a Feistel network
-with ten rounds, as many as in NIST SP 800-38G, whose secret comes from the site's secret key. No
-column stores it.
+A public id is the primary key after a permutation that only the site can compute. The permutation
+is a Feistel network with ten rounds, as many as FF1 in NIST SP 800-38G has. Its secret is derived
+from the site's secret key. No column stores public ids.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PublicIds:
     def key_of(self, public_id: int) -> int:
         """Return the primary key that a public id stands for, even if there is no such row.
 
-        For a number that is not a public id, return 0, which no row has as its key.
+        For a number that is not a public id, return 0, which no row has as its primary key.
         """
         if not 1 <= public_id <= PUBLIC_ID_MAX:
             return 0

@@ -30,7 +30,8 @@ class CreateTables(Operation):
         return type(self).__name__, [], {"models": self.models}
 
     def state_forwards(self, app_label: str, state: Any) -> None:
-        # Without classes, adding a model only adds an entry. The next access builds the classes.
+        # If the state has no classes (`apps`), adding a model only adds an entry to the state. The
+        # next access to `apps` builds the classes.
         state.__dict__.pop("apps", None)
         for model in self.models:
             model.state_forwards(app_label, state)

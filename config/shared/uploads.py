@@ -35,10 +35,10 @@ def store_upload(file: UploadedFile[Any]) -> str:
 
 @contextmanager
 def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
-    """Store an uploaded file while a job is queued; yield `upload` and `source` as job parameters.
+    """Store an uploaded file for the job that the block queues.
 
-    If the job is refused, the file is deleted. After a database error the job may exist, so the
-    file stays.
+    Yields the job parameters `upload` and `source`. If the job is refused, the file is deleted.
+    After a database error the job may exist, so the file stays.
     """
     name = store_upload(file)
     try:
@@ -50,9 +50,10 @@ def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def stored_uploads(files: Mapping[str, UploadedFile[Any]]) -> Iterator[dict[str, Any]]:
-    """Store several uploaded files while a job is queued; yield the job's parameter `files`.
+    """Store several uploaded files for the job that the block queues.
 
-    It maps the name of each field to the `upload` and `source` of its file.
+    Yields the job parameter `files`, which maps the name of each field to the `upload` and
+    `source` of its file.
     """
     with ExitStack() as stack:
         yield {

@@ -83,7 +83,8 @@ def resolve(url: str) -> Target:
 def is_public(text: str) -> bool:
     """Return whether an IP address is public.
 
-    An IPv6 address that contains an IPv4 address is refused, or counts as that IPv4 address.
+    An IPv6 address of NAT64, 6to4 or Teredo is not public, because it stands for an IPv4 address,
+    which can be private. An IPv4-mapped IPv6 address is public if its IPv4 address is.
     """
     try:
         ip: Ip = ipaddress.ip_address(text)

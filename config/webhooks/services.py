@@ -134,7 +134,7 @@ def deliver(delivery_id: uuid.UUID) -> None:
         return
     delivery = Delivery.objects.select_related("webhook").get(pk=delivery_id)
     answer = _attempt(delivery)
-    # An attempt whose lease has ended writes nothing.
+    # If another attempt has begun since the end of this lease, this attempt writes nothing.
     leased = Delivery.objects.filter(pk=delivery.pk, state=DeliveryState.QUEUED, due_at=lease)
     leased.update(**_outcome(delivery, answer), status=answer.status, answer=answer.text)
 

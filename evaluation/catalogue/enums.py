@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Positives(models.TextChoices):
-    """The number of original positives of a caption, or of captions of a video."""
+    """How many original positives a caption has, or in how many original positives a video is."""
 
     NONE = "none", "None"
     ONE = "one", "One"

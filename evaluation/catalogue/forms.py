@@ -1,4 +1,4 @@
-"""The filters of captions, videos and pairs, which pages, files and the API share."""
+"""The filters of captions, videos and pairs. Pages, files and the API share them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FilterForm(LabelForm):
 
     @property
     def folded_fields(self) -> list[forms.BoundField]:
-        """The fields that the page folds.
+        """The fields that the page shows below "More filters".
 
         These are all fields except the search and fields with fewer than two choices.
         """
@@ -117,7 +117,7 @@ class CaptionFilter(FilterForm):
 class VideoFilter(FilterForm):
     """Selects videos."""
 
-    q = _search("Videos whose key contains this text.")
+    q = _search("Videos whose key contains all these words or parts of words.")
     state = _choice("State", MediaState.choices)
     least = forms.FloatField(
         label="Minimum seconds", min_value=0, max_value=MAX_SECONDS, required=False

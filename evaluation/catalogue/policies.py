@@ -1,7 +1,8 @@
 """Who sees captions, videos and their labels.
 
 Everyone who sees a benchmark sees its captions and videos with the ranks in its runs and with its
-labels: `pooling.policies.can_see_benchmarks` and `benchmarks_seen_by`.
+labels. `can_see_benchmarks` and `benchmarks_seen_by` in `pooling.policies` state who sees a
+benchmark.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class SimulatedAnnotator:
     """A simulated annotator.
 
     error_rate: share of wrong answers on pairs of hardness 1. seconds_per_answer: the median.
-    truth: bool, and hardness: float64, both [captions, videos], are shared by all annotators.
+    truth (bool) and hardness (float64), [captions, videos] each, are the same for all annotators.
     """
 
     name: str
@@ -99,7 +99,7 @@ def make_annotators(
     hardness = _hardness(demo)
     rates = np.geomspace(_CAREFUL, _HASTY, len(names))
     # The medians are taken in steps of 5, so their order differs from that of the error rates. The
-    # numbers 5 and 8 (of default names) have no common factor, so each median is used once.
+    # step 5 and the number of default names, 8, have no common factor, so each median is used once.
     medians = np.linspace(_QUICK, _SLOW, len(names))[np.arange(len(names)) * 5 % len(names)]
     return tuple(
         SimulatedAnnotator(

@@ -76,7 +76,7 @@ class Meaning:
         """Return the number of demands of the caption on a scene.
 
         Each phrase, each described attribute, the relation, the background and the number of
-        figures are one demand.
+        figures count as one demand each.
         """
         return len(self.phrases) + sum(1 for _ in self.described()) + (self.count is not None)
 
@@ -136,7 +136,10 @@ _JUST_COUNTED = 0.06
 
 
 def draw_meaning(rng: random.Random, scene: Scene, level: int) -> Meaning:
-    """Return a true meaning, from level 0 (most general) to `MAX_LEVEL` (most specific)."""
+    """Return a random meaning that is true of the scene.
+
+    level: level of detail, from 0 (most general) to `MAX_LEVEL` (most specific).
+    """
     if level == 0 and rng.random() < _JUST_COUNTED:
         return Meaning(background=scene.background, count=len(scene.figures))
     plans = [plan for plan in _LEVELS[level] if len(plan) <= len(scene.figures)]

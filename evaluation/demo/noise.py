@@ -62,11 +62,11 @@ def noise_lines(noise: DemoNoise, measures: Sequence[str]) -> list[str]:
     if noise["false_alarms"] is None or noise["misses"] is None:
         return ["The error rates of the labels are unknown, so scores are not corrected."]
     lines = [
-        "Wrong labels: {:.1f} % false alarms and {:.1f} % misses, estimated. Scores in %: raw, "
-        "corrected with its 95 %".format(100 * noise["false_alarms"], 100 * noise["misses"]),
-        "interval, and true, as they would be if every label were correct.",
+        "Wrong labels: {:.1f} % false alarms and {:.1f} % misses, estimated. Scores in %: raw; "
+        "corrected, with a".format(100 * noise["false_alarms"], 100 * noise["misses"]),
+        "95 % interval in parentheses; and true, as if every label were correct.",
         f"{'':14}" + "".join(f"{name:>31}" for name in measures),
-        f"{'':14}" + f"{'raw   corrected (to)     true':>31}" * len(measures),
+        f"{'':14}" + f"{'raw  corrected (95 %)  true':>31}" * len(measures),
     ]
     for run, scores in noise["runs"].items():
         cells = "".join(f"{_cell(scores[name]):>31}" for name in measures)

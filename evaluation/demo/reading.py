@@ -33,8 +33,8 @@ def vocabulary(wordings_known: int) -> Vocabulary:
 def read(text: str, known: Vocabulary) -> Meaning:
     """Return the meaning that a reader with this vocabulary finds in a caption.
 
-    Adjectives belong to the next noun and verbs to the last one. Unknown words are ignored, so two
-    figures can become one. Numbers are not understood.
+    Adjectives belong to the next noun, and verbs to the previous one. Unknown words are ignored, so
+    two figures can become one. Numbers are not understood.
     """
     phrases: list[Phrase] = []
     next_phrase = Phrase()

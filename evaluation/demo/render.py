@@ -46,7 +46,7 @@ _RGB: dict[Colour | Background, tuple[int, int, int]] = {
     Background.BLACK: (18, 18, 22),
     Background.GREY: (136, 138, 142),
 }
-_RIM = 1.6  # points of a darker edge, so that yellow is visible on white
+_RIM = 1.6  # width of the darker edge in points; it makes yellow visible on white
 _RIM_SHADE = 0.62
 
 # Number of tips, distance of the inner corners from the centre in radii, and rotation in radians.

@@ -1,7 +1,7 @@
 """Three small retrieval systems, each with a different weakness.
 
 - `bag-of-words` compares the words of the caption with the other captions of a video. It has no
-  list of synonyms, so "ball" and "disc" differ. It is good if one author wrote both captions.
+  list of synonyms, so "ball" and "disc" differ. It is good if one author wrote all these captions.
 - `colour-blind` sees forms, sizes and motions, but neither colours nor relations.
 - `still-frame` sees one frame from the middle of the video: no motion, and only the sizes and
   relations of that time.

@@ -23,7 +23,7 @@ from evaluation.monitor.selectors import (
     people_of,
 )
 
-NO_FIRST_SHARED = "no other annotator’s first label on the same pairs"
+NO_FIRST_SHARED = "no other annotator’s planned label on the same pairs"
 NO_GOLD = "no control pair answered yet"
 TOO_SHORT = "less than a minute of work"
 MIN_HOURS = 1 / 60
@@ -216,7 +216,8 @@ def _share(part: int, whole: int, reason: str) -> Figure:
 def _agreement(own: PersonFigures) -> Figure:
     """Return the agreement on planned labels.
 
-    If more labels than the first ones can be compared, a note states the agreement on all labels.
+    If labels that are not planned labels can be compared, too, a note states the agreement on all
+    labels.
     """
     equal, compared = own["equal_all"], own["compared_all"]
     reason = NO_FIRST_SHARED if compared else NOTHING_SHARED

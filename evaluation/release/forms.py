@@ -26,7 +26,7 @@ class LabelsField(forms.ChoiceField):
 
 
 class PublishForm(forms.Form):
-    """The number of the next label set, its notes, and whether unsettled pairs get no label."""
+    """The next version, its notes, and the confirmation that unsettled pairs get no label."""
 
     change = forms.ChoiceField(
         label="Version number",
@@ -58,7 +58,7 @@ class PublishForm(forms.Form):
         self._name_versions(proposal)
 
     def _name_versions(self, proposal: Proposal | None) -> None:
-        """Show the next version of each choice. The first label set has one choice."""
+        """Show the version that each choice results in. The first label set offers no choice."""
         if proposal is None:
             return
         if proposal.previous is None:

@@ -12,7 +12,7 @@ from pooling.policies import check_not_archived
 
 
 def can_see_scores(user: Any) -> bool:
-    """Return whether the user sees the scores of any benchmark.
+    """Return whether the user sees the scores of at least one benchmark.
 
     Annotators do not see scores, so that the answers of others and their effect on scores cannot
     influence them. `pooling.policies.benchmarks_seen_by` returns the benchmarks that the user sees.
@@ -21,7 +21,7 @@ def can_see_scores(user: Any) -> bool:
 
 
 def can_evaluate(user: Any) -> bool:
-    """Return whether the user may compute scores of any benchmark."""
+    """Return whether the user may compute scores of at least one benchmark."""
     return researches_somewhere(user)
 
 

@@ -99,9 +99,9 @@ def evaluate_runs(
     """Score runs by the original positives and by a label set.
 
     In both scores, the original positives count as judged and as positive, as in the FIRE study.
-    With `labels_only`, only the labels count. run_names: all runs if empty. measures: the default
-    measures if empty. twins: a rule of `pooling.core.equal_texts`; captions with equal texts share
-    their original positives.
+    With `labels_only`, they do not count in the scores by the label set. run_names: all runs if
+    empty. measures: the default measures if empty. twins: a rule of `pooling.core.equal_texts`;
+    captions with equal texts share their original positives.
 
     Scores are stored if `measures` is empty and `twins` is off. Raises `NotPermitted` if `by` may
     not score runs. Raises `InvalidInput` if the label set, a run or a measure does not exist.

@@ -157,7 +157,7 @@ class ResultRow:
 
     @property
     def unjudged(self) -> Figure:
-        """The unjudged share of the top ten, in % with its sign."""
+        """The unjudged share of the top ten, written with the sign %."""
         share = judged_share(self.evaluation, min(UNJUDGED_DEPTH, self.run.depth)).number
         return undefined(NOT_COMPUTED) if share is None else Figure(1 - share, "percent sign")
 

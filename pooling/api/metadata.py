@@ -116,8 +116,8 @@ class Tags(MetadataView, generics.ListAPIView[Tag]):
         that have the video as an original positive. If the file has an error, the job fails with
         the line and the reason, and nothing is stored.
 
-        The `result` of the job has `tags` (in the file), `captions` (with at least one of them) and
-        `notes`.
+        The `result` of the job has `tags` (the number of tags in the file), `captions` (the number
+        of captions with at least one of them) and `notes`.
         """
         shape = TagsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

@@ -69,14 +69,17 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "depth": {"help_text": "The k of the pooled top k; null for imported judgments."},
             "sample_size": {"help_text": "The number of sampled captions; null for all captions."},
             "video_sample": {"help_text": "The number of sampled videos; null for all videos."},
-            "seed": {"help_text": "The seed of the samples and of the order of equal priorities."},
+            "seed": {
+                "help_text": "The seed of the samples and of the order of pairs with equal "
+                "priority."
+            },
             "originals": {"help_text": ORIGINALS_HELP},
             "similar": {
                 "help_text": "The number of similar texts per caption whose original positives "
                 "were candidates; null for none."
             },
-            "similar_from": {"help_text": "The lowest similarity of these texts."},
-            "proxy_from": {"help_text": "The lowest value of the pairs of the proxy."},
+            "similar_from": {"help_text": "The minimum similarity of a similar text."},
+            "proxy_from": {"help_text": "The minimum value of the pairs that the proxy added."},
             "budget": {"help_text": "The maximum number of new pairs; null for all."},
             "n_pairs": {"help_text": "The number of pairs in the pool."},
             "n_new_pairs": {"help_text": "The number of pairs that no earlier pool contains."},
@@ -137,7 +140,7 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
         min_value=0.01,
         max_value=1,
         default=SIMILARITY,
-        help_text="The lowest similarity of these texts.",
+        help_text="The minimum similarity of a similar text.",
     )
     proxy = serializers.CharField(
         required=False,
@@ -150,7 +153,7 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
         min_value=0.01,
         max_value=1,
         default=PROXY_FROM,
-        help_text="The lowest value of the pairs of the proxy.",
+        help_text="The minimum value of the pairs that `proxy` adds.",
     )
     budget = serializers.IntegerField(
         min_value=1,

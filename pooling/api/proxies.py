@@ -107,7 +107,8 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
         required=False, help_text="For BoW with `own`: a text file with one word per line."
     )
     white_space = serializers.BooleanField(
-        default=False, help_text="For BoW: split captions at any white space, not single spaces."
+        default=False,
+        help_text="For BoW: split captions at any white space instead of at single spaces.",
     )
     percent = serializers.IntegerField(
         min_value=1,
@@ -122,7 +123,7 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
     verb_classes = serializers.FileField(
         required=False,
         help_text="For SYN: a CSV file with the columns `id,instances`, as in EPIC-KITCHENS. "
-        "Without classes, simplified Lesk selects the senses of WordNet.",
+        "Without classes, the simplified Lesk algorithm selects the senses of WordNet.",
     )
     noun_classes = serializers.FileField(required=False, help_text="The same for nouns.")
     lemmas_by_tagger = serializers.BooleanField(
@@ -130,7 +131,9 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
         help_text="For SYN with classes: look up classes by the tagger's lemmas, not WordNet's.",
     )
     synonyms_of_words = serializers.BooleanField(
-        default=False, help_text="For METEOR: look up words, not stems as NLTK does."
+        default=False,
+        help_text="For METEOR: look up the synonyms of words, instead of those of stems, which "
+        "NLTK looks up.",
     )
     own_as_computed = serializers.BooleanField(default=False, help_text=OWN_HELP)
     lexicon = serializers.FileField(

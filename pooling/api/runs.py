@@ -135,10 +135,11 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         has an error, the job fails with the line and the reason, and nothing is stored. The same
         content is stored once. If the name is in use for other content, the run is called `NAME@2`.
 
-        The `result` of the job has `run` (the name), `direction`, `queries` (captions with a list,
-        or videos), `depth`, `sha256`, `created` (false if the content was already stored),
-        `scoring` (the ids of the jobs that score the run) and `warnings`. If both directions of a
-        matrix were imported, `also` has the same fields for the run from video to text.
+        The `result` of the job has `run` (the name), `direction`, `queries` (the number of captions
+        with a ranked list, or of videos for a video-to-text run), `depth`, `sha256`, `created`
+        (false if the content was already stored), `scoring` (the ids of the jobs that score the
+        run) and `warnings`. If both directions of a matrix were imported, `also` has the same
+        fields for the run from video to text.
         """
         shape = RunUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

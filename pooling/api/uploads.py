@@ -48,9 +48,9 @@ class VideoUploadSerializer(serializers.ModelSerializer[VideoUpload]):
 class VideoUploads(OfBenchmark, generics.ListAPIView[VideoUpload]):
     """List the files that were added to the videos of a benchmark, for leads.
 
-    Refused files come first, then those that are processed, arriving and waiting. A POST to
-    this address begins an upload by the protocol tus 1.0
-    (https://tus.io/protocols/resumable-upload).
+    Refused files come first. Then come files that are being processed, files that are being
+    uploaded, and waiting files, in this order. A POST to this address begins an upload by the
+    protocol tus 1.0 (https://tus.io/protocols/resumable-upload).
     """
 
     permission_classes = [IsLead]

@@ -100,7 +100,7 @@ def find_changes(
     problems: Problems,
     videos_source: str = "",
 ) -> Changes:
-    """Compare a benchmark with the captions and the rows of a videos file.
+    """Compare a benchmark with a file of captions and with the rows of a videos file.
 
     Captions and videos are matched by key. If `stored.is_numbered`, captions can be neither
     added nor removed, videos cannot be added, and a text that people judge cannot change. Each such
@@ -237,7 +237,10 @@ def _refuse_judged(
     changed: Sequence[int],
     problems: Problems,
 ) -> None:
-    """Refuse changes to texts that are judged, or that are or would be equal to a judged text."""
+    """Refuse changes of judged texts.
+
+    Also refuse changes of texts that are equal to a judged text before or after the import.
+    """
     if not changed or not len(stored.judged):
         return
     after = list(stored.texts)

@@ -127,7 +127,7 @@ class JsonReader:
                 if number in reached:
                     self._problems.add(
                         f"{place} is the same {self._direction.row} as {reached[number]}, "
-                        "which has a list"
+                        "which already has a list"
                     )
                     continue
                 reached[number] = place

@@ -49,7 +49,8 @@ class JsonMembers:
         self._text = ""
         self._at = 0
         self._ended = False
-        # The number of newlines before `_text`, and of characters between the last one and it.
+        # The number of newlines before `_text`, and the number of characters between the last of
+        # these newlines and `_text`.
         self._lines = self._column = 0
 
     def __iter__(self) -> Iterator[tuple[str, object]]:
@@ -144,7 +145,7 @@ class JsonMembers:
         block = next(self._blocks, None)
         if block is None:
             self._ended = True
-            # Without newlines, an error at the end of the file is reported for the last line.
+            # The newlines at the end are removed, so that an error there names the last line.
             self._text = self._text.rstrip("\n")
             return False
         self._text += block.decode()

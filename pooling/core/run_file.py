@@ -37,10 +37,11 @@ def read_run(
     """Read and check a whole run, order its lists, and cut each list at `depth`.
 
     `query_numbers` and `video_numbers` map keys to dense numbers 0..n-1. JSON may use texts as keys
-    and therefore needs `texts[number]`, the captions, and `original`, the numbers of the original
-    positives by query number. If `depth` is None, the lists of TREC and JSON keep their lengths and
-    a matrix gives lists of 100 videos. `source` names the file in messages. Raises `InvalidInput`
-    if the file is not a run of this benchmark, or if `format` or `depth` is not valid.
+    and therefore needs `texts` (the captions by number) and `original` (the video numbers of the
+    original positives by query number). If `depth` is None, the lists of TREC and JSON keep their
+    lengths and a matrix gives lists of 100 videos. `source` names the file in messages. Raises
+    `InvalidInput` if the file is not a run of this benchmark, or if `format` or `depth` is not
+    valid.
 
     In the direction from video to text, TREC and JSON have lists of caption keys by video key. A
     matrix is captions x videos in both directions. `whole` is filled if the file is a matrix.

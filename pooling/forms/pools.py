@@ -56,9 +56,9 @@ class PoolForm(forms.Form):
         min_value=1,
         max_value=SIMILAR_MAX,
         required=False,
-        help_text="For each caption, also pool the original positives of the captions with the "
-        "most similar texts: this number of texts. Texts are similar if they share rare words. The "
-        "preview then runs as a job, because it takes up to a minute.",
+        help_text="The number of similar texts per caption. The original positives of the captions "
+        "with these texts are also pooled for this caption. Texts are similar if they share rare "
+        "words. With this option, the preview runs as a job, because it takes up to a minute.",
     )
     similar_from = forms.FloatField(
         label="Lowest similarity",

@@ -81,7 +81,7 @@ class ProxyForm(forms.Form):
     stop_words = forms.ChoiceField(
         label="Stop words",
         choices=[
-            (StopList.SPACY.value, "spaCy’s 326 English stop words, as Wray et al. use"),
+            (StopList.SPACY.value, "spaCy’s 326 English stop words, as in Wray et al."),
             (StopList.NONE.value, "None"),
             (StopList.OWN.value, "My own list"),
         ],
@@ -109,7 +109,8 @@ class ProxyForm(forms.Form):
         label="Classes of verbs",
         required=False,
         help_text="A CSV file with the columns id and instances, as in EPIC-KITCHENS. Words of the "
-        "same class are equal. Without classes, simplified Lesk selects the senses of WordNet.",
+        "same class are equal. Without classes, the simplified Lesk algorithm selects the senses "
+        "of WordNet.",
     )
     noun_classes = forms.FileField(
         label="Classes of nouns", required=False, help_text="The same for nouns."

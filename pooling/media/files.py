@@ -133,7 +133,7 @@ def packets(container: InputContainer, path: Path) -> Iterator[AnyPacket]:
 
 
 def pictures_of(packet: AnyPacket) -> list[VideoFrame]:
-    """Return the video frames of a packet, or none if it cannot be decoded."""
+    """Return the video frames of a packet, or an empty list if it cannot be decoded."""
     try:
         return [frame for frame in packet.decode() if isinstance(frame, VideoFrame)]
     except av.FFmpegError:
@@ -141,7 +141,7 @@ def pictures_of(packet: AnyPacket) -> list[VideoFrame]:
 
 
 def sounds_of(packet: AnyPacket) -> list[AudioFrame]:
-    """Return the audio frames of a packet, or none if it cannot be decoded."""
+    """Return the audio frames of a packet, or an empty list if it cannot be decoded."""
     try:
         return [frame for frame in packet.decode() if isinstance(frame, AudioFrame)]
     except av.FFmpegError:

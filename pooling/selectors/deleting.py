@@ -47,7 +47,10 @@ def rows_of_pool(pool: Pool) -> Iterator[Part | Obstacle]:
     later = Pool.objects.filter(benchmark=pool.benchmark, pk__gt=pool.pk)
     if pool.n_new_pairs and (newest := later.order_by("pk").last()):
         # A pair is stored once, with the first pool that contains it.
-        yield Obstacle(f"{newest} was built later and may share its pairs. Delete that pool first.")
+        yield Obstacle(
+            f"{newest} was built later and may contain pairs of this pool. Delete the later pool "
+            "first."
+        )
     yield Part("link to a run", Pool.runs.through.objects.filter(pool=pool), "links to runs")
     yield Part("pair", Pair.objects.filter(pool=pool))
     yield Part("pool", Pool.objects.filter(pk=pool.pk))

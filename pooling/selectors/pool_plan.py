@@ -52,8 +52,8 @@ class PoolPlan:
     codes: the codes of all its pairs. new: the codes of the pairs that no earlier pool contains.
     Both are int64, ascending. n_tasks: number of different text pairs among `codes`. n_new_tasks:
     number of those that no earlier pool contains. n_left_out: number of new pairs that the budget
-    leaves out. n_unranked: number of new pairs that no pooled run ranks to the depth. They come
-    only from a proxy, similar texts or original positives.
+    leaves out. n_unranked: number of new pairs that are not in the top `depth` of any pooled run.
+    They come only from a proxy, similar texts or original positives.
     """
 
     runs: Sequence[Run]
@@ -235,7 +235,7 @@ def options_of(pool: Pool) -> PoolOptions:
 def codes_of_pool(pool: Pool) -> Int64s | None:
     """Return the pairs of a stored pool, int64, ascending.
 
-    The pairs of a pool of imported judgments are not stored with it, so the result is None.
+    A pool of imported judgments has no options that determine its pairs, so the result is None.
     """
     if pool.depth is None:
         return None

@@ -42,7 +42,7 @@ def pair_arrays(benchmark: Benchmark, until: Pool | None = None) -> PairArrays:
 
 
 def pairs_of_captions(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> PairArrays:
-    """Return the pairs of all pools with these captions. videos: the result of `video_ids`."""
+    """Return the pooled pairs of these captions. videos: the result of `video_ids`."""
     pairs = Pair.objects.filter(Among("query_id", captions.ids))
     ids, of_query, of_video = read_columns(pairs, "pk", "query_id", "video_id")
     queries = captions.numbers[numbers_of(captions.ids, of_query)]

@@ -90,7 +90,7 @@ def private_runs(benchmark: Benchmark) -> list[Run]:
     """Return the private runs. Use them only for scoring, so that they stay private.
 
     Withdrawn runs are included, because their uploader can restore them. Refused runs are left out,
-    because they cannot be restored.
+    because only leads may restore them.
     """
     private = Run.everything.filter(benchmark=benchmark, is_private=True)
     return list(private.exclude(upload__state=RunUploadState.REFUSED))
@@ -175,9 +175,9 @@ def order_of(run: Run) -> npt.NDArray[np.integer[Any]]:
 
 
 def top_items(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[int]]:
-    """Return the numbers of the top `depth` items of one row by the primary key of the run.
+    """Return the numbers of each run's top `depth` items of one row, by the run's primary key.
 
-    A run without a list for the row is not in the result.
+    number: the number of the row. A run without a list for the row is not in the result.
     """
     lists = RankedList.objects.filter(run__in=runs, row=number)
     return {

@@ -67,7 +67,10 @@ class UploadCounts:
 
 
 def upload_path(upload: VideoUpload) -> Path:
-    """Return the path of the file. A file of a bucket is there only while it is prepared."""
+    """Return the path of the file.
+
+    The copy of a file from a bucket exists only while the file is being prepared.
+    """
     if upload.is_in_folder:
         return Path(settings.VIDEO_FOLDER) / upload.folder_path
     return Path(settings.VIDEO_UPLOAD_ROOT) / str(upload.pk)

@@ -22,9 +22,10 @@ ADDRESS_LENGTH = 1000
 
 
 def objects_of(address: str) -> Iterator[FoundFile]:
-    """Yield the objects whose keys begin with an address, `s3://bucket/prefix`.
+    """Yield the objects of a bucket whose keys begin with a prefix.
 
-    Raises `InvalidInput` if the site does not allow the bucket, or if it cannot be read.
+    address: `s3://bucket/prefix`. Raises `InvalidInput` if the site does not allow the bucket, or
+    if the bucket cannot be read.
     """
     from config.shared.buckets import objects_below
 

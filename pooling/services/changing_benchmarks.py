@@ -17,7 +17,8 @@ from pooling.models import Benchmark
 from pooling.policies import check_can_manage_benchmark, check_not_archived
 from pooling.signals import benchmark_archiving
 
-# The key is not among them: addresses, roles, scripts and exported files contain it.
+# The fields that can change. The key cannot, because addresses, roles, scripts and exported files
+# contain it.
 BENCHMARK_FIELDS = ("name", "licence", "description")
 
 

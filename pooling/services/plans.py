@@ -92,10 +92,10 @@ class TextReport(TypedDict):
 class PlanReport(TypedDict):
     """A plan as pages, the API and `--dry-run` show it.
 
-    queries, videos, original_positives: the numbers after the import. new, removed: the numbers
-    that are added and removed. changed: the number of captions with another text; `changes` has the
-    first hundred. refused: the number of errors; `problems` has the first hundred. A plan with
-    errors cannot be accepted. plan: the hash of the files, the options and the state of the
+    queries, videos, original_positives: their numbers after the import. new, removed: how many of
+    each the import adds and removes. changed: the number of captions with another text; `changes`
+    has the first hundred. refused: the number of errors; `problems` has the first hundred. A plan
+    with errors cannot be accepted. plan: the hash of the files, the options and the state of the
     benchmark; the import of an accepted plan is refused if any of them has changed since then.
     """
 

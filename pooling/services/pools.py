@@ -70,7 +70,7 @@ def build_pool(
 ) -> BuiltPool:
     """Store the pool that these options select, with the pairs that no pool contains yet.
 
-    expected: the `sha256` of the plan that the person has seen; empty if there was no preview.
+    expected: the `sha256` of the preview that the person has seen; empty if there was none.
 
     Raises `NotPermitted` if `by` may not build this pool. Raises `InvalidInput` if a run does not
     exist or is withdrawn, if the options need a run and the benchmark has none, or if an option is
@@ -135,7 +135,7 @@ def add_judged_pairs(
     """Store a pool of pairs that were judged elsewhere. Return it and the pairs' primary keys.
 
     The caller's transaction stores the judgments of these pairs as well.
-    codes: int64 [n], ascending and unique. The keys are int64 [n] in the same order.
+    codes: int64 [n], ascending and unique. The primary keys are int64 [n] in the same order.
     """
     check_can_build_pool(by, benchmark)
     known = pair_arrays(benchmark)
@@ -159,8 +159,8 @@ def add_judged_pairs(
 def recount_tasks(benchmark: Benchmark) -> None:
     """Count the tasks of each pool again after the rule for equal texts has changed.
 
-    Only the new pairs of a pool of imported judgments are stored with it, so its count becomes
-    empty.
+    The count of a pool of imported judgments becomes None, because only the new pairs of such a
+    pool are stored.
     """
     for pool in benchmark.pools.prefetch_related("runs"):
         codes = codes_of_pool(pool)

@@ -105,8 +105,8 @@ def prepare_uploads(*, benchmark: Benchmark, job: UUID, progress: Progress) -> P
     """Prepare the complete files of a benchmark until none is left or the time has run out.
 
     Each file is stored as soon as it is prepared, so a job that starts again continues after it. If
-    the job is cancelled, this refuses the files that are left and raises `Cancelled`. If another
-    worker has taken the job over, it raises `TakenOver` and leaves the files.
+    the job is cancelled, the files that are left are refused, and `Cancelled` is raised. If another
+    worker has taken the job over, the files stay as they are, and `TakenOver` is raised.
     """
     seconds = settings.CELERY_TASK_SOFT_TIME_LIMIT - RESERVE_SECONDS
     report = PreparedReport(playable=0, refused=0, unpacked=0)

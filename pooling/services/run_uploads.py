@@ -63,7 +63,7 @@ def upload_run(
 ) -> RunUpload:
     """Store a file, and queue the job that scores it as a private run of one direction.
 
-    Raises `NotPermitted` if the benchmark is not public for `by` or the account is not confirmed,
+    Raises `NotPermitted` if `by` may not upload runs to the benchmark or is not confirmed,
     `InvalidInput` if an option has an error, and `Conflict` if the person has reached a daily
     limit.
     """

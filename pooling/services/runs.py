@@ -118,7 +118,7 @@ def import_run(
         format = format_of(path, source)
     if len(directions) > 1 and format != "npy":
         raise InvalidInput(
-            "only a .npy matrix has a run of each direction; choose one direction",
+            "only a .npy matrix contains a run of each direction; choose one direction",
             source=source or str(path),
         )
     with ExitStack() as files:

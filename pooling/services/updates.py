@@ -32,8 +32,8 @@ def update_captions(
     """Apply changes whose plan has no errors. Call this in the transaction that checked the plan.
 
     If no caption or video is added or removed and the videos keep their order, all numbers stay.
-    Otherwise, only tags refer to the numbers so far. Captions are then numbered in the order of the
-    file, and the tags get the new numbers.
+    Otherwise, tags are the only stored data that refer to the numbers. Captions are then numbered
+    in the order of the file, and the tags get the new numbers.
     """
     before = {"captions": benchmark.n_queries, "videos": benchmark.n_videos}
     stays = not (changes.new["captions"] or changes.removed["captions"])

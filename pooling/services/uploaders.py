@@ -21,8 +21,8 @@ from pooling.policies import (
 def ask_for_confirmation(*, benchmark: Benchmark, by: User) -> Uploader:
     """Ask the leads of a public benchmark to confirm `by`. Asking again has no effect.
 
-    Raises `NotPermitted` if the benchmark is not public for `by`, and `Conflict` if the person is
-    confirmed.
+    Raises `NotPermitted` if the benchmark is not public or `by` may not see its public page, and
+    `Conflict` if the person is confirmed.
     """
     check_can_upload_for_scoring(by, benchmark)
     if is_confirmed_for(by, benchmark.key):

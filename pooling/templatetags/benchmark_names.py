@@ -1,4 +1,4 @@
-"""A filter for pages of accounts, which have only the key of a benchmark."""
+"""A filter that returns the name of a benchmark, for pages of `config` that have only its key."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 def _can_accept(found: BenchmarkImport) -> bool:
-    """Return whether the plan has no errors and something to store, such as URLs of videos."""
+    """Return whether the plan has no errors and there is something to store, such as video URLs."""
     if found.plan is None or found.plan["refused"]:
         return False
     return services.has_changes(found.plan) or bool(found.videos)

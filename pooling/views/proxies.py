@@ -58,7 +58,10 @@ COLUMNS = (
     Column("by", "By", is_sortable=False),
 )
 # The names of options on pages. Stored options keep their names, because exports contain them.
-OPTION_TITLES = {"least share of captions": "minimum share of captions"}
+OPTION_TITLES = {
+    "least share of captions": "minimum share of captions",
+    "own captions": "value of own captions",
+}
 
 
 @only_for(can_see_benchmarks)

@@ -39,7 +39,7 @@ from pooling.views.changing import get_benchmark_managed, is_saved
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def public_page(request: HttpRequest, key: str) -> HttpResponse:
-    """Show leads what visitors see of a benchmark, and change it."""
+    """Show the form with which leads change what visitors see of a benchmark."""
     benchmark = get_benchmark_managed(request, key)
     page = PublicPage.objects.filter(benchmark=benchmark).first() or PublicPage(benchmark=benchmark)
     form = PublicPageForm(**form_data(request), initial=page_values(page))

@@ -100,7 +100,7 @@ def videos_folder(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def video_addresses(request: HttpRequest, key: str) -> HttpResponse:
-    """Set the addresses of videos on other servers, which only browsers open."""
+    """Set the addresses of videos on other servers. Only browsers open these addresses."""
     benchmark = _benchmark(request, key)
     return upload_page(
         request,

@@ -35,7 +35,10 @@ def try_to_sign_in(login: str, password: str = "wrong", **meta: str) -> str:
 def test_two_processes_count_together(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """An address gets 10 tries in all processes together. The Django admin uses this sign-in."""
+    """An address gets 10 tries in all processes together.
+
+    A sign-in to the Django admin leads to the same page, so it allows no further tries.
+    """
     with_production_hash(make_user("ada", Role.ADMIN))
     variables = {"REDIS_URL": request.getfixturevalue("redis_url")} if store == "redis" else {}
     with (

@@ -109,7 +109,7 @@ def test_plan_separates_new_known_and_wrong_lines() -> None:
         (3, "known", "Has an open invitation to this role."),
         (4, "wrong", "'not an address' is not an e-mail address."),
         (5, "wrong", "You may not invite people to the role lead here."),
-        (6, "wrong", "There is no benchmark 'other' to which you may invite."),
+        (6, "wrong", "There is no benchmark 'other' to which you may invite people."),
         (7, "wrong", "The same person and role are in line 2."),
         (8, "wrong", "The role must be one of annotator, lead, researcher, admin, not 'boss'."),
     ]

@@ -40,7 +40,7 @@ def cache(request: pytest.FixtureRequest, db: None) -> SharedCache:
 
 
 def other_process(cache: SharedCache) -> SharedCache:
-    """Return a second cache of the same store, which shares nothing in memory."""
+    """Return another cache on the same Redis or table, in place of that of another process."""
     location = getattr(cache._shared, "_servers", [""])[0]
     return SharedCache(location, PARAMS)
 

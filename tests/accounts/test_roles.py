@@ -183,7 +183,7 @@ def test_admins_cannot_withdraw_their_own_role() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("service", [withdraw_role, deactivate_person])
-def test_of_two_admins_who_withdraw_each_other_one_remains(service: object) -> None:
+def test_of_two_admins_who_remove_each_other_one_stays_admin(service: object) -> None:
     ada, ben = factories.make_user("ada", Role.ADMIN), factories.make_user("ben", Role.ADMIN)
 
     def end(person: User, by: User) -> str:
@@ -201,7 +201,7 @@ def test_of_two_admins_who_withdraw_each_other_one_remains(service: object) -> N
     assert sum(is_admin(user) for user in User.objects.all()) == 1
 
 
-def test_pairs_go_back_to_the_queue_with_the_role(campaign: Campaign) -> None:
+def test_assigned_pairs_go_back_to_the_queue_when_the_role_is_withdrawn(campaign: Campaign) -> None:
     by = admin()
     person = factories.make_annotator("anna")
     grant_role(person=person.user, role=Role.ANNOTATOR, scope="tiny", by=by)
@@ -250,7 +250,7 @@ def test_a_lead_sees_the_annotators_of_their_benchmarks() -> None:
     assert seen(User.objects.get(username="rita")) == []
 
 
-def test_leads_deactivate_only_people_whose_roles_they_may_all_withdraw() -> None:
+def test_leads_deactivate_a_person_only_if_they_may_withdraw_each_of_the_roles() -> None:
     tim = make_member("tim", Role.LEAD, of="tiny")
     lea = factories.make_user("lea", Role.LEAD)
     anna = make_member("anna", Role.ANNOTATOR, of="tiny")

@@ -200,7 +200,7 @@ def test_recovery_codes_alone_are_no_second_factor() -> None:
     assert client.get("/people/")["Location"] == INDEX
 
 
-def test_without_the_setting_no_page_asks_for_second_factors() -> None:
+def test_without_the_setting_no_page_reads_second_factors() -> None:
     client = Client()
     client.force_login(admin())
     with CaptureQueriesContext(connection) as queries:

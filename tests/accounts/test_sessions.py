@@ -1,4 +1,4 @@
-"""Sessions: when a key is new, when a session ends, and the list of devices."""
+"""Sessions: when the session key changes, when a session ends, and the list of devices."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
         ({"high_0": "Enter"}, "Tab, Enter and Escape do the same on every page."),
         (
             {"high_1": "5"},
-            "Digits choose captions and steps of longer scales, and mark elements of captions.",
+            "Digits have fixed functions, so you cannot choose them.",
         ),
         ({"high_0": "abc"}, "abc is not a key"),
         ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),

@@ -323,7 +323,7 @@ def test_an_act_stores_the_changed_values_before_and_after(campaign: Campaign) -
 # --- Erasing ----------------------------------------------------------------------------------
 
 
-def test_erasing_a_person_leaves_only_the_key_of_the_account() -> None:
+def test_erasing_a_person_leaves_only_the_primary_key_of_the_account() -> None:
     boss, anna = admin(), factories.make_user("canaria", Role.ANNOTATOR)
     User.objects.filter(pk=anna.pk).update(email="canaria@example.org", first_name="Canaria")
     invited(note="for canaria")

@@ -85,7 +85,7 @@ class Row:
 class Bench:
     """Runs commands, records their times, and lists results that differ from the known values.
 
-    is_tiny: whether the input is small, so that programs may leave out similar commands.
+    is_tiny: whether the input is small. A program may then run only some of its commands.
     """
 
     def __init__(self, environment: dict[str, str], *, known: bool, is_tiny: bool = False) -> None:
@@ -292,8 +292,8 @@ def print_table(bench: Bench, title: str, database: str, data: str) -> None:
 def run(title: str, measure: Callable[[Bench, Path, Path], None], *, has_known: bool) -> int:
     """Read the options, run `measure` on a new database and print its rows. Return the exit code.
 
-    measure: gets the folder of the input and an empty folder. has_known: whether the results for
-    the real files are compared with the known ones.
+    measure: gets the folder of the input and a temporary folder for its files. has_known: whether
+    the results for the real files are compared with the known ones.
     """
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--sqlite", action="store_true")

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.exports [--sqlite] [--data DIR | --tiny] [--json]
 
 Each export runs as a command in its own process. The database and the files are those of
-`tests.benchmarks.commands`. To limit how much memory grows with the number of pairs, each
+`tests.benchmarks.commands`. To check how much memory grows with the number of pairs, each
 format is also exported from a label set of the first eighth of the judgments. The exit code
 is 1 if an export exceeds its limit, or if the SHA-256 of the CSV file is not that of the label set.
 """
@@ -47,7 +47,7 @@ def share_of(judgments: Path, folder: Path) -> tuple[Path, Path]:
     with gzip.open(judgments, "rt", encoding="utf-8", newline="") as file:
         header, *lines = file
     cut = len(lines) // SHARE
-    # A file must not begin in the middle of a pair, whose labels are one after another.
+    # All labels of a pair, which are in consecutive lines, must be in the same file.
     pair = lines[cut].split(",")[:2]
     while lines[cut].split(",")[:2] == pair:
         cut += 1

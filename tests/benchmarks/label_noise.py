@@ -4,10 +4,10 @@
 
 Each draw is a benchmark of 1,000 captions and 200 videos, with 20 pooled pairs per caption. Labels
 have 1.8 % false alarms and 5 % misses. A tenth of the pairs has two labels, and a third label if
-the two differ. Most relevant pairs belong to broad captions, and captions of one video are similar.
-The true scores are those of 400,000 captions. The exit code is 1 if the intervals of a measure
-cover the true score in less than .92 or more than .98 of the draws, or if the bias of a corrected
-score is above .002. With fewer than 300 draws, it is always 0.
+the two differ. Some captions match many videos and some match few. Captions of one video are
+similar. The true scores are those of 400,000 captions. The exit code is 1 if the intervals of a
+measure cover the true score in less than .92 or more than .98 of the draws, or if the bias of a
+corrected score is above .002. With fewer than 300 draws, the exit code is always 0.
 """
 
 from __future__ import annotations

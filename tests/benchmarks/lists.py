@@ -232,7 +232,7 @@ def time_leave_out(report: Report, data: Input, peers: bool) -> None:
 
 
 def time_gaps(report: Report, data: Input, peers: bool) -> None:
-    """Time the scoring of one system with the labels of the two others."""
+    """Time the scoring of one system without the labels of the pairs that only it contributed."""
     group = f"one system that was not pooled, {data.size}"
     pool = gather_pool(data.runs, DEPTH, data.judged, data.original)
     ranked, others = pool.runs[SYSTEMS[1]], pool.without(SYSTEMS[1])
@@ -328,7 +328,8 @@ def note_estimates(report: Report, data: Input) -> None:
             )
             steps.append(f"{measure} {known:+.1f} -> {expected:+.1f}")
         report.notes.append(
-            f"{check.system} left out, error in points -> after estimation: {', '.join(steps)}"
+            f"{check.system} left out, error in points -> error after the estimation: "
+            f"{', '.join(steps)}"
         )
 
 

@@ -28,7 +28,7 @@ REFUSED = 2
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Valid files have `captions` x `videos` predictions, others `megabytes` of text."""
+    """Valid files have `captions` x `videos` predictions, invalid ones `megabytes` MB of text."""
 
     captions: int
     videos: int

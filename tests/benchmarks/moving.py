@@ -30,7 +30,7 @@ OWN_ROWS = ["contenttypes", "auth.permission", "auth.group"]
 
 
 def run(home: Path, url: str, *words: str, fork: bool = False) -> float:
-    """Run a module of Python on a database. Return its seconds."""
+    """Run a Python program on a database. Return its duration in seconds."""
     environment = {**os.environ, "HEARTH_HOME": str(home), "DATABASE_URL": url}
     with Path(os.devnull).open("w") as nothing:
         done = run_program(words, environment, out=nothing, fork=fork)

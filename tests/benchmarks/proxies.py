@@ -59,7 +59,10 @@ TINY = Size((10, 3), (5, 4), (30, 10))
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """The captions of each video, and the parsed captions of EPIC: of videos, and of queries."""
+    """The captions of each video of MSVD and MSR-VTT.
+
+    epic: the parsed captions of the videos of EPIC, and those of its queries.
+    """
 
     msvd: Groups
     msrvtt: Groups
@@ -86,7 +89,10 @@ def _vocabulary() -> list[str]:
 
 
 def _groups(rng: np.random.Generator, videos: int, captions: int, words: int) -> Groups:
-    """Return captions whose words have frequencies by Zipf's law. Those of a video are similar."""
+    """Return captions whose words have frequencies by Zipf's law.
+
+    The captions of one video are similar.
+    """
     vocabulary = np.array(_vocabulary())
     frequencies = 1 / np.arange(1, len(vocabulary) + 1)
     drawn = rng.choice(
@@ -207,7 +213,11 @@ def _time(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Times of semantic proxies.")
-    parser.add_argument("--data", type=Path, help="folder with the MSVD files, beside the others")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="folder with the MSVD files, next to the folders formats and proxies",
+    )
     parser.add_argument("--wordnet", type=Path, default=DEBIAN, help="folder of WordNet")
     parser.add_argument("--tiny", action="store_true", help="a few captions, to test the program")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

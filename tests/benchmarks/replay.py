@@ -1,5 +1,7 @@
 """Times of replaying pools and of comparing captions, and the smallest sufficient pools.
 
+A replay simulates that a pool is judged pair by pair, in the order of a strategy.
+
     python -m tests.benchmarks.replay [--data DIR | --tiny] [--json]
 
 Without --data a seeded generator draws input of the same shape as the MSVD test split. With --data
@@ -256,7 +258,10 @@ def measure_all(folder: Path | None, *, tiny: bool = False) -> ReplayReport:
 
 
 def print_figures(report: ReplayReport) -> None:
-    print(f"\nsmallest share of the pool for which all scores are within {100 * ERROR} points")
+    print(
+        "\nsmallest share of the pool for which "
+        f"all scores are within {100 * ERROR} points of those with all labels"
+    )
     print(f"{'':<8}" + "".join(f"{strategy:>15}" for strategy in STRATEGIES))
     for measure, shares in report.enough.items():
         print(f"{measure:<8}" + "".join(f"{share:>15.1%}" for share in shares.values()))

@@ -241,9 +241,12 @@ def time_pytrec_eval(
         return package.RelevanceEvaluator(qrels, set(names.values())).evaluate(run)
 
     answers = report.time(
-        group, "pytrec_eval, without its dictionaries", lambda: evaluate(run, qrels), repeats
+        group,
+        "pytrec_eval, without the time to build dictionaries",
+        lambda: evaluate(run, qrels),
+        repeats,
     )
-    with_dictionaries = "pytrec_eval, with its dictionaries"
+    with_dictionaries = "pytrec_eval, with the time to build dictionaries"
     report.time(
         group,
         with_dictionaries,
@@ -264,7 +267,7 @@ def time_ir_measures(
     qrels, run = positives_by_query(judged), run_by_query(ranked)
     means = report.time(
         group,
-        "ir_measures, without its dictionaries",
+        "ir_measures, without the time to build dictionaries",
         lambda: package.calc_aggregate(peers.values(), qrels, run),
         repeats,
     )

@@ -438,7 +438,7 @@ def test_a_row_is_its_number_of_fields_and_their_sizes_and_values() -> None:
     )
 
 
-def test_reserved_keys_are_unique(db: None, tmp_path: Path) -> None:
+def test_reserved_primary_keys_are_unique(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, videos=2)
     first = reserve_ids(Video, 3)
     columns = {"benchmark_id": benchmark.pk, "number": [2, 3, 4], "key": ["a", "b", "c"]}
@@ -453,17 +453,17 @@ def test_reserved_keys_are_unique(db: None, tmp_path: Path) -> None:
     assert reserve_ids(Video, 0).tolist() == []
 
 
-def test_reserved_keys_can_have_gaps(db: None) -> None:
-    """Other transactions get keys at the same time."""
+def test_reserved_primary_keys_can_have_gaps(db: None) -> None:
+    """Other transactions get primary keys at the same time."""
     if connection.vendor == "sqlite":
-        pytest.skip("SQLite has one writer, so its keys have no gaps")
+        pytest.skip("SQLite has one writer, so its primary keys have no gaps")
     with connection.cursor() as cursor:
         cursor.execute("ALTER SEQUENCE pooling_video_id_seq INCREMENT BY 2 RESTART WITH 11")
     assert reserve_ids(Video, 3).tolist() == [11, 13, 15]
     assert reserve_ids(Video, 1).tolist() == [17]
 
 
-def test_keys_of_deleted_rows_are_not_reused(db: None, tmp_path: Path) -> None:
+def test_primary_keys_of_deleted_rows_are_not_reused(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, videos=2)
     gone = Video.objects.create(benchmark=benchmark, number=2, key="gone")
     number = gone.pk

@@ -190,7 +190,7 @@ def test_other_request_ids_are_replaced(access_lines: list[dict[str, Any]], sent
 
 
 @pytest.mark.django_db
-def test_the_line_names_the_person_of_a_token_and_of_an_error(
+def test_the_line_names_the_person_of_a_token_and_no_person_for_a_visitor(
     access_lines: list[dict[str, Any]],
 ) -> None:
     rita = make_user("rita", Role.RESEARCHER)

@@ -36,7 +36,7 @@ def _server() -> None:
 
 
 @pytest.mark.usefixtures("_server")
-def test_a_connection_that_breaks_at_commit_may_have_stored() -> None:
+def test_if_the_connection_breaks_at_commit_the_change_may_be_stored() -> None:
     with pytest.raises(DATABASE_UNAVAILABLE) as at_commit:
         store(and_then=break_connection)
     connection.close()

@@ -1,4 +1,4 @@
-"""How the tests are run: parts at the same time, long tests first, rows that are written again."""
+"""How tests are run: parts at the same time, long tests first, rows made once and written again."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_replayed_rows_are_those_that_were_made(db: None, tmp_path: Path) -> Non
     begin_again()
     assert rows() != first
     assert (make(tmp_path), rows(), len(calls)) == (made, first, 1)
-    # If another row has one of the keys, the function is called again.
+    # If another row has one of the primary keys, the function is called again.
     begin_again()
     Benchmark.objects.create(pk=made.pk, key="other", n_queries=1, n_videos=1)
     assert make(tmp_path).pk != made.pk

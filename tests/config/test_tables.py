@@ -29,7 +29,7 @@ def test_rows_without_a_value_come_last_and_equal_rows_keep_their_order() -> Non
     assert [name for name, _ in ascending.sort(ROWS, cell)] == ["b", "c", "d", "a"]
 
 
-def test_heads_sort_numbers_from_the_highest_and_texts_from_a() -> None:
+def test_heads_sort_numbers_from_the_highest_and_texts_alphabetically() -> None:
     by_name = Order.requested("", COLUMNS, "name")
     assert by_name.heads == [Head(NAME, "-name", "ascending"), Head(SCORE, "-score", "")]
     by_score = Order.requested("-score", COLUMNS, "name")

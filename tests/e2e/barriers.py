@@ -9,8 +9,8 @@ from axe_playwright_python.sync_playwright import Axe
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# axe also reports all elements that passed. Only the problems leave the page, because a long report
-# takes a tenth of a second.
+# axe also reports all elements that passed. Only the problems are sent from the page to the
+# test, because sending a long report takes a tenth of a second.
 FIND = """(context) =>
   axe.run(context ?? document, { resultTypes: ["violations"] }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 LONG_TABLES = "tbody tr:nth-child(n + 6)"
 # Width and theme. Accessibility is checked at the narrow widths.
 WIDE, NARROW, LIGHT = (1400, "light"), (390, "dark"), (390, "light")
-# In this chart, the names are above their dots.
+# With these options, the names in the chart of `slices` are above their dots.
 BY_TAGS = {"by": "tags"}
 # Options for the same charts with fewer samples.
 SMALLER = {"resamples": "100", "moments": "4", "sizes": "50 200"}
-# Turn on warnings, which the page does not show: Vega warns of domains without values, of numbers
-# outside of a scale, and of ignored settings.
+# Turn on the warnings of Vega, which the page turns off. Vega warns of domains without values, of
+# numbers outside of a scale, and of ignored settings.
 WARN = """(() => {
   let embed;
   Object.defineProperty(window, "vegaEmbed", {

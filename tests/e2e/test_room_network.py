@@ -225,7 +225,7 @@ def test_a_double_click_answers_once_and_the_back_button_restores_the_room(
     relevant.dblclick(delay=10)
     page.mouse.click(5, 5)
     rooms.settle(page)
-    # The clicks are two delays apart, which is longer than the time for which the room ignores
+    # The two clicks begin 400 ms apart, which is longer than the time for which the room ignores
     # input after a new pair. The second click is ignored anyway, as part of a double click.
     relevant.click(click_count=2, delay=200)
     rooms.until_sent(page)

@@ -24,8 +24,8 @@ CAPTIONS = [f"a red circle passes {number} small stars" for number in range(10)]
 
 # The room treats the contact sheet as seen when the picture is decoded.
 SHEET_SHOWN = "() => document.querySelector('.judge-sheet img').decode().then(() => true)"
-# The video has restarted once, and is stopped before it can restart again. The room counts the
-# restart in the same frame in which the video is stopped.
+# Stop the video after its first restart, before it can restart again. The room counts the restart
+# in its callback of the same frame, if the video still plays. The timeout pauses it after that.
 STOP_AFTER_ITS_END = """() => new Promise((resolve) => {
   const video = document.querySelector("video");
   let last = 0;
@@ -118,7 +118,7 @@ def test_thirty_pairs_are_judged_by_keys(anna: Page, tmp_path: Path) -> None:
     expect(note).to_have_text("Video reported. This cannot be undone here.")
     rooms.until_ready(page)
     rooms.press(page, "z")
-    assert page.inner_text("[data-part=pair-note]").endswith("Undo again opens your last answer.")
+    assert page.inner_text("[data-part=pair-note]").endswith("Undo again to open your last answer.")
     rooms.press(page, "z")
     assert page.inner_text("[data-part=pair-note]") == "Your earlier answer: Not relevant"
     answer(page, "j")

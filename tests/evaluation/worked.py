@@ -56,9 +56,9 @@ ORDERS = (BEST_FIRST, (1, 0, 2, 3, 4), BEST_FIRST)
 
 @replayed
 def make_worked_benchmark(folder: Path) -> Benchmark:
-    """Make a benchmark of three captions and four videos, with all that is above.
+    """Make a benchmark with the captions, runs, labels, train captions, tags and proxies above.
 
-    v3 is not an original positive of any caption.
+    It has four videos. v3 is not an original positive of any caption.
     """
     videos = folder / "videos.csv"
     videos.write_text("video_id\nv0\nv1\nv2\nv3\n")

@@ -16,7 +16,7 @@ LEASE_MINUTES = 30
 
 
 def shift_clocks(site: Site, rounds: int) -> Row:
-    """Judge, expire leases, use an expired session, and import a run, with each clock.
+    """Judge, expire leases, use an expired session and import a run, with a fast and a slow clock.
 
     Leases and sessions must follow the database's clock. A sweeper with the right clock must not
     restart a job of the worker with the wrong clock.
@@ -83,7 +83,7 @@ def leases(
 
 
 def newest_lease(site: Site) -> int:
-    """Return the key of the newest assignment. The API shows another number."""
+    """Return the primary key of the newest assignment. The API shows its public id instead."""
     return int(site.rows("SELECT MAX(id) FROM annotation_assignment")[0][0])
 
 
@@ -93,7 +93,7 @@ def state_of(site: Site, assignment: int) -> str:
 
 
 def sessions(site: Site, person: Person, key: str) -> Iterator[str]:
-    """Yield the faults of a session that expires in an hour, and then expired an hour ago."""
+    """Yield the faults of a session whose expiry is first in one hour, and then one hour ago."""
     for hours, expected in ((1, 200), (-1, 302)):
         site.rows(
             "UPDATE django_session SET expire_date = now() + ? * interval '1 hour' "

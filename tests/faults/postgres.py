@@ -52,7 +52,7 @@ class PrivatePostgres:
         return f"postgres://postgres@{LOCAL}:{self.port}/{self.database}"
 
     def new_database(self, migrate: Callable[[], None]) -> None:
-        """Change to a new database. The first is migrated, and the others are copies of it."""
+        """Change to a new copy of the migrated database, which the first call creates."""
         self.copies += 1
         if self.copies == 1:
             self._create(MIGRATED)

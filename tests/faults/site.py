@@ -196,7 +196,7 @@ class Person:
         raise TimeoutError(f"{path} did not succeed: {self.wrong[-3:]}")
 
     def claim(self, campaign: int, count: int = 1) -> list[int]:
-        """Claim tasks. Return the numbers of the assignments that the person then holds."""
+        """Claim tasks. Return the public ids of the assignments that the person then holds."""
         response = self.insist(f"/api/v1/campaigns/{campaign}/claim/", {"count": count})
         return [item["assignment"] for item in response["items"]]
 

@@ -537,7 +537,7 @@ function define(name, value) {
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 }
 
-// The class of Node, whose instances must not keep the process alive or outlive the window.
+// The BroadcastChannel of Node. Its instances must not keep the process alive or outlive the window.
 const NodeChannel = globalThis.BroadcastChannel;
 const channels = [];
 

@@ -208,7 +208,7 @@ describe("escalations", () => {
     await room.judge("j");
     await escalate("two dogs");
     await room.press("z");
-    assert.equal(said(), "Sent to a lead. This cannot be undone here. Undo again opens your last answer.");
+    assert.equal(said(), "Sent to a lead. This cannot be undone here. Undo again to open your last answer.");
     assert.equal(room.caption, "caption 3");
     await room.press("z");
     assert.equal(room.caption, "caption 1");
@@ -465,7 +465,7 @@ describe("training", () => {
     assert.equal(room.state, "feedback");
   });
 
-  test("after a reload before the feedback, it is still shown", async () => {
+  test("if the page is reloaded before the feedback arrives, the feedback is still shown", async () => {
     room.server.handlers.delete("/judgments/");
     await room.judge("j");
     const { server } = room;

@@ -37,7 +37,7 @@ for (const [key, shown] of [
 }
 
 for (const key of ["Backspace", "Delete"]) {
-  test(`${key} empties a field, and is the key of an empty field`, () => {
+  test(`${key} empties a field, and is entered as a key into an empty field`, () => {
     assert.deepEqual(press(key), ["", false]);
     assert.deepEqual(press(key), [NAMES[key], false]);
   });

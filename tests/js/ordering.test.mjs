@@ -67,13 +67,13 @@ describe("orders", () => {
     [2, 500, 4],
     [2, -500, 0],
   ]) {
-    test(`a row that is dragged from ${from} to ${top} pixels has place ${expected}`, () => {
+    test(`a row dragged from place ${from} until its top is at ${top} pixels gets place ${expected}`, () => {
       const edges = { top, bottom: top + HEIGHT };
       assert.equal(functions.placeOfDragged(from, edges, [20, 60, 100, 140, 180]), expected);
     });
   }
 
-  test("a high row passes a low one once, without swapping back", () => {
+  test("a tall row passes a short one once, without swapping back", () => {
     const edges = { top: 21, bottom: 121 };
     assert.equal(functions.placeOfDragged(0, edges, [50, 120]), 1);
     assert.equal(functions.placeOfDragged(1, edges, [20, 90]), 1);

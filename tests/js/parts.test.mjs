@@ -114,7 +114,7 @@ describe("tally", () => {
     assert.deepEqual(shown, [25, 3]);
   });
 
-  test("a count that may lack an answer being sent does not lower the number", () => {
+  test("an answer that is being sent still counts if the server has not counted it", () => {
     tally.add(1);
     unsent = 1;
     tally.startClaim()(10);

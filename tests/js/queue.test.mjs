@@ -70,7 +70,7 @@ test("two simultaneous requests make one claim", async () => {
   assert.equal(server.calls.length, 1);
 });
 
-test("a claim returns held pairs again: known, answered and unsent pairs are dropped", async () => {
+test("a claim also returns held pairs; those that are shown, queued or answered are not added again", async () => {
   assignBatches(range(1, 6), range(1, 9));
   await queue.next();
   queue.leave(3);
@@ -87,7 +87,7 @@ test("a pair that is put back is next", async () => {
   assert.equal((await queue.next()).assignment, 1);
 });
 
-test("when the server has no pairs, the queue stays empty until the next request", async () => {
+test("when the server has no pairs, the queue claims no more until it is reopened", async () => {
   assignBatches([], [1]);
   assert.equal(await queue.next(), null);
   assert.equal(await queue.next(), null);
@@ -173,7 +173,7 @@ test("old pairs are kept if the server cannot be reached", async () => {
   assert.equal((await next).assignment, 2);
 });
 
-test("a request waits for an unfinished claim and then claims", async () => {
+test("`refillNow` waits for an unfinished claim and then claims", async () => {
   assignBatches([1], [2]);
   const first = queue.refill();
   await queue.refillNow();

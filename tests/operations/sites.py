@@ -141,7 +141,10 @@ class Site:
         return described
 
     def acts(self, act: str) -> list[list[Any]]:
-        """Return the entries of the operator for an act: interface, type, key, after."""
+        """Return the operator's entries of the audit log for an act.
+
+        Each entry has the interface, the type and primary key of the object, and the new values.
+        """
         done = self.manage("shell", "--verbosity=0", "-c", ACTS)
         assert done.returncode == 0, done.stderr
         return [one[1:] for one in json.loads(done.stdout.partition("ACTS")[2]) if one[0] == act]

@@ -198,7 +198,7 @@ def test_without_permission_no_address_is_sent(tus: TusClient, bucket: Any) -> N
     assert tus.client.get(f"{address}poster/").status_code == 404
 
 
-def test_the_policy_names_the_bucket_and_no_other_host(
+def test_the_content_security_policy_names_the_bucket_and_no_other_host(
     db: None, bucket: Any, server: str, client: Client
 ) -> None:
     header = client.get("/accounts/login/")["Content-Security-Policy"]
@@ -220,7 +220,9 @@ def test_the_policy_names_the_bucket_and_no_other_host(
         {"MEDIA_BUCKET_ENDPOINT": "https://s3.example:9000", "MEDIA_BUCKET_PREFIX": "a/b"},
     ],
 )
-def test_the_policy_allows_the_signed_addresses(s3: Any, variables: dict[str, str]) -> None:
+def test_the_content_security_policy_allows_the_signed_addresses(
+    s3: Any, variables: dict[str, str]
+) -> None:
     site = read_settings(MEDIA_BUCKET="hearth", **variables)
     storage = BucketStorage(**site["STORAGES"]["default"]["OPTIONS"])
     address = storage.signed_address("a.mp4", content_type="video/mp4", method="GET")
@@ -428,7 +430,7 @@ def test_the_videos_of_a_bucket_are_added(
         assert tus.client.post(FOLDER, {"folder": refused}).status_code == 400
     assert tus.client.post(FOLDER, {"folder": "s3://clips/raw/"}).status_code == 302
     page = tus.client.get("/benchmarks/tiny/videos/new/").content.decode()
-    assert "The folder has 3 files for videos, 1 without a video." in page
+    assert "The folder has 3 files for videos, 1 whose name matches no video." in page
     bucket.VIDEO_UPLOAD_ROOT = tmp_path / "fetched"
     bucket.VIDEO_BYTES_MAX = len(good)  # as if a limit was lowered
     with django_capture_on_commit_callbacks(execute=True):
@@ -471,7 +473,7 @@ def test_a_long_bucket_is_read_page_by_page(
     s3.put_object(Bucket="clips", Key="v0.mp4", Body=b"x")
     tus.client.post(FOLDER, {"folder": "s3://clips"})
     page = tus.client.get("/benchmarks/tiny/videos/new/").content.decode()
-    assert "The folder has 1 file for videos, 5 without a video." in page
+    assert "The folder has 1 file for videos, 5 whose name matches no video." in page
     monkeypatch.setattr("pooling.services.folders.FILES_MAX", 5)
     assert tus.client.post(FOLDER, {"folder": "s3://clips"}).status_code == 400
 

@@ -139,7 +139,7 @@ def test_a_missing_and_a_newer_migration(alive: None) -> None:
     applied.record_applied("jobs", "0001_initial")
     applied.record_applied("jobs", "0999_of_the_future")
     assert failed() == {
-        "migrations": "A newer version migrated the database: it has jobs.0999_of_the_future."
+        "migrations": "The database has the migration jobs.0999_of_the_future of a newer version."
     }
     applied.record_unapplied("jobs", "0999_of_the_future")
     assert failed() == {}

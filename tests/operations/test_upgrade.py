@@ -122,8 +122,9 @@ def test_a_backup_is_restored_over_a_half_migrated_database(tmp_path: Path) -> N
 def test_an_older_database_becomes_like_a_new_one(tmp_path: Path) -> None:
     """Single migrations upgrade an older database, and squashed migrations build a new one.
 
-    The single migrations take 25 seconds, so they run on SQLite only. The next test compares all
-    models, and the names of constraints and indexes, on which the schema of PostgreSQL depends.
+    The single migrations take 25 seconds, so they run on SQLite only. The next test also runs on
+    PostgreSQL. It compares all models, with the names of their constraints and indexes. The schema
+    of PostgreSQL depends on these.
     """
     if connection.vendor != "sqlite":
         pytest.skip("takes 25 seconds, so it runs on SQLite only")

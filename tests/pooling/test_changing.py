@@ -149,7 +149,7 @@ def test_a_withdrawn_run_leaves_lists_and_new_pools(
     assert client.post(f"{address}withdraw/", {"action": "restore"}).status_code == 409
 
 
-def test_texts_that_are_too_long_are_named_as_in_the_form(run: Run, lead: User) -> None:
+def test_errors_of_long_texts_name_the_field_as_in_the_form(run: Run, lead: User) -> None:
     with pytest.raises(InvalidInput) as refused:
         services.withdraw_run(run=run, by=lead, reason="x" * 501)
     assert str(refused.value) == "the reason has 501 characters; the maximum is 500"

@@ -104,7 +104,7 @@ def test_a_run_of_lists_has_no_matrix(benchmark: Benchmark, tmp_path: Path) -> N
     assert ranked_matrix(run).tolist() == [[1, 0], [-1, -1], [-1, -1], [-1, -1]]
     with pytest.raises(ValueError, match="has no matrix"):
         order_of(run)
-    with pytest.raises(InvalidInput, match=r"only a \.npy matrix has a run of each direction"):
+    with pytest.raises(InvalidInput, match=r"only a \.npy matrix contains a run of each direction"):
         import_run(benchmark=benchmark, path=path, system="s", direction="both")
     with pytest.raises(InvalidInput, match="The direction must be one of"):
         import_run(benchmark=benchmark, path=path, system="s", direction="back")
@@ -137,7 +137,7 @@ def test_captions_that_change_meanwhile_stop_the_import(
 def test_a_pool_has_the_top_captions_of_each_video(benchmark: Benchmark, tmp_path: Path) -> None:
     run = import_matrix(tmp_path, benchmark, direction="video-to-text").run
     space = benchmark.pair_space
-    # The first caption of each video: c0 v0, c2 v1, c2 v2, c1 v3.
+    # The caption at rank 1 of each video: c0 v0, c2 v1, c2 v2, c1 v3.
     wanted = sorted(space.encode(c, v) for c, v in ((0, 0), (2, 1), (2, 2), (1, 3)))
     assert sorted(pooled_codes_of(run, 1).tolist()) == wanted
     pool = build_pool(benchmark=benchmark, depth=1, run_names=[run.name]).pool

@@ -314,7 +314,7 @@ def test_a_rotated_video_is_written_as_players_show_it(
         ((400, 20), 100, (200, 10)),
     ],
 )
-def test_sides_become_even_and_fit(
+def test_width_and_height_become_even_numbers_within_the_maximum(
     tmp_path: Path, size: tuple[int, int], height: int, written: tuple[int, int]
 ) -> None:
     source = make_video(tmp_path / "a.avi", "mpeg4", size=size, seconds=1)

@@ -339,8 +339,8 @@ def test_the_members_of_an_archive_become_files(tus: TusClient, tmp_path: Path) 
     assert states_and_reasons() == {
         "clips.zip": (
             "unpacked",
-            "The archive has 2 files for videos, 1 without a video, 2 ambiguous, 2 left out "
-            "(folders, links, encrypted members).",
+            "The archive has 2 files for videos, 1 whose name matches no video, 2 ambiguous, "
+            "2 left out (folders, links, encrypted members).",
         ),
         "v0.mp4": ("playable", ""),
         "v1.mp4": ("refused", NO_VIDEO),
@@ -377,7 +377,9 @@ def test_a_damaged_or_empty_archive_adds_no_video(tus: TusClient, content: bytes
     assert Video.objects.filter(state="missing").count() == 12
 
 
-def test_a_bomb_is_stopped_by_the_bytes_that_are_read(tus: TusClient, settings: Any) -> None:
+def test_a_zip_bomb_is_stopped_by_the_number_of_unpacked_bytes(
+    tus: TusClient, settings: Any
+) -> None:
     """The header in the second archive states a false size, 10 bytes."""
     settings.VIDEO_BYTES_MAX = 1 << 20
     content = make_zip(("v0.mp4", bytes(8 << 20)))
@@ -427,7 +429,7 @@ def test_a_folder_of_the_server_is_added_without_its_links(
     assert [add(name) for name in ("..", "clips/linked", str(tmp_path), "none")] == [400] * 4
     assert VideoUpload.objects.count() == 0
     assert add("clips") == 302
-    assert "The folder has 1 file for videos, 1 without a video." in (
+    assert "The folder has 1 file for videos, 1 whose name matches no video." in (
         tus.client.get(PAGE).content.decode()
     )
     assert run_jobs().result == {"playable": 1, "refused": 0, "unpacked": 0}

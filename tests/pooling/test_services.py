@@ -411,7 +411,7 @@ def test_a_deeper_pool_adds_the_deeper_pairs(benchmark_with_runs: Benchmark) -> 
     assert pairs_of(benchmark_with_runs) == TOP_TWO | {("c0", "v2"), ("c1", "v1")}
 
 
-def test_a_sample_has_whole_captions_and_is_reproducible(tmp_path: Path) -> None:
+def test_a_sample_contains_all_pairs_of_its_captions_and_is_reproducible(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=20, videos=3)
     make_run(tmp_path, benchmark, {f"c{q}": ["v0", "v2"] for q in range(20)})
     sampled = build_pool(benchmark=benchmark, depth=2, sample=5, seed=1)

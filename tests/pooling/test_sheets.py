@@ -264,7 +264,7 @@ def test_tiles_are_rotated_as_players_show_them(
     np.testing.assert_allclose(found, [shown] * 8, atol=12)
 
 
-def test_a_video_with_another_angle_is_not_rotated(tmp_path: Path) -> None:
+def test_a_rotation_by_45_degrees_is_ignored(tmp_path: Path) -> None:
     video = make_video(tmp_path / "a.mkv", size=(320, 240), turn=45)
 
     info = media.normalise(video, tmp_path / "b.mp4")

@@ -185,7 +185,7 @@ def _random(videos: Mapping[str, ParsedCaption], path: Path) -> Iterator[Figure]
 
 
 def _score_equal_values(relevance: Values) -> BothDirections:
-    """Score a ranking without an order, because only the random nDCG of the result is used."""
+    """Score with equal similarities. Only the random nDCG is used, and no order affects it."""
     equal = np.broadcast_to(np.float32(0), relevance.shape)
     return score_both(relevance, BySimilarity(equal), BySimilarity(equal.T))
 

@@ -14,7 +14,7 @@ POLICY = {"default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "sc
 STATIC = "/static/"
 MEDIA = "/media/"
 PROBES = ("/healthz", "/readyz", "/metrics")
-# Responses that a browser may cache, but not a shared cache.
+# Responses that a browser may cache. A shared cache must not store them.
 MAY_BE_KEPT = (MEDIA, *PROBES)
 # The policies of files that people have uploaded, and of responses for monitors.
 SANDBOXED = "default-src 'none'; sandbox"

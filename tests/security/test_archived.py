@@ -80,7 +80,8 @@ def archived(places: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# Pages of objects that exist. `TABLE` has these pages only for the number 0, which does not exist.
+# Pages of objects that exist. `TABLE` has these pages only for the primary key 0, which no object
+# has.
 FURTHER = (
     "/benchmarks/tiny/runs/{run}/",
     "/benchmarks/tiny/runs/{run}/edit/",

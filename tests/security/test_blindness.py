@@ -137,8 +137,8 @@ def bert(campaign: Campaign) -> APIClient:
 
 def bert_in(campaign: Campaign) -> APIClient:
     client = APIClient()
-    # The order of pairs depends on the keys of these rows, which differ on PostgreSQL if they are
-    # made in each world.
+    # The order of pairs depends on the primary key of the annotator. On PostgreSQL, this key would
+    # differ between the worlds if each of them made the annotator.
     annotator = factories.make_annotator("bert")
     Membership.objects.create(campaign=campaign, annotator=annotator)
     client.force_login(annotator.user)
@@ -312,7 +312,7 @@ def test_no_response_depends_on_the_proxy_of_a_study_or_on_the_orders_of_others(
     assert sent == set()
 
 
-def test_no_text_of_others_and_no_key_that_counts_work_is_sent(
+def test_no_text_of_others_and_no_primary_key_that_reveals_work_is_sent(
     campaign: Campaign, others: Annotator, bert: APIClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)

@@ -102,7 +102,7 @@ def test_unrecorded_sign_ins_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_checks("16.3.1")[0]["problem"] == "Not recorded: failed sign-ins."
 
 
-def test_a_requirement_without_a_hash_is_found() -> None:
+def test_a_package_without_a_version_or_hash_is_found() -> None:
     digest = "--hash=sha256:" + "0" * 64
     lines = ["# a comment", "a==1.0 \\", f"    {digest} \\", f"    {digest}", "    # via b"]
     assert unhashed("\n".join([*lines, "b==2.0", f"c>=3 {digest}"])) == ["b==2.0", "c>=3"]

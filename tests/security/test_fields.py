@@ -42,7 +42,7 @@ GUIDELINE = {
 
 
 def hostile_fields() -> dict[str, Any]:
-    """Return a value for each column of Hearth's tables. Each value would be valid in a request."""
+    """Return a value for each column of Hearth's tables, to send as an additional field."""
     values: dict[str, Any] = {}
     for model in apps.get_models():
         if model.__module__.startswith(("config.", "pooling.", "annotation.", "evaluation.")):
@@ -65,7 +65,7 @@ def hostile_fields() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Write:
-    """One request that writes, by one person. is_json: JSON for the API, without files."""
+    """A request that writes. is_json: whether it sends the fields as JSON, without files."""
 
     path: str
     fields: dict[str, Any]
@@ -335,10 +335,10 @@ NOT_COMPARED: dict[str, set[str]] = {
         "run-confirm", "run-upload-refuse", "run-upload-withdraw", "tags-delete",
         "uploader-change", "videos-cancel", "videos-folder", "videos-retry",
     },
-    "for visitors, in tests/accounts/test_registration.py": {"register"},
+    "for visitors: see tests/accounts/test_registration.py": {"register"},
     "nothing is stored": {"api-pool-plan", "me-language", "videos-plan"},
     "only the result of a question is stored": {"analysis-compute", "api-analysis"},
-    "the headers of an upload in parts, in tests/pooling/test_uploads.py": {
+    "headers instead of fields: see tests/pooling/test_uploads.py": {
         "api-video-uploads", "video-uploads",
     },
     "the form calls a service that another form above calls": {
@@ -348,7 +348,7 @@ NOT_COMPARED: dict[str, set[str]] = {
         "role-grant", "training-comment",
     },
     "all parameters of the job are compared in tests/annotation/campaigns": {"campaign-open"},
-    "the keys are compared in tests/annotation": {"me-keys"},
+    "the keys of the keyboard are compared in tests/annotation": {"me-keys"},
     "all fields are compared in tests/annotation/orderings": {"gold-order"},
 }  # fmt: skip
 
@@ -398,7 +398,7 @@ def test_further_fields_change_nothing(
             wrong[write.path] = f"the plain request is answered with {first[0]}"
         elif hostile[0] >= 400:
             wrong[write.path] = f"refused with {hostile[0]}, so nothing was compared"
-        # Columns that differ between two equal requests are times, keys and random values.
+        # Columns that differ between two equal requests are times, primary keys and random values.
         elif found := differing(first[1], hostile[1]) - differing(first[1], again[1]):
             wrong[write.path] = found
     assert wrong == {}

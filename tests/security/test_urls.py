@@ -38,10 +38,10 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "TRACE")
 CLOSED = {401, 403, 404, 405}
 
 READ, FORM, ANY = {"GET"}, {"GET", "POST", "PUT"}, set(METHODS)
-# The addresses that visitors may open, with objects that do not exist, and the methods that are
-# answered. At every other such address they are sent to the sign-in page or refused. Some pages of
-# allauth treat PUT as POST. Pages that only state that registration is closed or that a link is not
-# valid answer all methods.
+# The addresses that visitors may open, and the methods that are answered there. The objects in the
+# addresses do not exist. At all other addresses, visitors are sent to the sign-in page or refused.
+# Some pages of allauth treat PUT as POST. Pages that only state that registration is closed or that
+# a link is not valid answer all methods.
 OPEN_TO_VISITORS: dict[str, set[str]] = {
     "/": READ,
     "/public/": READ,
@@ -179,7 +179,7 @@ def test_cookies_have_the_flags_against_theft_and_forged_requests(db: None, sett
         name: (morsel["samesite"], bool(morsel["httponly"]), morsel["path"], morsel["domain"])
         for name, morsel in client.cookies.items()
     }
-    # The judging room reads the token of forms from its cookie.
+    # The judging room reads the CSRF token from its cookie.
     assert flags == {
         "sessionid": ("Lax", True, "/", ""),
         "csrftoken": ("Lax", False, "/", ""),
@@ -228,7 +228,7 @@ ODD_VALUES = ("1' OR '1'='1' UNION SELECT password FROM accounts_user; --", "9" 
 def parameters() -> set[str]:
     """Return the names of the parameters that pages and operations read.
 
-    Names that the code reads from a variable are listed here.
+    The search does not find names that the code reads from variables, so these are listed here.
     """
     assert addresses()  # this imports all forms
     reads = re.compile(
@@ -330,7 +330,7 @@ def test_reading_changes_nothing(
 # --- Downloads --------------------------------------------------------------------------------
 
 
-def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
+def test_a_link_stops_working_when_the_role_is_withdrawn(campaign: Campaign) -> None:
     rosa = make_member("rosa", Role.RESEARCHER, of="tiny")
     client = Client()
     client.force_login(rosa)
@@ -346,9 +346,9 @@ def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
     assert {fresh.get(link).status_code for link in files} == {403}
 
 
-# The acts that downloads add to the audit log, by their name in `TABLE`. Scores, counts over time,
-# analyses, captions, videos, pairs and proxies contain no data about people, so their downloads are
-# not recorded.
+# The acts that downloads add to the audit log, by the name of the download in `TABLE`. Scores,
+# counts over time, analyses, captions, videos, pairs and proxies contain no data about people, so
+# their downloads are not recorded.
 RECORDED = {
     "audit-log-csv": "log_downloaded",
     "campaign-orders": "orders_downloaded",

@@ -33,8 +33,8 @@ class Command(HearthCommand):
             "--levels",
             choices=[level.value for level in Levels],
             default=default.levels.value,
-            help="take the quartiles of the captions or of the different values of the proxy; "
-            f"default: {default.levels}",
+            help="whether the quartiles are taken over all captions, ranked by the proxy, or over "
+            f"the different values of the proxy; default: {default.levels}",
         )
         parser.add_argument(
             "--labels",

@@ -70,7 +70,10 @@ def add_user(
 
 
 def add_person(*, username: str, password: str, name: str, email: str) -> User:
-    """Store an account whose user name a person chose. Raises `InvalidInput` if it is taken."""
+    """Store an account without a role, with a user name that a person chose.
+
+    Raises `InvalidInput` if the user name is taken.
+    """
     if User.objects.filter(username__iexact=username).exists():
         raise InvalidInput("This user name is taken.")
     try:

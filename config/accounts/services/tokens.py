@@ -32,7 +32,7 @@ USE_INTERVAL = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A token with its key, which is not stored and cannot be shown again."""
+    """A token with its secret key, which is not stored and cannot be shown again."""
 
     token: ApiToken
     key: str

@@ -59,7 +59,10 @@ def login(options: Namespace) -> Json:
 
 
 def _count_benchmarks(signed_in: Hearth) -> int:
-    """Return the number of benchmarks that the account may research, or else of public ones."""
+    """Return the number of benchmarks that the account can read as a researcher.
+
+    If the account has no such role, return the number of public benchmarks.
+    """
     try:
         found = signed_in.get("benchmarks/", limit=1)
     except Refused as error:

@@ -33,7 +33,7 @@ def checked_url(url: str) -> str:
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ClientError(f"{url!r} is not an address, such as https://hearth.example.")
+        raise ClientError(f"{url!r} is not an address like https://hearth.example.")
     if parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS:
         raise ClientError("The address must begin with https://, because the token is secret.")
     return url.rstrip("/")

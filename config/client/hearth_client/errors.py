@@ -27,7 +27,7 @@ class Refused(ClientError):
 
 
 class JobFailed(ClientError):
-    """A job on the site failed or was cancelled. `job` is its last state."""
+    """A job on the site failed or was cancelled. `job` is the job as the site last returned it."""
 
     def __init__(self, job: dict[str, Any]) -> None:
         self.job = job

@@ -56,7 +56,8 @@ def files_of(folder: Path) -> list[VideoFile]:
 class VideoSender:
     """Sends video files to a benchmark.
 
-    on_bytes: called with the bytes that are done, including refused files, and with the total.
+    on_bytes: called with the number of finished bytes, and with the total number. All bytes of a
+    refused file count as finished.
     """
 
     def __init__(self, site: Hearth, path: str, files: Sequence[VideoFile], on_bytes: OnBytes):

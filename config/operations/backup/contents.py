@@ -28,7 +28,8 @@ Query = Callable[[str], Sequence[Sequence[Any]]]
 
 PIECE = 1 << 20
 
-# The tables that `migrate` and running processes fill in an empty database.
+# Tables that may have rows even in an empty database, because `migrate` or running processes write
+# these rows.
 FILLED_BY_ITSELF = {
     "django_migrations",
     "django_content_type",

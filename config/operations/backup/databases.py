@@ -33,7 +33,7 @@ Check = Callable[[Query], None]
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """A file with the whole database at one time. `query` reads the database as of that time."""
+    """A file with the whole database as of one time. `query` reads the database as of that time."""
 
     member: str
     path: Path
@@ -63,7 +63,7 @@ def restore_database(dump: Path, check: Check) -> None:
 
 
 def has_rows() -> bool:
-    """Return whether the database contains rows that `migrate` alone does not write."""
+    """Return whether a table contains rows. The tables of `FILLED_BY_ITSELF` are not checked."""
     tables = set(connection.introspection.table_names()) - FILLED_BY_ITSELF
     return any(run_query(f"SELECT 1 FROM {quoted(table)} LIMIT 1") for table in tables)  # noqa: S608
 

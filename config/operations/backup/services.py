@@ -59,7 +59,7 @@ RECORDING_APPS = ("accounts.", "audit.", "operations.")
 class BackupFacts(TypedDict):
     """The figures of a backup.
 
-    missing: the number of files that rows of the database name but that do not exist.
+    missing: the number of files that are named in the database but do not exist.
     """
 
     path: str

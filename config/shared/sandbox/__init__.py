@@ -73,7 +73,7 @@ class Sandbox:
         return response["value"]
 
     def is_isolated(self) -> bool:
-        """Return whether the kernel refuses children that use a network or start a program."""
+        """Return whether the kernel stops children from using a network or starting a program."""
         self._started()
         return self._is_isolated
 

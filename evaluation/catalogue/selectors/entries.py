@@ -35,7 +35,8 @@ from pooling.selectors.metadata import tagged_queries
 class EntryPairs:
     """The pairs of one caption or video: pooled pairs, labelled pairs, and original positives.
 
-    Equal captions share labels, so labelled pairs can be outside the pools. pooled: codes.
+    Equal captions share labels, so labelled pairs can be outside the pools. pooled: the codes
+    of the pooled pairs.
     """
 
     columns: PairColumns
@@ -73,11 +74,11 @@ class PairTask:
 
     @property
     def text(self) -> str:
-        """The state of the task. If the task is open, its number of labels is added."""
+        """The state of the task, or its number of labels if it is open."""
         state = TaskState(self.task.state)
         if state != TaskState.OPEN:
             return str(state.label)
-        return f"Open, {self.task.labels_live} of {self.task.labels_required} labels"
+        return f"{self.task.labels_live} of {self.task.labels_required} labels"
 
 
 def pairs_of_caption(benchmark: Benchmark, source: LabelSource | None, query: int) -> EntryPairs:
@@ -102,7 +103,7 @@ def pairs_of_video(benchmark: Benchmark, source: LabelSource | None, video: int)
 
 
 def ranks_of_caption(runs: Sequence[Run], query: int) -> dict[int, IntArray]:
-    """Return the ranked videos of one caption by the primary key of the text-to-video run."""
+    """Map the primary keys of text-to-video runs to their ranked videos for one caption."""
     own = [run.pk for run in runs if run.facing is Direction.TEXT_TO_VIDEO]
     lists = RankedList.objects.filter(run__in=own, row=query).values_list("run_id", "items")
     return {run: unpack_numbers(bytes(items)).astype(np.int64) for run, items in lists}
@@ -116,7 +117,7 @@ def run_lists(
 ) -> list[RunList]:
     """Return the lists of one caption.
 
-    ranked: the ranked videos by the primary key of the run. columns: the pairs of the caption.
+    ranked: the result of `ranks_of_caption`. columns: the pairs of the caption.
     """
     videos = benchmark.pair_space.videos(columns.codes)
     originals, labelled = videos[columns.is_original], videos[columns.labels >= 1]

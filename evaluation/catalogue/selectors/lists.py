@@ -177,8 +177,8 @@ def find_videos(
 ) -> VideoList:
     """Return the videos that pass all filters. An empty value does not limit them.
 
-    q: a part of the key. least, most: limits of the duration in seconds. tag: the name of a tag of
-    a caption that has the video as an original positive.
+    q: parts of words; the key must contain each of them. least, most: limits of the duration in
+    seconds. tag: the name of a tag of a caption that has the video as an original positive.
     """
     catalogue = catalogue_of(benchmark)
     counts = pair_counts(benchmark, source).videos

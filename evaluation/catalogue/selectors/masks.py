@@ -16,7 +16,7 @@ from pooling.models import Benchmark, Tag
 
 
 def within_limits(values: npt.NDArray[Any], least: float | None, most: float | None) -> BoolArray:
-    """Return which values lie within the limits. An undefined value (NaN) lies within none."""
+    """Return which values lie within the limits. NaN lies outside any limit."""
     kept = np.ones(len(values), np.bool_)
     if least is not None:
         kept &= values >= least

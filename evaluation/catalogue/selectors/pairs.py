@@ -22,7 +22,7 @@ from pooling.models import Benchmark, Pair, Query, Video
 from pooling.selectors.arrays import numbers_of
 from pooling.selectors.catalogue import catalogue_of
 
-# A part contains the captions of about this number of pairs, and at least one caption.
+# A part contains captions with about this number of pairs in total, and at least one caption.
 PAIRS_PER_PART = 10_000
 # For one video, a part contains the pairs of this number of captions.
 CAPTIONS_PER_PART = 20_000

@@ -73,7 +73,7 @@ def _pairs_context(
 ) -> dict[str, Any]:
     """Return one page of the pairs of a caption.
 
-    ranked: the ranked videos of the caption by the primary key of the run.
+    ranked: the result of `ranks_of_caption`.
     """
     benchmark, space = query.benchmark, query.benchmark.pair_space
     heads = pair_columns("Video", runs, sorts_ranks=True)

@@ -141,7 +141,7 @@ def _note(label: str | None, majority: str | None, *, is_ruled: bool) -> str:
     if label == majority:
         return ""
     if not is_ruled:
-        return "Some responses belong to captions of this text that are not settled."
+        return "Some responses belong to pairs of this text that are not settled."
     if label is None:
         return "Rulings by leads on captions with this text contradict each other."
     if majority is None:

@@ -1,8 +1,9 @@
 """Write and read the files of a label set: labels, judgments and details.
 
 The files are CSV in UTF-8 with LF line ends. A cell is quoted only if necessary. Rows are ordered
-by query number and video number, and rows of judgments also by pseudonym and queue. The bytes
-therefore depend only on the contents, not on the database, the locale or the version of Python.
+by query number and video number, and rows of judgments also by pseudonym and queue (the number
+of the campaign). The bytes therefore depend only on the contents, not on the database, the locale
+or the version of Python.
 """
 
 from __future__ import annotations
@@ -213,7 +214,7 @@ def render_judgments(
     """Return the judgments file, with one line for each counted judgment.
 
     codes, labels, queues: int64 [n]. Lines are in the order of `order_of_judgments`. order: the
-    result of this function if the caller already has it.
+    result of `order_of_judgments`, if the caller already has it.
     """
     if order is None:
         order = order_of_judgments(codes, pseudonyms, queues)

@@ -41,7 +41,7 @@ class Rows:
     def with_cell_of_first(self, column: Column, cells: Mapping[str, str]) -> Rows:
         """Return the table with one more column at the end.
 
-        cells: for each first cell of a row, the cell of this row in the new column.
+        cells: maps the first cell of a row to the cell of this row in the new column.
         """
         blocks = ([[*row, cells[row[0]]] for row in block] for block in self.blocks)
         return Rows([*self.columns, column], blocks)

@@ -116,9 +116,10 @@ def count_labels(pair_index: npt.ArrayLike, labels: npt.ArrayLike, n_pairs: int)
 
 
 def _blocks_of_pairs(pair: IntArray, n_pairs: int) -> Iterator[tuple[int, int, slice]]:
-    """Yield the first pair and the number of pairs of each block with labels, and its labels.
+    """Yield the first pair, the number of pairs and the slice of the labels of each block.
 
-    If the labels are not in the order of their pairs, all pairs are one block.
+    Blocks without labels are left out. If the labels are not in the order of their pairs, all pairs
+    are one block.
     """
     if (pair[1:] < pair[:-1]).any():
         yield 0, n_pairs, slice(None)

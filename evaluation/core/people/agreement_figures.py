@@ -1,9 +1,9 @@
 """All agreement figures, for the planned labels of each pair and for all labels.
 
-After the planned labels, another label is requested if they have no majority, for example a third
-one if the first two differ, or if a relevant label is to be confirmed. Figures of all labels are
-therefore biased: pairs with different labels count more, and on a scale of two steps, a third label
-must equal one of the first two. Figures of the planned labels do not have this bias.
+After the planned labels, another label is requested if a relevant label is to be confirmed, or if
+the labels have no majority, for example a third one if the first two differ. Figures of all labels
+are therefore biased: pairs with different labels count more, and on a scale of two steps, a third
+label must equal one of the first two. Figures of the planned labels do not have this bias.
 """
 
 from __future__ import annotations

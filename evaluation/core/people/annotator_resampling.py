@@ -107,12 +107,12 @@ def annotator_interval(
 
     A resample draws the same number of annotators with replacement. In the coincidence matrix of
     alpha, two labels of a pair have a weight: the product of the numbers of times that their
-    annotators were drawn. The product of weights is from Owen (2007), "The pigeonhole bootstrap",
-    Annals of Applied Statistics 1:386-411. The labels of an annotator stay together, so the
-    interval covers the choice of the annotators. It also covers the choice of the pairs. It is
-    conservative: if all annotators are equally good, it is up to 1.7 times as wide as the interval
-    with pairs resampled. Like all such intervals, it is too narrow with fewer than about 20
-    annotators who differ much.
+    annotators were drawn. This product is from Owen (2007), "The pigeonhole bootstrap", Annals of
+    Applied Statistics 1:386-411. The labels of an annotator stay together, so the interval covers
+    the choice of the annotators. It also covers the choice of the pairs. If all annotators are
+    equally good, it is wider than necessary: up to 1.7 times as wide as the interval with pairs
+    resampled. Like all such intervals, it is too narrow if there are fewer than about 20 annotators
+    and they differ much.
 
     The interval is undefined if no pair has two labels, if labels do not vary, if fewer than three
     annotators share pairs, or if all labels of each pair are equal. Raises ValueError if a

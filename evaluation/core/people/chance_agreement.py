@@ -1,10 +1,10 @@
 """Gwet's AC1 and AC2, coefficients of agreement beyond chance that also suit rare labels.
 
-Alpha is low if nearly all labels are equal, even if annotators agree well (the "kappa paradox"). It
-computes chance agreement only from the shares of the labels. AC1 assumes that only labels that are
-chosen at random agree by chance. AC1 is from Gwet (2008), British Journal of Mathematical and
-Statistical Psychology 61:29-48. Weights (AC2) and pairs with different numbers of labels are from
-Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition.
+Alpha is low if nearly all labels are equal, even if annotators agree well (the "kappa paradox").
+Alpha computes chance agreement as if all labels were assigned at random. AC1 assumes that only some
+labels are chosen at random, and that only these agree by chance. AC1 is from Gwet (2008), British
+Journal of Mathematical and Statistical Psychology 61:29-48. Weights (AC2) and pairs with different
+numbers of labels are from Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition.
 """
 
 from __future__ import annotations
@@ -83,9 +83,10 @@ def _undefined_reason(counts: ValueCounts) -> str | None:
 def _coefficients(
     counts: ValueCounts, drawn: IntArray, weights: FloatArray, n_categories: int
 ) -> FloatArray:
-    """Return the coefficient for each row of pattern weights [B, K] in which labels vary.
+    """Return the coefficient for each row of `drawn` in which labels vary.
 
-    weights: float64 [q, q], the agreement of two categories, indexed by label values.
+    drawn: int64 [B, K], the number of pairs with each pattern. weights: float64 [q, q], the
+    agreement of two categories, indexed by label values.
     """
     pattern = counts.patterns.astype(np.float64)
     n_labels = pattern.sum(axis=1)

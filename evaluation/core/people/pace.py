@@ -208,7 +208,7 @@ def timeline_of(at: IntArray) -> Timeline | None:
 
 
 def _covering(first: int, last: int, width: int) -> Timeline:
-    """Return the timeline from `first` to `last`. Weeks begin on Monday, days and hours in UTC."""
+    """Return the timeline from `first` to `last`. Days begin at midnight UTC, weeks on Monday."""
     origin = MONDAY if width >= WEEK else 0
     start = (first - origin) // width * width + origin
     return Timeline(start=start, width=width, count=(last - start) // width + 1)

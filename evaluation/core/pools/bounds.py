@@ -86,7 +86,7 @@ def bound_scores(
     relevant. highest: the highest grade of the scale, at least `rel`; by default the highest known
     gain, or `rel` if that is higher. Each unjudged pair can have any grade from 0 to `highest`.
 
-    For each query there is an outcome of its unjudged pairs that reaches the bound, so the mean can
+    For each query, some choice of grades for its unjudged pairs reaches the bound, so the mean can
     reach its bound, too. For C, P and RR the lower bound is the known score, and in the upper bound
     all listed unjudged pairs are relevant. For measures that are ranks, such as MedR, it is the
     reverse. For R, AP and nDCG both bounds can differ from the known score. `extremes.Extremes`

@@ -1,6 +1,8 @@
-"""The extreme outcomes of unjudged pairs, for measures that an additional positive can lower.
+"""The lowest and the highest values of measures that an additional positive can lower.
 
-This module contains the proofs and computes one block of queries. `bounds` combines the blocks.
+An outcome is a choice of grades for all unjudged pairs of a query. This module proves which
+outcomes have the lowest and the highest value, and computes one block of queries. `bounds` combines
+the blocks.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ class Extremes:
     the score is highest if the x topmost unjudged pairs are relevant, and lowest if the x lowest
     ones are. The extreme scores are among these outcomes for all x. For AP(found)@k, which divides
     by the positives in the top k, the same is true if x is the number of relevant unjudged pairs in
-    the top k. Relevant pairs outside of the list only add to the divisor of R and AP. In the bounds
-    over all unjudged pairs, none of those outside of the list is therefore relevant in the upper
-    bound, and all of them are relevant in the lower bound.
+    the top k. Relevant pairs outside of the list only add to the divisor of R and AP. So the upper
+    bound over all unjudged pairs counts none of the pairs outside of the list as relevant, and the
+    lower bound counts all of them as relevant.
 
     nDCG is N / D, where N is the DCG of the list and D that of the best order. Both depend on the
     values v(grade) of the unjudged pairs. N is linear in these values. D is the maximum of linear

@@ -44,9 +44,9 @@ def replay_labels(
 
     codes: int64 [n_pairs], pair codes, ascending. pair_of, relevant: int64 [L], in the order in
     which the labels arrived: the index of the pair in `codes`, and 0 or 1. checkpoints: int64,
-    ascending numbers of labels from 0 to L. is_first: bool [L], whether a label is one of the first
-    labels of its pair, from which agreement is measured. The running time is linear in L and in
-    (number of pairs) * (number of checkpoints).
+    ascending numbers of labels from 0 to L. is_first: bool [L], whether a label is one of the
+    planned labels of its pair, from which agreement is measured. The running time is linear in L
+    and in (number of pairs) * (number of checkpoints).
     """
     n_labels, n_relevant, n_first_labels, n_first_relevant = np.zeros((4, len(codes)), np.int64)
     done = 0
@@ -81,14 +81,15 @@ class GroupOrder:
 
 
 def order_as_judged(pair_of: IntArray, group_of: IntArray, incomplete: BoolArray) -> GroupOrder:
-    """Order the groups by the arrival of the first label of their first pair.
+    """Order the groups by the time at which one pair of each group got its first label.
 
     pair_of: int64 [L], the pair of each label, in the order of arrival. group_of: int64 [n_pairs],
     the group of each pair; each pair has at least one label. incomplete: bool [n_groups], whether a
     group needs more labels.
 
-    Only one pair represents each group. The first label of any of its pairs would be biased: the
-    more pairs a group has, the earlier the first of them arrives, even in random order.
+    One pair represents each group: the first in `group_of`. The time of the first label of any pair
+    of the group would be biased: the more pairs a group has, the earlier this label arrives, even
+    in random order.
     """
     first, last = np.full((2, len(group_of)), -1, dtype=np.int64)
     numbers = np.arange(len(pair_of))

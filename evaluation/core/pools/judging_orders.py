@@ -165,9 +165,9 @@ def _by_steps(pool: PooledLabels, steps: IntArray) -> DrawOrder:
 
 
 def _first_cells(pool: PooledLabels) -> IntArray:
-    """Return the number of the first list cell with the pair of each label, int64 [J].
+    """Return, for each label, the number of the first cell that contains its pair, int64 [J].
 
-    The cell at a rank of a run has the number rank * number of runs + number of the run. Ranks are
+    A cell is a rank of a run. Its number is rank * number of runs + number of the run. Ranks are
     counted from 0, and runs are numbered in the query's own order.
     """
     first = np.zeros(len(pool.labels.codes) + 2, dtype=np.int64)

@@ -8,11 +8,11 @@ unrevealed pair counts as not relevant, as in any pool.
 
 Every order has a random part: at least the order of the queries within a step. So one replay is one
 random draw. `replay_seeds` makes several replays and computes only once what they have in common:
-the steps of strategies without other random choices, and the scores. Between two
-budgets, a query's value changes only if one of its positives is revealed, and it depends only on
-the revealed positives. Each such state of each query is therefore scored once, and a budget looks
-up the values. Judged@k changes with every revealed pair, but it needs only the number of judged
-pairs in the top k.
+the steps of strategies without other random choices, and the scores. Between two budgets, a query's
+value changes only if one of its positives is revealed, and it depends only on the revealed
+positives. The revealed positives of a query are its state. Each state is scored once, and its value
+is looked up for each budget. Judged@k changes with every revealed pair, but it needs only the
+number of judged pairs in the top k.
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ class _States:
     """The values of all queries in all states. A state is a number of revealed pairs of a query.
 
     Only pairs that can change a value are counted, which are positives that are not original
-    positives. The values of the last order are reused if the order of a query's pairs is the same.
-    This is frequent: with a strategy that does not choose pairs at random, the order is the same
-    for every seed, and most queries have few positives.
+    positives. The values of the previous order are reused if the order of a query's pairs is the
+    same. This is frequent: with a strategy that does not choose pairs at random, the order is the
+    same for every seed, and most queries have few positives.
     """
 
     def __init__(self, pool: PooledLabels, measure: Measure, rel: int) -> None:
@@ -210,7 +210,7 @@ class _States:
         return means
 
     def _score(self, sequence: IntArray) -> None:
-        """Score the states of this order that differ from those of the last order.
+        """Score the states of this order that differ from those of the previous order.
 
         sequence: int64 [P], pairs sorted by query and, within a query, by the order of revealing.
         """
@@ -235,7 +235,7 @@ class _States:
     def _known_labels(self, sequence: IntArray, scored: IntArray) -> Judged:
         """Return the labels that are known in each of these states.
 
-        In the result, the place of a state in `scored` is the number of its query.
+        In the result, each state is a query. Its number is the index of the state in `scored`.
         """
         labels = self._pool.labels
         revealed, query = self._rows[sequence], self._query[sequence]

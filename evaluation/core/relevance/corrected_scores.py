@@ -219,7 +219,7 @@ class _Groups:
     """The relevance numbers of each query's pairs, grouped for fast products.
 
     sizes: int64 [n_queries], the number of pairs. values: the different relevance numbers if they
-    are few, as with one pair of error rates for all labels; otherwise all of them, [J]. counts:
+    are few, as when all labels have the same error rates; otherwise all of them, [J]. counts:
     float64 [n_queries, values], the number of pairs with each value; None if there are many values.
     starts: the index of the first pair of each query that has pairs. present: bool [n_queries],
     whether a query has pairs.

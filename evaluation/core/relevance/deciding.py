@@ -70,12 +70,12 @@ def expect_confirmation(
     ranked: video numbers [n_queries, depth]. judged: the labels and original positives from which
     the score without correction is computed. Raises ValueError as `sole_positives` does.
 
-    Let f be the false alarm rate of isolated pairs, and t an unbiased estimate of the relevance of
-    a pair (`noise_relevance.unbiased_relevance`). If a pair has one label, the mean of f (1 - t) is
-    the probability that it is labelled relevant and is not relevant. The expected number of wrong
-    sole positives is the sum of f (1 - t) over certain pairs: those that have one label, and no
-    other positive in the top k of their caption. This needs no assumption about the number of
-    relevant pairs.
+    Let f be the false alarm rate of a pair (`ErrorRates.false_alarms`), and t an unbiased estimate
+    of its relevance (`noise_relevance.unbiased_relevance`). If a pair has one label, the mean of
+    f (1 - t) is the probability that it is labelled relevant and is not relevant. The expected
+    number of wrong sole positives with one label is the sum of f (1 - t) over the ranked pairs that
+    have one label and no other positive in the top k of their caption. This needs no assumption
+    about the number of relevant pairs.
     """
     codes = sole_positives(ranked, judged, k)
     place = np.searchsorted(labels.codes, codes)

@@ -7,8 +7,9 @@ the same measure (`corrected_scores`), computed from unbiased estimates of relev
 
 The interval resamples clusters of captions with all their labels. It therefore covers the choice of
 the captions and the errors of their labels. The error rates are fitted again in each resample. To
-save time, scores are computed only at the estimated rates, and at most one standard deviation above
-and below each rate. A parabola for each rate interpolates between these scores.
+save time, scores are computed only at the estimated rates, and with each rate moved up once and
+down once, by at most one standard deviation. A parabola for each rate interpolates between these
+scores.
 """
 
 from __future__ import annotations
@@ -153,7 +154,8 @@ def correct_scores(
         draws = np.clip(moved, 0, 1)
         corrected = min(1.0, max(0.0, at_points[0]))
         intervals = _Intervals(resamples.n_clusters, confidence)
-        # If all captions are correct, resamples do not vary, although other captions would.
+        # If a run is correct on all captions, all resamples are equal. The score of other captions
+        # could still differ, so the raw interval is used.
         varies = float(np.ptp(draws)) > ROUNDING
         rows.append(
             NoisyScore(

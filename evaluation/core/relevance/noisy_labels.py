@@ -69,7 +69,7 @@ class NoisyLabels:
     that counts as relevant regardless of its labels. n_all_labels: int64, the number of labels
     including those that confirm a sole positive. each: the single labels; None if annotators are
     not distinguished. is_copy: bool, whether the labels belong to an equal caption and are counted
-    there. Such pairs are not used to estimate error rates. None stands for no such pair.
+    there. Such pairs are not used to estimate error rates. is_copy is None if there are none.
     """
 
     codes: IntArray
@@ -195,9 +195,9 @@ def best_ranks(runs: Iterable[npt.NDArray[Any]], codes: IntArray, n_videos: int)
 def rank_strata(codes: IntArray, best_rank: IntArray, original: Judged) -> tuple[IntArray, int]:
     """Return the stratum of each pair, int64 [n_pairs], and the number of strata.
 
-    codes: int64 [n_pairs], pair codes. best_rank: int64 [n_pairs], from `best_ranks`. Stratum 0 is
-    for rank 1, 1 for ranks 2 and 3, 2 for ranks 4 to 10, 3 for all other pairs, and 4 for original
-    positives.
+    codes: int64 [n_pairs], pair codes. best_rank: int64 [n_pairs], from `best_ranks`. The strata
+    are 0: rank 1; 1: ranks 2 and 3; 2: ranks 4 to 10; 3: a rank after 10, or no rank; 4: original
+    positives of any rank.
     """
     strata = np.digitize(best_rank, [2, 4, 11])
     strata = np.where(best_rank == 0, 3, strata)

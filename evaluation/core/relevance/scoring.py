@@ -63,7 +63,7 @@ class RunScores:
     def mean(self, measure: Measure) -> Score:
         """Return the mean over all queries. For MedR it is the median.
 
-        If a list contains no positive, the rank counts as depth + 1. MeanR is therefore a lower
+        For MeanR, a list without a positive counts as rank depth + 1. MeanR is therefore a lower
         bound of the mean rank unless `not_retrieved` is 0, so publish both numbers. MedR is exact
         or undefined.
         """

@@ -7,7 +7,7 @@ the true one is d. The alternative variance is the square of that standard devia
 in the pilot is neither 0 nor d, so both variances are computed from quantities that stay the same
 in the plan.
 
-Paired design: both systems on the same captions. The plan has the mean square q of the pilot's
+Paired design: both systems on the same captions. The plan uses the mean square q of the pilot's
 differences. For zeros and ones, q is the discordant share psi, the share of captions on which
 exactly one system is correct. If the systems were equal, each difference could have either sign, so
 the null variance is q. The alternative variance is q - d^2. For zeros and ones, these are the
@@ -17,14 +17,14 @@ greater than the mean absolute difference E|x| of the pilot, more captions must 
 multiplied by d / E|x|. For zeros and ones this ensures psi >= d. For other measures, q is at least
 d^2, because no mean of squares is below the square of the mean.
 
-Independent design: each system on its own captions. For zeros and ones the plan has the mean p of
-both shares: p1 = p + d/2 and p2 = p - d/2, shifted together if one of them would be outside of 0
-to 1. The variances are 2 p (1 - p) and p1 (1 - p1) + p2 (1 - p2) (Fleiss 1981, Statistical Methods
-for Rates and Proportions, chapter 3, without the continuity correction). For other measures, both
-variances are the sum of the two systems' variances.
+Independent design: each system on its own captions. For zeros and ones the plan uses the mean p of
+the pilot's two shares: p1 = p + d/2 and p2 = p - d/2, shifted together if one of them would be
+outside of 0 to 1. The variances are 2 p (1 - p) and p1 (1 - p1) + p2 (1 - p2) (Fleiss 1981,
+Statistical Methods for Rates and Proportions, chapter 3, without the continuity correction). For
+other measures, both variances are the sum of the two systems' variances.
 
-If the pilot is measured by video, both variances are multiplied by a design effect of the pilot. In
-the paired design it is the effect of the differences, in the independent design that of both
+If captions are clustered by video, both variances are multiplied by a design effect of the pilot.
+In the paired design it is the effect of the differences, in the independent design that of both
 systems' values together. A measured effect below 1 counts as 1. The effect is for a plan with as
 many captions per video as in the pilot. With one caption per video it is 1.
 """

@@ -68,10 +68,11 @@ def captions_needed(
 ) -> int:
     """Return the number of captions needed to find `difference` with this power, rounded up.
 
-    In an independent design, this is the number for each of the two systems. If the pilot is
-    measured by video, all captions of a video are annotated. The result is at least the number of
-    captions below which no test can be significant. Raises ValueError if the difference, the
-    confidence or the power is out of bounds, or if shares would differ by more than 1.
+    In an independent design, this is the number for each of the two systems. If the pilot's
+    captions are clustered by video, all captions of a video are annotated. The result is at least
+    the number of captions below which no test can be significant. Raises ValueError if the
+    difference, the confidence or the power is out of bounds, or if shares would differ by more than
+    1.
     """
     _check_plan(difference, confidence, power)
     if pilot.binary and difference > 1:

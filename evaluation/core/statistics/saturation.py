@@ -53,8 +53,8 @@ def check_saturation(
     """Check whether the mean of a system's values is too close to 1 to show an improvement.
 
     values: [n_queries], from 0 to 1. resamples: number of bootstrap resamples. noise: the change of
-    the mean that wrong labels cause. clusters: integers [n_queries], queries that are drawn
-    together.
+    the mean that wrong labels cause. clusters: integers [n_queries]; queries with the same integer
+    are drawn together.
 
     Raises ValueError if values or noise are outside of 0 to 1, or for the reasons of
     `significance.measure_difference`.

@@ -8,9 +8,10 @@ contain the true value. Judging can therefore stop at any time and for any reaso
 The estimated value is the mean over all queries of the benchmark when every pair is judged. Units
 are judged in random order. Each unit is judged completely, and none twice. A unit is a query, or a
 video with all its queries, depending on which of them is in random order. Only this random order
-makes the intervals valid. There are no assumptions about the values. Queries of one video can be
-dependent if they form one unit, or if the order ignores videos. In any other order, such as a list
-by video or pairs in the order of a run, the intervals are not valid.
+makes the intervals valid. There are no assumptions about the values. It does no harm that the
+values of one video's queries are dependent, if these queries form one unit, or if the random order
+ignores videos. In any other order, such as a list by video or pairs in the order of a run, the
+intervals are not valid.
 
 The sequence is the empirical-Bernstein sequence of Waudby-Smith and Ramdas, Estimating means of
 bounded random variables by betting (JRSS B 2024), Theorem 2. The correction for sampling without
@@ -22,7 +23,7 @@ T        unknown sum of all values; T / sum of n_i is the mean
 S, R     sum of the values before unit i, and number of queries not yet judged before unit i
 p_i      predicted mean of the values, from the units before i
 z_i      (s_i + p_i (n_max - n_i)) / n_max: a smaller unit is filled with the prediction, so that
-         differences in size add no variance. Given the units before i, its mean is mean_i =
+         differences in size add no variance. Given the units before i, the mean of z_i is mean_i =
          ((T - S) / (N - i + 1) + p_i (n_max - R / (N - i + 1))) / n_max
 v_i      (z_i - p_i)^2
 l_i      the bet, computed from the units before i, at most 3/4
@@ -32,9 +33,9 @@ psi(l) = -ln(1 - l) - l, is a supermartingale. So is the same expression with th
 z_i - mean_i. By Ville's inequality, both always stay below 2 / alpha with probability 1 - alpha.
 This bounds T from both sides.
 
-The intervals are valid for any bets. The bets of this module make the interval narrow when its
-half-width is about w (the parameter `aim`). The best fixed bet is then w / variance (in the units
-of z). Without replacement, the bet grows with N / (N - i + 1), as fewer units remain.
+The intervals are valid for any bets. The bets of this module are chosen to reach a half-width of w
+(the parameter `aim`) after few units. The best fixed bet for this is w / variance (in the units of
+z). Without replacement, the bet grows with N / (N - i + 1), as fewer units remain.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def signs_of(differences: npt.ArrayLike) -> IntArray:
 
 
 def merge_ties(values: npt.ArrayLike) -> FloatArray:
-    """Return the values [n], with values that differ only by rounding errors made equal."""
+    """Return the values [n]. Values that differ only by rounding errors are made equal."""
     array = np.asarray(values, dtype=np.float64)
     distinct, place = np.unique(array, return_inverse=True)
     if len(distinct) == 0:

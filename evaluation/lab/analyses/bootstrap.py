@@ -46,7 +46,7 @@ from evaluation.lab.analyses.layouts.bootstrap import (
 
 # Approximate maximum number of bins in a histogram.
 PARTS = 60
-# Scores that differ by less than this share of a bin are in the same bin.
+# Tolerance for rounding errors at the edges of bins, as a share of the width of a bin.
 ROUNDING = 1e-9
 
 

@@ -46,8 +46,8 @@ def rule_field() -> forms.ChoiceField:
             (OF_BENCHMARK, "As in the benchmark"),
             *(choice for choice in EqualTexts.choices if choice[0] != EqualTexts.OFF),
         ],
-        help_text="When two texts count as equal. “As in the benchmark” uses the rule in the "
-        "settings of the benchmark.",
+        help_text="The rule by which two texts count as equal. “As in the benchmark” uses the "
+        "rule in the settings of the benchmark.",
     )
 
 

@@ -127,9 +127,9 @@ def _compute(inputs: Inputs, options: HistoryOptions, progress: Progress) -> His
 
 
 def _settled(checkpoints: IntArray, rows: list[ScoreRow], n_runs: int) -> list[SettledRow]:
-    """Return the numbers of labels from which scores stayed near the last ones, in the same order.
+    """Return the number of labels after which scores stayed near their last values, by distance.
 
-    Return no rows if there is no score.
+    With several runs, the last row is for their order. Return no rows if there is no score.
     """
     if not rows or rows[0]["score"] is None:
         return []

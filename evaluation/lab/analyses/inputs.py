@@ -66,10 +66,10 @@ class Inputs:
 
     Each is loaded at its first use. `proxy_inputs` loads the values of proxies.
 
-    All runs have one direction. For text-to-video runs, each query of an analysis is a caption, and
-    its list contains videos. For video-to-text runs, each query is a video, and its list contains
-    captions. Lists and labels are then those of the transposed `space`, in which `n_queries` is the
-    number of videos and `n_videos` is the number of captions.
+    All runs have the same direction. For text-to-video runs, each query of an analysis is a
+    caption, and its list contains videos. For video-to-text runs, each query is a video, and its
+    list contains captions. Lists and labels are then those of the transposed `space`, in which
+    `n_queries` is the number of videos and `n_videos` is the number of captions.
 
     If an analysis mixes directions, each run is scored in its own direction, and everything else is
     as for text-to-video runs.

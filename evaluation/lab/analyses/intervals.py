@@ -71,7 +71,7 @@ def few_units_warnings(result: Resampled) -> list[str]:
     name = NAMES[result["unit"]]
     return [
         f"Only {counted(result['units'], name)} can be resampled. The intervals are "
-        f"corrected for this, but they are wide and depend on each single {name}."
+        f"corrected for this, but they are wide, and a single {name} can change them considerably."
     ]
 
 
@@ -85,8 +85,8 @@ def few_in_part_warnings(result: Resampled, units: int, part: str, figure: str) 
         return []
     name = NAMES[result["unit"]]
     return [
-        f"{part} belong to only {counted(units, name)}. The interval of {figure} is wide and "
-        f"depends on each single {name}."
+        f"{part} belong to only {counted(units, name)}. The interval of {figure} is wide, and "
+        f"a single {name} can change it considerably."
     ]
 
 
@@ -113,8 +113,8 @@ def few_in_groups_warnings(result: Resampled, groups: Iterable[Row], what: str) 
     name = NAMES[result["unit"]]
     return [
         f"{counted(len(few), what)} {'has' if len(few) == 1 else 'have'} fewer than "
-        f"{FEW_CLUSTERS} {name}s. The intervals are corrected for this, but they depend on each "
-        f"single {name}."
+        f"{FEW_CLUSTERS} {name}s. The intervals are corrected for this, but a single {name} can "
+        "change them considerably."
     ]
 
 

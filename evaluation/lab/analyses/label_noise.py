@@ -275,10 +275,10 @@ LABEL_NOISE = Analysis(
         "one for isolated pairs, whose caption has no other pair that is labelled relevant, and "
         "one for all other pairs. There are two rates because annotators seldom label a pair as "
         "relevant if no video matches its caption. Among the labels with the same rate, the "
-        "correction assumes that errors are independent and equally frequent. If the videos that a "
-        "run ranks first although they are not relevant are harder to judge than other videos, its "
-        "corrected C@1 is too high. If false alarms concentrate on few captions, AP and nDCG may "
-        "be corrected too much.",
+        "correction assumes that errors are independent and equally frequent. Videos that are "
+        "not relevant may be harder to judge than other videos if a run ranks them first. The "
+        "corrected C@1 of this run is then too high. If false alarms concentrate on few captions, "
+        "AP and nDCG may be corrected too much.",
         "The interval resamples videos (or captions) with all their labels, and estimates the "
         "error rates again in each sample. It therefore covers the choice of captions, the errors "
         "of the labels and the uncertainty of the error rates.",

@@ -141,13 +141,13 @@ LABELS = Analysis(
     notes=(
         "Quote the figures of the planned labels. These are the labels of a pair that arrived "
         "first, up to the planned number. In imported files they are the first two labels of a "
-        "pair. A third label is requested only if the first two differ. In the figures of all "
-        "labels, pairs whose labels differ therefore count too much, and alpha is too high.",
+        "pair. A third label is requested only if the first two differ, and it usually equals one "
+        "of them. Alpha of all labels is therefore too high.",
         "For “Two labels equal”, every two labels of a pair are compared. The figure is the share "
         "of equal ones, as a mean over pairs (Fleiss). Alpha is 1 for perfect agreement and 0 for "
-        "chance. If nearly all labels are not relevant, alpha is low even if annotators agree "
+        "chance. If nearly all labels are “not relevant”, alpha is low even if annotators agree "
         "well. Gwet’s AC1 is not low then.",
         "The table by number of labels counts labels only as relevant or not, without grades.",
-        "The original positives are not used here.",
+        "Original positives do not count as labels here.",
     ),
 )

@@ -112,8 +112,9 @@ OVERLAP = Analysis(
     notes=(
         "Shared: the share of the top that two lists have in common, averaged over all captions.",
         "Rank-biased overlap (Webber, Moffat, Zobel 2010) gives the top ranks more weight. “Known "
-        "ranks only” leaves out the ranks below the depth, as in the study. “Minimum” assumes that "
-        "the lists have no further video in common there. “Residual” is the most that these ranks "
-        "could add. “Extrapolated” assumes that the lists continue to agree as much as above.",
+        "ranks only” leaves out the ranks below the depth, as in the FIRE study. “Minimum” assumes "
+        "that the lists have no further video in common there. “Residual” is the most that these "
+        "ranks could add. “Extrapolated” assumes that the lists continue to agree as much as "
+        "above.",
     ),
 )

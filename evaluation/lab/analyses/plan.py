@@ -259,8 +259,8 @@ PLAN = Analysis(
     notes=(
         "C@k on the same captions: captions = ((z of the confidence × √ψ + z of the power × √(ψ "
         "− d²)) ÷ d)², where d is the difference to detect (Connor 1987). ψ is the discordant "
-        "share: the share of captions on which only one of the two systems is correct. It is "
-        "measured here, and raised to d if it is lower than d.",
+        "share: the share of captions on which only one of the two systems is correct. The "
+        "plan uses the share measured here, or d if the measured share is lower than d.",
         "Other measures on the same captions use this formula with the mean square of the "
         "differences in place of ψ. Systems on different captions use the formulas of two "
         "proportions (Fleiss 1981) and of two means. Similar systems need far fewer captions if "

@@ -432,11 +432,12 @@ PROXY_CALIBRATION = Analysis(
         "captions. If “Labels only” is selected, they are compared like all other pairs. "
         "Captions with equal texts share their labels and count once. Any grade above 0 is "
         "relevant. Pairs in conflict and pending pairs have no label and are left out.",
-        "Intervals resample videos with all their captions. They show how figures vary with the "
-        "captions, not with the annotators or with the videos that were ranked.",
+        "Intervals resample videos with all their captions, or single captions if the resampling "
+        "unit is the caption. They show how figures vary with the captions, not with the "
+        "annotators or with the videos that were ranked.",
         "Scores by a proxy count each pair that it calls relevant, judged or not, and the original "
-        "positives. The scores of two systems that were trained on captions can differ more by a "
-        "proxy that compares captions than by people’s labels. Compare the order of the systems, "
-        "too.",
+        "positives. If two systems were trained on captions, a proxy that compares captions can "
+        "show a larger difference between their scores than people’s labels do. Compare the order "
+        "of the systems, too.",
     ),
 )

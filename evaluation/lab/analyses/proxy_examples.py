@@ -90,7 +90,7 @@ class _Examples:
         return text_pairs(self.inputs)
 
     def groups(self) -> dict[str, IntArray]:
-        """Return the pairs of each kind, a key of `layout.GROUPS`. Kinds without pairs are absent.
+        """Return pairs by their kind, a key of `layout.GROUPS`. Kinds without pairs are absent.
 
         The seed decides between pairs with equal values.
         """
@@ -162,7 +162,7 @@ class _Examples:
 
     @cached_property
     def _own_caption(self) -> dict[int, str]:
-        """The first own caption of each video that has one."""
+        """The first of the own captions of each video that has any."""
         codes = self.inputs.original.codes
         queries, videos = self.inputs.benchmark.pair_space.decode(codes)
         places = np.unique(videos, return_index=True)[1]
@@ -197,10 +197,10 @@ PROXIES = Analysis(
     proxies_needed=1,
     notes=(
         "A proxy compares a caption with a video’s own captions. Its value is from 0 to 1. "
-        "Compare figure 3 of Wray et al. (2021). The table shows one own caption of each video.",
+        "Compare figure 3 of Wray et al. (2021). The table shows one of each video’s own captions.",
         "Original positives are left out, because every proxy gives them a high value. Captions "
-        "with equal texts are one example. Examples are extreme: they show how proxies are wrong, "
-        "not how often. “Proxies against people” shows how often.",
+        "with equal texts count as one example. Examples are extreme: they show how proxies are "
+        "wrong, not how often. “Proxies against people” shows how often.",
         "Unjudged pairs are neither relevant nor irrelevant: no one has judged them.",
     ),
 )

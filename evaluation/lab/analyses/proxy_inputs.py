@@ -42,7 +42,7 @@ class LoadedProxy:
 
 
 def load_proxies(inputs: Inputs) -> list[LoadedProxy]:
-    """Return the proxies of a question in its order.
+    """Return the proxies of a question with their values, in the order of the question.
 
     Raises `InvalidInput` if the captions or videos have changed since a proxy was computed.
     """

@@ -47,8 +47,8 @@ class ProxyNdcgForm(AnalysisForm):
         label="Gain",
         initial=Gain.PAPER.value,
         choices=[
-            (Gain.PAPER.value, "2^relevance − 1, as in the paper"),
-            (Gain.LINEAR.value, "the relevance, as in the published code"),
+            (Gain.PAPER.value, "2^relevance − 1, as in Wray et al. (2021)"),
+            (Gain.LINEAR.value, "the relevance, as in the code of Wray et al. (2021)"),
         ],
     )
 
@@ -119,7 +119,7 @@ def _figures(scores: DirectionScores | BothDirections, gain: Gain) -> GainFigure
 def _both_row(
     both: BothRuns, proxy: LoadedProxy, scores: dict[tuple[int, str], DirectionScores]
 ) -> BothRow:
-    # In the terms of the paper, the rows of a relevance matrix are videos.
+    # In Wray et al. (2021), the rows of a relevance matrix are videos.
     found = BothDirections(
         rows=scores[both.to_text.pk, proxy.name], columns=scores[both.to_video.pk, proxy.name]
     )
@@ -152,9 +152,9 @@ PROXY_NDCG: Analysis[Any, Any] = Analysis(
         "so compare runs by the part above random, (nDCG − random) / (1 − random).",
         "The mean of both directions is the plain mean of the two means. It is shown for runs from "
         "the same matrix, and for a system with one run of each direction.",
-        "“mAP (EPIC code)” is the measure of the published code. Its hits are items with the "
-        "relevance 1, but it adds up the relevance of all items before them. It is larger than "
-        "average precision, which is “AP at R = 1”.",
+        "“mAP (EPIC code)” is the measure in the published code of the EPIC-KITCHENS retrieval "
+        "challenge. Its hits are items with the relevance 1, but it adds up the relevance of all "
+        "items before them. It is larger than average precision, which is “AP at R = 1”.",
         DEPTH_NOTE,
     ),
 )

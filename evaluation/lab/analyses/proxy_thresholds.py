@@ -138,8 +138,9 @@ PROXY_THRESHOLDS = Analysis(
     proxies_needed=1,
     notes=(
         "A proxy calls a caption and a video relevant if its value is at least the threshold. The "
-        "counts contain the original positives, as in figure 4 of Wray et al. (2021). Their value "
-        "is 1 if the proxy was computed with “own captions: 1”.",
+        "counts contain the original positives, as in figure 4 of Wray et al. (2021). The value of "
+        "an original positive is 1 if the proxy was computed with the value 1 for a video and its "
+        "own caption.",
         "If nearly all captions have only their own video, the proxy hardly changes how retrieval "
         "is scored. If the number of captions per video is large, hardly any ranked video is "
         "wrong. This analysis shows only how many pairs a threshold selects. “Proxies against "

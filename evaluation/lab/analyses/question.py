@@ -168,7 +168,7 @@ def build_form(form: type[AnyForm], benchmark: Benchmark, data: Mapping[str, Any
 
 
 def _offered_studies(form: type[AnalysisForm], benchmark: Benchmark) -> list[tuple[str, str]]:
-    """Return the keys and names of the ordering studies, if the form has a field for them."""
+    """Return primary keys and names of ordering studies, if the form has a field for them."""
     if STUDIES not in form.base_fields:
         return []
     return [(str(study.pk), study.name) for study in ordering_studies(benchmark)]

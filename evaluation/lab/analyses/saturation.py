@@ -55,7 +55,7 @@ def changes_by_noise(
     the label set, including those of confirmations.
     """
     wanted = [measure for measure in map(parse_measure, measures) if measure.name in CORRECTABLE]
-    # Error rates are measured by the ranks of pairs in text-to-video runs.
+    # The error rates are estimated from pairs grouped by their ranks in text-to-video runs.
     is_text_to_video = inputs.direction is Direction.TEXT_TO_VIDEO
     if inputs.label_set is None or not wanted or not is_text_to_video:
         return {}

@@ -137,7 +137,8 @@ SCORES = Analysis(
     notes=(
         "A is the score by the labels, B the score by the original positives, and C their "
         "difference. AP divides by the number of all known positives of a caption. AP(found) "
-        "divides by the number of positives in the list, as the published code of the study does.",
+        "divides by the number of positives in the list, as the published code of the FIRE study "
+        "(Rodriguez et al. 2022) does.",
         INTERVALS_NOTE,
         SATURATION_NOTE,
     ),

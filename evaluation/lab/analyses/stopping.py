@@ -125,7 +125,7 @@ def _ordered(
     unit_of_query: IntArray,
     labels: ArrivedLabels,
 ) -> GroupOrder:
-    """Return the order of the units. Its field `labels` counts answers, as in `ArrivedLabels`."""
+    """Return the order of the units. Its field `labels` has numbers of answers, not of labels."""
     unit_of = unit_of_query[inputs.benchmark.pair_space.queries(labels.codes)]
     waiting = np.zeros(int(unit_of_query.max(initial=-1)) + 1, dtype=np.bool_)
     waiting[unit_of_query[_waiting_queries(inputs)]] = True

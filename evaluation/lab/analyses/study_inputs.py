@@ -47,7 +47,7 @@ class LoadedStudy:
 
     @property
     def orders(self) -> Orders:
-        """The orders of the videos that have all of them."""
+        """The orders of the videos that at least `needed` people have ordered."""
         return self._counted[0]
 
     @property

@@ -166,7 +166,7 @@ def examples(inputs: Inputs, overlap: TextOverlap, texts: Sequence[str]) -> list
 
 
 def with_phase(progress: Progress) -> Progress:
-    """Return a progress function for `core`, which does not name phases."""
+    """Return a progress function that names the phase, because functions of `core` do not."""
 
     def report(done: int, total: int | None, phase: str = "") -> None:
         progress(done, total, "comparing captions")
@@ -246,7 +246,7 @@ def overlap_charts(result: TextOverlapResult, others: str) -> list[Chart]:
         Chart(
             "bins",
             f"{result['measure']} by the overlap of the caption with {others}",
-            "For each range of overlap, a dot for each run on a line that shows its interval. "
+            "Each range of overlap has a dot for each run, on a line that shows its interval. "
             f"Overlap is the mean similarity to the ten most similar {others}.",
             dots(
                 result["rows"],

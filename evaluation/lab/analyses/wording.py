@@ -26,7 +26,7 @@ OTHERS = "captions of other videos"
 
 
 def _compute(inputs: Inputs, options: TextOverlapOptions, progress: Progress) -> TextOverlapResult:
-    # As in `matching`, sparse matrices are imported only when needed.
+    # Importing sparse matrices takes a tenth of a second, so they are imported only here.
     from evaluation.core.texts.similarity import overlap_with_others
 
     if len(set(inputs.first_videos.tolist())) < 2:
@@ -54,9 +54,9 @@ WORDING = Analysis(
     notes=(
         "Overlap is the mean cosine similarity of a caption with the ten most similar captions of "
         "other videos of this benchmark. It compares sequences of five characters, weighted by "
-        "their rarity. Rodriguez et al. (2022) compare captions with the captions that systems "
-        "were trained on, as the analysis “Overlap with the train captions” does. This analysis "
-        "needs only the captions of the benchmark.",
+        "their rarity. The FIRE study (Rodriguez et al. 2022) compares captions with the captions "
+        "that systems were trained on, as the analysis “Overlap with the train captions” does. "
+        "This analysis needs only the captions of the benchmark.",
         INTERVALS_NOTE,
     ),
 )

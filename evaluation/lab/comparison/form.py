@@ -48,7 +48,7 @@ class CompareForm(AnalysisForm):
         label="Correct runs",
         initial=compare.ALL,
         choices=[
-            (compare.ALL, "any"),
+            (compare.ALL, "all captions"),
             (compare.FIRST, "A correct, B wrong"),
             (compare.SECOND, "B correct, A wrong"),
             (compare.DIFFER, "exactly one of A and B correct"),
@@ -66,7 +66,7 @@ class CompareForm(AnalysisForm):
         label="Effect of the labels",
         initial=compare.ANY,
         choices=[
-            (compare.ANY, "any or none"),
+            (compare.ANY, "all captions"),
             (compare.NEW, "new positives in the top"),
             (compare.TURNED, "a run became correct or wrong"),
         ],

@@ -40,9 +40,9 @@ def noisy_labels(
     everywhere: the judgments, with each one repeated for every caption with an equal text. None if
     judgments are not repeated.
 
-    The judgments of a pair are used only if there are as many of them as the label set has labels
-    for the pair. The counts of each pair include repeated judgments. The field `each` contains each
-    judgment once.
+    The judgments of a pair are used only if their number equals the number of labels that the label
+    set has for the pair. The counts of each pair include repeated judgments. The field `each`
+    contains each judgment once.
     """
     positives, _ = known.positives()
     codes = union_codes([labels.codes, positives])

@@ -15,8 +15,8 @@ from evaluation.core.people.pace import answer_times
 from evaluation.release.selectors import latest_agreement
 from pooling.models import Benchmark, Pair, Pool, Query
 
-# Number of answers to read. The newest answers show the current speed, and reading all of them
-# takes long.
+# Maximum number of answers to read. The newest answers show the current speed, and reading all
+# answers of a benchmark takes long.
 NEWEST = 10_000
 CACHE_SECONDS = 300
 

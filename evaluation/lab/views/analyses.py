@@ -185,7 +185,10 @@ def _result_context(
 
 
 def _get_result(request: HttpRequest, key: str, name: str) -> AnalysisResult:
-    """Return the result whose key is in the address, or else the stored one for its options."""
+    """Return the result whose key is in the address.
+
+    If there is none, return the stored result for the options in the address.
+    """
     benchmark, analysis = _get_analysis(request, key, name)
     stored = find_result(benchmark, request.GET.get("result", ""))
     if stored is None or stored.kind != analysis.name:

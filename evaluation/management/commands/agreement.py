@@ -28,7 +28,7 @@ PARTS = {
 }
 NAMES = {
     "labels": "labels",
-    "multiply_labelled": "pairs with two or more",
+    "multiply_labelled": "pairs with two or more labels",
     "agreement": "all labels of a pair equal",
     "pairwise_agreement": "two labels of a pair equal",
     "alpha": "alpha",

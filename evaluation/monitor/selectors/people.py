@@ -53,8 +53,8 @@ class CampaignPerson:
 def members_of(campaign: Campaign) -> QuerySet[Membership]:
     """Return the members of a campaign.
 
-    If annotators can join without a lead, leads and admins who only opened the judging room are
-    left out.
+    Leads and admins who only opened the judging room are left out, unless only a lead can add
+    annotators to the campaign.
     """
     members = Membership.objects.filter(campaign=campaign)
     if campaign.joining == Joining.ADDED:

@@ -57,7 +57,7 @@ def compute_agreement(
     opinions = opinions_of(judgments)
     figures = agreement_figures(judgments, Resampling(resamples))
     result: AgreementResult = {
-        # Pairs are counted as in label sets: a pair may have a ruling but no label.
+        # Pairs are counted as in label sets: a pair with a ruling counts even without judgments.
         "pairs": len(labels.codes),
         "labels": len(judgments.labels),
         "resolved": outcomes.settled,

@@ -182,8 +182,8 @@ def _last_changes(found: Campaign) -> list[CampaignChange]:
 def _count_at_desk(found: Campaign) -> dict[str, int]:
     """Return the number of tasks at the desk as `all`.
 
-    The result also has the numbers of escalated and of unplayable tasks, by state and without those
-    of gold items.
+    The result also contains the numbers of escalated and of unplayable tasks, by state. These two
+    numbers do not count tasks of gold items.
     """
     states = (TaskState.ESCALATED, TaskState.UNPLAYABLE)
     by_state = {state.value: Count("pk", filter=Q(state=state, gold=None)) for state in states}

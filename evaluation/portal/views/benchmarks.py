@@ -166,7 +166,7 @@ def _newly_settled(outcomes: BenchmarkOutcomes, newest: LabelSet | None) -> int:
 @only_for(can_see_benchmarks)
 @require_safe
 def runs(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the runs with their first score."""
+    """Show the runs with their scores by the first measure."""
     benchmark = _get_benchmark(request, key)
     newest = newest_label_sets([benchmark]).get(benchmark.pk)
     rows = result_rows(
@@ -189,7 +189,7 @@ def runs(request: HttpRequest, key: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class CampaignRow:
-    """A campaign in the list. `progress` is None for closed campaigns, which are not counted."""
+    """A campaign in the list. progress: None for closed campaigns, whose tasks are not counted."""
 
     campaign: Campaign
     can_judge: bool
@@ -284,7 +284,10 @@ def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
 @only_for(can_see_people)
 @require_safe
 def people(request: HttpRequest, key: str) -> HttpResponse:
-    """Show leads the people with a role here, their judged pairs, and where they are paused."""
+    """Show the people with a role here, their judged pairs, and where they are paused.
+
+    Only leads and admins can open this page.
+    """
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     scope = Scopes(keys=frozenset({benchmark.key}))
     found = people_of(people_seen_by(request.user), benchmark)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# The names are those of the details file.
+# The columns of the details file of a label set (`LabelSet.details_file`).
 JUDGMENT_COLUMNS = ("judged_at", "seconds", "guideline", "missing")
 
 

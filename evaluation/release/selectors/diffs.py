@@ -56,7 +56,7 @@ class SourceDiff:
         return {kind.name.lower(): self.diff.counts[kind] for kind in KINDS}
 
     def rows(self, kind: str = "") -> npt.NDArray[np.intp]:
-        """Return the rows with this change; without a change, all that differ."""
+        """Return the rows with this change. If `kind` is empty, return all rows that differ."""
         return self.diff.rows_of({Kind[kind.upper()]} if kind else DIFFERENT)
 
     def changes(self, rows: Sequence[int]) -> list[PairChange]:

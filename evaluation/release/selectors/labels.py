@@ -145,8 +145,9 @@ def _repeat(
 ) -> tuple[Int64Array, Int64Array]:
     """Repeat each row of judgments or rulings for all pairs to which it applies.
 
-    Returns the codes of these pairs, and the index of the row of each, ascending. own: codes of
-    pairs with their own rows. A shared row applies to such a pair only if its task shows that pair.
+    Returns the codes of these pairs and, for each pair, the index of the repeated row. The indexes
+    ascend. own: codes of pairs with their own rows. A shared row applies to such a pair only if its
+    task shows that pair.
     """
     shared = np.flatnonzero(units != OWN_CAPTION)
     place, pairs = expand_text_pairs(units[shared], first_equal, space)
@@ -182,7 +183,7 @@ def _resolve(judgments: JudgmentArrays, rulings: Rulings) -> Labels:
 
 
 def original_grade(benchmark: Benchmark, campaigns: Int64Array) -> int:
-    """Return the grade of an original positive together with the labels of these campaigns.
+    """Return the grade that original positives get when combined with labels of these campaigns.
 
     It is the highest grade in their policies. campaigns: primary keys, which may repeat.
     """

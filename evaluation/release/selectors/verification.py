@@ -83,7 +83,7 @@ def verify_label_set(label_set: LabelSet) -> Verification:
         return Verification(label_set, is_rebuilt=False, problems=tuple(problems))
     judgments = stored[JUDGMENTS_FILE][0]
     if problems or judgments is None:
-        # The pseudonyms of a damaged file are not used.
+        # A rebuild takes the pseudonyms from the stored judgments file, so no file may be damaged.
         return Verification(label_set, is_rebuilt=False, problems=tuple(problems))
     rebuilt = rebuild_files(label_set, basis, judgments)
     published = {name: content or b"" for name, (content, _) in stored.items()}
@@ -128,7 +128,7 @@ def _log_problems(
 
 
 def _difference(name: str, published: bytes, rebuilt: bytes) -> str:
-    """Return a sentence about two texts that differ, with the first line that does."""
+    """Return a sentence that shows the first line in which two texts differ."""
     before, after = (text.decode().splitlines() for text in (published, rebuilt))
     line, old, new = next(
         (number, old, new)

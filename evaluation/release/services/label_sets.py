@@ -183,7 +183,7 @@ def _judgment_texts(benchmark: Benchmark, current: CurrentLabels) -> tuple[bytes
     """Return the judgments file and the details file, which is empty if there are no details."""
     judgments = current.judgments
     people, person_of = numbered(judgments.annotators)
-    # The secret is not stored, so that no one can link the annotators of two releases.
+    # The secret is not stored, so that no one can link the annotators of two label sets.
     names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
     pseudonyms = [names[person] for person in people.tolist()], person_of
     codes, queues = judgments.codes[judgments.pair_of], queue_numbers(judgments)

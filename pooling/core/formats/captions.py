@@ -42,9 +42,9 @@ class CaptionsFile:
 class CaptionsBuilder:
     """The captions, videos and original positives that have been read so far.
 
-    Each method checks its values. If a value is invalid, an error with the line is added to
-    `problems`, and the row is left out. In formats without lines, `line` is 0, and errors begin
-    with `place`.
+    Each method except `add_videos` checks its values. If a value is invalid, an error with the line
+    is added to `problems`, and the row is left out. In formats without lines, `line` is 0, and
+    errors begin with `place`.
     """
 
     def __init__(self, source: str, problems: Problems) -> None:
@@ -101,7 +101,7 @@ class CaptionsBuilder:
         return number
 
     def add_videos(self, keys: Iterable[str]) -> None:
-        """Add videos with valid keys. Videos that are added first have the lowest numbers."""
+        """Add videos with valid keys. Earlier videos have lower numbers."""
         for key in keys:
             self._videos.setdefault(key, len(self._videos))
 

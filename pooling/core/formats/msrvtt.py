@@ -16,7 +16,7 @@ from config.shared.errors import InvalidInput
 from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder, CaptionsFile
 from pooling.core.formats.video_list import VideoList
 from pooling.core.json_members import JsonMembers
-from pooling.core.keys import shown
+from pooling.core.keys import key_fault, shown
 from pooling.core.lines import Progress, TextBlocks
 from pooling.core.problems import Problems
 
@@ -37,8 +37,8 @@ class MsrvttData:
 def parse_msrvtt(path: Path, source: str, progress: Progress | None = None) -> MsrvttData:
     """Read `videos` and `sentences`.
 
-    Raises `InvalidInput` if one of them is missing, too long or not a list of objects, or if a
-    video has no `video_id`.
+    Raises `InvalidInput` if one of them is missing, too long or not a list of objects, or if the
+    `video_id` of a video is missing or cannot be a key.
     """
     blocks = TextBlocks(path, source=source, progress=progress, max_line=None, max_bytes=MAX_BYTES)
     members = dict(JsonMembers(blocks, most=100, longest=MAX_BYTES))
@@ -49,6 +49,8 @@ def parse_msrvtt(path: Path, source: str, progress: Progress | None = None) -> M
         if not isinstance(key, str):
             reason = f"entry {number} of {VIDEOS} has no text as its 'video_id'"
             raise InvalidInput(reason, source=source)
+        if fault := key_fault(key, "video"):
+            raise InvalidInput(f"entry {number} of {VIDEOS}: {fault}", source=source)
         splits[key] = str(video.get("split", ""))
     return MsrvttData(splits, sentences, source, blocks.sha256)
 

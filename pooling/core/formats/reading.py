@@ -65,8 +65,8 @@ def read_captions(
     """Read one or two files, in any order. Their formats are detected from their content.
 
     expected: `AUTO`, `TABLE`, or one of `SOURCES`. columns: see `parse_captions`. Invalid rows are
-    added to `problems`. If `problems` is None, the first invalid row raises `InvalidInput`. Raises
-    also `InvalidInput` if a file cannot be read, or if the files do not belong together.
+    added to `problems`. If `problems` is None, the first invalid row raises `InvalidInput`. It is
+    also raised if a file cannot be read, or if the files do not belong together.
     """
     problems = problems or Problems(stop_at=1)
     by_format = _by_format(files, expected, has_columns=bool(columns))
@@ -170,5 +170,8 @@ def _checked(file: CaptionsFile, problems: Problems) -> CaptionsFile:
 
 
 def _joined(*hashes: str) -> str:
-    """Return one hash for the hashes of files. A file that is read as a table has another hash."""
+    """Return one hash for the hashes of files.
+
+    Even for one file, the result differs from the hash of the same file as a table.
+    """
     return hashlib.sha256(" ".join(("captions", *hashes)).encode()).hexdigest()

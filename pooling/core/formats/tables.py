@@ -60,7 +60,7 @@ class TableHead:
 
 
 def read_head(path: Path, source: str) -> TableHead:
-    """Return the start of a table. The result is empty if the first line is not a header."""
+    """Return the start of a table. If it cannot be read as a table, the result has no columns."""
     head = first_bytes(path, source, HEAD_BYTES)
     lines = head.decode("utf-8", "replace").removeprefix("\ufeff").splitlines(keepends=True)
     if len(head) == HEAD_BYTES and len(lines) > 1:

@@ -43,7 +43,7 @@ GAMMA: Final = 0.5
 
 # The number of words whose positions fit an int64, which has a sign.
 _BITS: Final = 63
-# The number of words of hypotheses for which the matches of the third stage stay in memory.
+# The number of hypothesis words whose matches of the third stage stay in memory.
 _CACHED: Final = 4096
 # The number of columns of the matrix that are computed and written at once.
 _BLOCK_COLUMNS: Final = 128
@@ -225,7 +225,7 @@ class _Positions:
         return scores
 
     def _match(self, hypothesis: Sequence[str]) -> Bits:
-        """Return the bit of the match of each word of the hypothesis, or 0, [n_words, n]."""
+        """Return the bit of each match, [n_words, n]; 0 if a word has no match in a reference."""
         matched = np.zeros((len(hypothesis), len(self._sizes)), self._dtype)
         free = self._all.copy()
         for stage in self._stages:
@@ -237,7 +237,7 @@ class _Positions:
 
 
 def _match_last(matched: Bits, free: Bits, numbers: Int64s, positions: Bits) -> None:
-    """Match a word with the last of its free positions, in references in which it has no match."""
+    """Match a word with its last free position in each reference in which it is unmatched."""
     unmatched = matched[numbers] == 0
     numbers = numbers[unmatched]
     candidates = positions[unmatched] & free[numbers]

@@ -29,8 +29,8 @@ _BLOCK_CELLS: Final = 4 << 20
 def frequent_words(captions: Sequence[Iterable[W]], percent: int) -> frozenset[W]:
     """Return the words of at least `percent` % of the captions. Each caption counts a word once.
 
-    Section 4 of Wray et al. uses 25 % for videos with several captions. Up to `100 / percent`
-    captions therefore keep all words.
+    Section 4 of Wray et al. uses 25 % for videos with several captions. A video with at most
+    `100 / percent` captions therefore keeps all their words.
     """
     counts = Counter(word for caption in captions for word in set(caption))
     lowest = percent * len(captions)
@@ -59,8 +59,8 @@ def fill_mean_iou(
         _Part([sets[part] for sets in row_sets], [sets[part] for sets in column_sets])
         for part in range(len(rows))
     ]
-    # In this order, the rows of a block have numbers without gaps, so a block of cells is computed
-    # once. Equal rows on both sides of the end of a block are computed twice.
+    # In this order, the row numbers of a block have no gaps, so one range of distinct rows is
+    # computed for each block. A distinct row that occurs in two blocks is computed twice.
     order = np.argsort(row_numbers, kind="stable")
     for block in _blocks(*out.shape):
         progress(block.start, len(order), COMPARING)

@@ -33,8 +33,8 @@ class Command(HearthCommand):
             "--format",
             choices=("trec", "npy"),
             default="trec",
-            help="npy: the matrix of scores, captions x videos, rounded to float16, of a run that "
-            "was imported as a matrix; default: trec",
+            help="npy: the similarities of a run that was imported as a matrix, captions x videos, "
+            "rounded to float16; default: trec",
         )
         parser.add_argument("--output", type=Path, required=True, help="file to write")
 

@@ -1,5 +1,6 @@
-// Uploads several run files from the page for one run. Each file becomes a separate job. The progress and
-// errors of the job are shown below the name of the file. Without this script, one file is uploaded at a time.
+// Uploads several run files at once from the page that uploads a run. Each file becomes a separate job. The
+// progress and errors of the job are shown below the name of the file. Without this script, one file is
+// uploaded at a time.
 
 import { headersFor } from "../shared/jobs.js";
 import { fileSize, sendFile } from "../shared/upload.js";

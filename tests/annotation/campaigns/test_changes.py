@@ -84,7 +84,9 @@ def test_every_change_of_the_state_is_recorded(campaign: Campaign, lead: User) -
     "name",
     ["scale", "steps", "threshold", "labels_each", "double_share", "labels_max", "order", "seed"],
 )
-def test_the_plan_cannot_be_changed(name: str, campaign: Campaign, lead: User) -> None:
+def test_settings_that_determine_tasks_and_labels_cannot_be_changed(
+    name: str, campaign: Campaign, lead: User
+) -> None:
     before = stored(campaign)
     with pytest.raises(InvalidInput) as refused:
         change_policy(campaign=campaign, changes={name: 2, "ceiling": 0.5}, by=lead)
@@ -268,8 +270,10 @@ def test_an_error_is_shown_next_to_its_field(
     assert CampaignForm(OPENING | changed_fields).errors == errors
 
 
-def test_a_campaign_of_an_older_plan_can_be_changed(campaign: Campaign, lead: User) -> None:
-    """A new campaign could not have this plan, but a running one keeps it."""
+def test_a_campaign_whose_maximum_is_no_longer_valid_can_be_changed(
+    campaign: Campaign, lead: User
+) -> None:
+    """Its maximum is below the planned labels. A new campaign with this maximum is refused."""
     Campaign.objects.update(labels_max=1)
     assert change_policy(campaign=campaign, changes={"checklist": True}, by=lead) is not None
 

@@ -87,7 +87,7 @@ def test_pairs_are_not_read_if_all_of_them_are_in_campaigns(tmp_path: Path) -> N
 
 
 def test_pages_use_the_count_of_the_worker(tmp_path: Path) -> None:
-    """The closed campaign is not the newest one, so its pairs must be counted."""
+    """The closed campaign is not the newest one, so a worker must read and count the pairs."""
     benchmark = make_benchmark(tmp_path, captions=1, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v0", "v1", "v2"]}, system="A")
     build_pool(benchmark=benchmark, depth=3)

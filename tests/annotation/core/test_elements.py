@@ -55,7 +55,7 @@ def split(caption: str) -> str:
         ("a girl stands next to her toy", "girl | stands | next to | toy"),
         ("a boy falls down and gets up", "boy | falls down | gets up"),
         ("it goes up, down and up again", "goes up | down | up | again"),
-        # A word that names the use of the next noun belongs to it, unless the word is an activity.
+        # A word that ends in -ing and a noun such as "pool" directly after it are one element.
         ("a dog drinks from a swimming pool", "dog | drinks | swimming pool"),
         ("a man is riding a machine", "man | riding | machine"),
         ("a king pool", "king pool"),
@@ -190,5 +190,5 @@ def test_time_grows_linearly_with_the_length(piece: str) -> None:
             best = min(best, time.process_time() - begin)
         return best
 
-    # Quadratic time would be a hundred times as long, which is long enough to measure.
+    # For ten times the length, quadratic time would be a hundred times as long.
     assert seconds(100_000) < 40 * seconds(10_000) + 0.05

@@ -1,4 +1,4 @@
-"""The positions of labels in their tasks, and the keys of first answers."""
+"""The positions of labels in their tasks, and the primary keys of first answers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def test_label_places_follow_the_order_of_arrival_within_the_task() -> None:
     assert label_places(numbers(), numbers()).tolist() == []
 
 
-def test_a_corrected_label_has_the_key_of_the_first_answer() -> None:
-    # Each triple contains keys, tasks and annotators. Annotator 5 corrected the answer to task 1
-    # twice, and annotator 6 corrected the answer to task 2 once. No answer to task 9 is counted.
+def test_a_corrected_label_has_the_primary_key_of_the_first_answer() -> None:
+    # Each triple contains primary keys, tasks and annotators. Annotator 5 corrected the answer to
+    # task 1 twice, and annotator 6 corrected the answer to task 2 once. No answer to task 9 is
+    # counted.
     counted = (numbers(20, 31, 32, 40), numbers(1, 1, 2, 3), numbers(6, 5, 6, 5))
     corrected = (numbers(11, 10, 12, 13), numbers(1, 1, 2, 9), numbers(5, 5, 6, 5))
     assert first_answers(counted, corrected).tolist() == [20, 10, 12, 40]
@@ -61,7 +62,7 @@ def agreement_after_withdrawals(rng: np.random.Generator, *, by_slot: bool) -> f
     return float((yes[count == 2] != 1).mean())
 
 
-def test_withdrawals_bias_agreement_of_first_labels_by_slot_but_not_by_arrival() -> None:
+def test_withdrawals_bias_agreement_if_labels_are_chosen_by_slot_but_not_by_arrival() -> None:
     expected = (2 * (0.1**2 + 0.9**2) + 0.5) / 3
     rng = np.random.default_rng(1)
     # The standard error is 0.0014.

@@ -17,7 +17,7 @@ def places(captions: str, gold: str, *, following: str | None = "z", **options: 
     """Return the positions of gold items among pairs. Each letter stands for a caption.
 
     `captions` has a letter per pair, and `gold` has one per gold item. `following` is the caption
-    of the next pair. The keys of the gold items are consecutive numbers from `key`, 1 by default.
+    of the next pair. The primary keys of the gold items are consecutive from `key`, 1 by default.
     """
     found = places_for_gold(
         [ord(letter) for letter in captions],
@@ -73,7 +73,7 @@ def test_gold_among_grouped_pairs(captions: str, following: str, free: set[int] 
 def test_gold_among_shuffled_pairs_is_equally_likely_anywhere() -> None:
     found = Counter(places("agab", "g", grouped=False, key=key)[0] for key in range(5000))
     assert sorted(found) == [0, 1, 2, 3, 4]
-    # Gold is not placed next to pairs of its caption, because shuffled pairs are not grouped.
+    # Gold need not be next to pairs of its caption, because shuffled pairs are not grouped.
     assert all(900 < count < 1100 for count in found.values())
 
 

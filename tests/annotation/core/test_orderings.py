@@ -85,7 +85,7 @@ def test_a_seeded_draw_decides_between_equal_values() -> None:
 def test_quartiles_of_values_have_no_ties() -> None:
     values = [1.0, 0.8, 0.8, 0.6, 0.5, 0.5, 0.4] + [0.0] * 20
     chosen = choose(values, levels=Levels.VALUES)
-    # The six different values have the places 0, 1, 3, 4 and 5.
+    # Places 0, 1, 3, 4 and 5 of the six different values.
     assert chosen.values == (1, 0.8, 0.5, 0.4, 0)
     assert {choose(values, levels=Levels.VALUES, seed=s).captions[1] for s in range(9)} == {1, 2}
     assert choose([1, 0.5, 0.2, 0, 0, 0, 0], levels=Levels.VALUES) == Refusal.TOO_FEW_VALUES

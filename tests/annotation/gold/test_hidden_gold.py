@@ -372,7 +372,7 @@ def test_no_page_of_an_annotator_names_gold(campaign: Campaign) -> None:
     assert [word for word in ("gold", "because") if word in json.dumps(listed)] == []
 
 
-def test_the_keys_of_assignments_follow_the_order_on_the_screen(campaign: Campaign) -> None:
+def test_primary_keys_of_assignments_follow_the_order_on_the_screen(campaign: Campaign) -> None:
     assigned = claim(campaign, make_annotator("anna"), 20)
     assert any(map(is_gold, assigned))
     keys = [assignment.pk for assignment in assigned]
@@ -499,7 +499,7 @@ def test_an_answer_of_a_deactivated_annotator_is_surplus(campaign: Campaign) -> 
     assert answers_to(held.task_id) == [("surplus", True)]
 
 
-def test_escalating_gold_withdraws_the_answer_and_keeps_the_item_for_others(
+def test_escalating_gold_supersedes_the_answer_and_keeps_the_item_for_others(
     campaign: Campaign,
 ) -> None:
     anna, ben = make_annotator("anna"), make_annotator("ben")

@@ -103,7 +103,7 @@ def test_another_persons_pair_cannot_be_escalated(campaign: Campaign) -> None:
     assert state_of(campaign) == ("open", 1, 0, None)
 
 
-def test_escalating_an_answered_pair_withdraws_the_answer(campaign: Campaign) -> None:
+def test_escalating_an_answered_pair_supersedes_the_answer(campaign: Campaign) -> None:
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (annas,), (bens,) = claim(campaign, anna), claim(campaign, ben)
     submit(annas, 1)

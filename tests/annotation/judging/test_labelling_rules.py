@@ -339,7 +339,10 @@ class Judging(RuleBasedStateMachine):
 
     @rule(person=any_person)
     def deactivate_or_reactivate(self, person: int) -> None:
-        """Deactivate or reactivate an annotator. Later answers are stored but not counted."""
+        """Deactivate or reactivate an annotator.
+
+        Answers of a deactivated annotator are stored but not counted.
+        """
         annotator = self.person(person)
         user = User.objects.get(annotator=annotator)
         if user.is_active:
@@ -461,7 +464,7 @@ class Judging(RuleBasedStateMachine):
         """Counts read only tasks that have begun, and take the others from the plan."""
         counted: Counter[tuple[Any, ...]] = Counter()
         for group in task_groups([self.campaign])[self.campaign.pk]:
-            if group.tasks:  # an excluded task is in another group, which adds only pairs
+            if group.tasks:  # the other groups only correct the pairs of excluded tasks
                 columns = (group.state, group.label, group.labels_live, group.labels_required)
                 counted[columns] += group.tasks
         every = self.tasks().values_list("state", "label", "labels_live", "labels_required")

@@ -1,4 +1,4 @@
-"""The planned labels of a pair, without those requested because earlier labels differed."""
+"""The planned labels of a pair. Labels requested because earlier ones differ are not planned."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def person(name: str) -> Annotator:
     return Annotator.objects.get(user__username=name)
 
 
-def test_a_label_required_by_a_disagreement_is_not_a_first_label(campaign: Campaign) -> None:
+def test_a_label_required_by_a_disagreement_is_not_a_planned_label(campaign: Campaign) -> None:
     assert first_labels(campaign) == {"v0": ["anna", "ben"], "v1": ["anna", "ben"]}
 
 
-def test_a_correction_stays_a_first_label(campaign: Campaign) -> None:
+def test_a_corrected_planned_label_stays_a_planned_label(campaign: Campaign) -> None:
     for held in person("anna").assignments.filter(task__pair__video__key="v1"):
         submit(held, 0)
     assert first_labels(campaign)["v1"] == ["anna", "ben"]
@@ -73,7 +73,7 @@ def test_the_next_label_replaces_a_withdrawn_one(campaign: Campaign) -> None:
     assert first_labels(campaign) == {"v0": ["anna", "dora"], "v1": ["anna", "cara"]}
 
 
-def test_a_freed_slot_does_not_decide_the_order(campaign: Campaign) -> None:
+def test_planned_labels_depend_on_arrival_and_not_on_slots(campaign: Campaign) -> None:
     """After the withdrawal of anna's label, ben and cara differ, so dora gets anna's slot."""
     lead = make_user("lena", Role.LEAD)
     withdraw_judgments(campaign=campaign, annotator=person("anna"), by=lead)
@@ -87,7 +87,7 @@ def test_a_freed_slot_does_not_decide_the_order(campaign: Campaign) -> None:
     assert first_labels(campaign)["v1"] == ["ben", "cara"]
 
 
-def test_the_first_two_labels_of_an_imported_file_follow_its_order(tmp_path: Path) -> None:
+def test_the_first_two_labels_of_a_pair_in_an_imported_file_are_planned(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=1, videos=2)
     rows = [("c0", "v0", name, 1) for name in ("z", "m", "a", "b")]
     rows.insert(1, ("c0", "v1", "a", 0))
@@ -95,7 +95,7 @@ def test_the_first_two_labels_of_an_imported_file_follow_its_order(tmp_path: Pat
     assert first_labels(imported.campaign) == {"v0": ["m", "z"], "v1": ["a"]}
 
 
-def test_all_planned_labels_are_first_labels(tmp_path: Path) -> None:
+def test_all_three_labels_are_planned_labels_if_three_are_planned(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=1, labels_each=3, labels_max=5)
     for name, label in (("anna", 1), ("ben", 0), ("cara", 1)):
         judge(campaign, make_annotator(name), {"v0": label})

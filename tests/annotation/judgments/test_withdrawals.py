@@ -88,9 +88,9 @@ def log(campaign: Campaign, person: Annotator) -> list[tuple[str, int, str, int 
 
 
 def test_withdrawal_from_every_kind_of_task(lead: User, tmp_path: Path) -> None:
-    """Withdraw labels of Ben: single ones, equal ones, different ones, and a third one.
+    """Withdraw Ben's labels. Each is the only, the second or the third label of its pair.
 
-    Equal and different refer to the other label of the pair. Rulings and escalations stay.
+    Rulings and escalations stay.
     """
     campaign = make_campaign(tmp_path, videos=8, double_share=1, scale=Scale.GRADED)
     alone, agree, differ, third, decided, ruled, escalated, others = (f"v{n}" for n in range(8))
@@ -480,3 +480,5 @@ def test_withdrawing_twice_at_the_same_time_is_done_once(tmp_path: Path) -> None
 def test_the_job_counts_answers_and_pairs(judgments: int, tasks: int, text: str) -> None:
     made = {"campaign": 1, "pseudonym": "a-1", "judgments": judgments, "tasks": tasks}
     assert answers_withdrawn(Job(), made).text == text
+    in_study = answers_withdrawn(Job(), {**made, "is_ordering": True})
+    assert in_study.text == text.replace("pair", "video")

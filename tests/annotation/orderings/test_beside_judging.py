@@ -88,7 +88,7 @@ def test_study_has_its_own_progress(world: World) -> None:
     exclude_task(task=second.task, by=world.lead)
     progress = campaign_progress(world.study)
     assert (progress.unplayable, progress.relevant) == (1, 0)
-    # The excluded video has one of its three orders.
+    # The excluded video is pending, because it has only one of its three orders.
     assert progress.outcomes == OutcomeCounts(resolved=1, pending=1)
     process_cache.clear()
     # Three people hold the third video.
@@ -124,7 +124,7 @@ def test_study_has_no_checklist(world: World) -> None:
     assert changed.changes == {"ceiling": [1.0, 0.5]}
 
 
-def test_deleting_names_studies_and_their_captions(world: World) -> None:
+def test_the_page_before_deletion_names_studies_and_their_captions(world: World) -> None:
     assert world.study.proxy is not None
     (obstacle,) = (row for row in rows_of_proxy(world.study.proxy) if isinstance(row, Obstacle))
     assert obstacle.reason == "It chose the captions of the ordering study Study."

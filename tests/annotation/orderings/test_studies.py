@@ -165,7 +165,7 @@ def test_a_study_that_needs_no_more_orders_has_no_button(
     study = make_study(tmp_path, videos=1, labels_each=2)
     client.force_login(make_user("cleo", Role.ANNOTATOR))
     button = "Start ordering captions"
-    done = "There are no more videos to order in this study."
+    done = "There are no more captions to put in order in this study."
 
     def shown(address: str) -> tuple[bool, bool]:
         body = client.get(address).content.decode()

@@ -161,7 +161,7 @@ def test_an_escalated_item_counts_as_neither_correct_nor_wrong(
         ("rrrww", False),
     ],
 )
-def test_an_annotator_is_admitted_at_exactly_the_share(
+def test_an_annotator_is_admitted_at_exactly_the_required_share(
     training: Campaign, gated: Campaign, anna: Annotator, outcome: str, opens: bool
 ) -> None:
     train(training, anna, outcome)

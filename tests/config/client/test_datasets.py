@@ -54,7 +54,9 @@ def release(folder: Path, **options: Any) -> Path:
     return path
 
 
-def test_a_release_has_the_rows_of_ir_measures(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_the_rows_of_a_release_have_the_fields_of_ir_measures(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
     file = release(tmp_path, texts=True)
     with zipfile.ZipFile(file) as archive:
         archive.extractall(tmp_path / "unpacked")

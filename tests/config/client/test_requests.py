@@ -22,7 +22,10 @@ BREAK: Answer = (0, {}, b"")
 
 @dataclass
 class Script:
-    """Responses in their order, and the requests that received them. The last one is repeated."""
+    """Responses in their order, and the requests that received them.
+
+    The last response is repeated.
+    """
 
     answers: list[Answer]
     url: str = ""

@@ -57,7 +57,9 @@ def uploads_of(server: WebServer) -> list[str]:
     return sorted(path.name for path in (server.home / "uploads").rglob("*") if path.is_file())
 
 
-def test_a_full_disk_stops_uploads_and_nothing_else(server: WebServer, tmp_path: Path) -> None:
+def test_an_upload_that_fills_the_disk_is_refused_and_a_smaller_one_is_stored(
+    server: WebServer, tmp_path: Path
+) -> None:
     make_benchmark(tmp_path, captions=2, videos=3)
     token = token_of(make_user("rosa", Role.RESEARCHER))
     headers = {"Authorization": f"Token {token}", "Content_Type": MULTIPART}

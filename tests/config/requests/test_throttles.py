@@ -109,7 +109,7 @@ def test_an_annotator_who_answers_too_fast_is_not_hindered() -> None:
     """Answers under `TOO_FAST_MS` are flagged, because no one can watch a video in that time.
 
     A minute of such answers, each of them corrected, stays below the limit. So do claims of ten
-    pairs, with the history after each claim.
+    pairs, each followed by a request for the history, which has the same limit.
     """
     rates = django_settings.REQUESTS_PER_MINUTE
     answers = 60_000 / TOO_FAST_MS
@@ -176,7 +176,10 @@ def test_the_page_of_a_refused_visitor_states_what_to_do(
 def test_processes_share_one_count(
     db: None, settings: Any, backend: str, django_assert_max_num_queries: Any
 ) -> None:
-    """Each process takes permits in steps, so the sum is exact, and few requests use the cache."""
+    """Each process takes `STEP` permits at once from the shared count.
+
+    The sum is exact, and few requests use the cache.
+    """
     if backend == "table":
         table = {"BACKEND": "config.accounts.caches.SharedCache", "LOCATION": ""}
         settings.CACHES = {**settings.CACHES, "default": table}

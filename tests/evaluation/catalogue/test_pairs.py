@@ -97,7 +97,7 @@ def test_filters_of_pairs(client: Client, query: str, found: list[tuple[str, str
 def test_a_page_of_pairs_reads_a_limited_number_of_captions(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pairs are read in parts, each with whole captions, and a page reads only some parts.
+    """Each part that is read contains all pairs of some captions. A page reads only some parts.
 
     Here a part has one caption, and a page reads one part.
     """
@@ -112,7 +112,7 @@ def test_a_page_of_pairs_reads_a_limited_number_of_captions(
 def test_a_caption_has_its_pairs_ranks_and_labels(client: Client) -> None:
     # Video, original positive, label, judgments, campaign, and ranks in A and B.
     assert table_of(client, "caption/?id=c%230") == [
-        "no picture v/0 ★ yes Unjudged – round : Open, 0 of 1 labels 2 1",
+        "no picture v/0 ★ yes Unjudged – round : 0 of 1 labels 2 1",
         "no picture v/1 Relevant 1 of 1 relevant round : Resolved 1 –",
     ]
     by_rank = table_of(client, "caption/?id=c%230&sort=rank1")
@@ -133,7 +133,7 @@ def test_an_equal_caption_shows_the_label_that_it_shares(client: Client) -> None
 def test_a_video_has_its_pairs_ranks_and_labels(client: Client) -> None:
     assert table_of(client, "video/?id=v/1") == [
         "a man plays c#0 Relevant 1 of 1 relevant round : Resolved 1 –",
-        "a woman sings a song c#1 ★ yes Unjudged – round : Open, 0 of 1 labels – 2",
+        "a woman sings a song c#1 ★ yes Unjudged – round : 0 of 1 labels – 2",
         "A man plays. c#2 · not in a pool ★ yes Relevant 1 of 1 relevant round : Resolved – –",
     ]
 

@@ -65,7 +65,7 @@ def lists(captions: int) -> npt.NDArray[np.int32]:
 
 
 def noisy_labels(n_labels: npt.NDArray[np.int64], relevant: npt.NDArray[np.int64]) -> NoisyLabels:
-    """Return labels without rulings, original positives and annotators."""
+    """Return the labels, with no rulings, no original positives and no annotators."""
     n = len(n_labels)
     return NoisyLabels(
         codes=np.arange(n),

@@ -13,7 +13,8 @@ from evaluation.core.arrays import dense_groups, renumber
     [
         ([], []),
         ([3, 0, 3, 2], [2, 0, 2, 1]),
-        # Values with a range far larger than the length of the array are sorted instead of marked.
+        # Values are sorted if their range is far larger than the length of the array. Otherwise
+        # they are marked in an array that covers their range.
         ([10**9, 7, 10**9], [1, 0, 1]),
     ],
 )

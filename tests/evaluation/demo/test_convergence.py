@@ -72,7 +72,7 @@ def scores_of(ranked: Sequence[npt.NDArray[np.int32]], judged: Judged) -> Errors
 
 
 def true_scores(demo: DemoBenchmark, ranked: Sequence[npt.NDArray[np.int32]]) -> Errors:
-    """Return the scores by the grammar that generated the videos, without any labels."""
+    """Return the scores by `demo.truth`, the known relevance of every pair, without any labels."""
     labels = demo.truth.astype(np.int8).ravel()
     return scores_of(ranked, Judged(np.arange(labels.size), labels, CAPTIONS, VIDEOS))
 

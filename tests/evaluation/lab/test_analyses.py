@@ -135,8 +135,9 @@ def test_overlap_by_hand(benchmark: Benchmark) -> None:
 def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "leave-one-out", depth="2", measures="C@1 P@2")
     a, b = result["runs"]["A"], result["runs"]["B"]
-    # Original positives count even if the run that ranks them is left out. Of the other pairs, only
-    # A ranks c1 with v0. Only B ranks c1 with v2, and two pairs that are not relevant.
+    # Original positives count even if the run that ranks them is left out. Of the other pairs, one
+    # is only in the top 2 of A: c1 with v0. Three are only in the top 2 of B: c1 with v2, and two
+    # pairs that are not relevant.
     assert (a["pairs"], a["positives"], b["pairs"], b["positives"]) == (1, 1, 3, 1)
     assert a["all"] == {"C@1": 1, "P@2": 1}
     assert a["left_out"] == {"C@1": pytest.approx(2 / 3), "P@2": pytest.approx(5 / 6)}
@@ -211,8 +212,8 @@ def test_scores_by_hand(benchmark: Benchmark) -> None:
     assert rows["A", "AP"]["labelled_method"] == "t"
     assert (result["unit"], result["units"]) == ("captions", 3)
     assert get_analysis("scores").warnings(result)[0] == (
-        "Only 3 captions can be resampled. The intervals are corrected for this, but they are wide "
-        "and depend on each single caption."
+        "Only 3 captions can be resampled. The intervals are corrected for this, but they are "
+        "wide, and a single caption can change them considerably."
     )
     # A lists both positives of c0, two of three of c1 at ranks 1 and 2, and both of c2.
     assert rows["A", "AP"]["labelled"] == pytest.approx((1 + 2 / 3 + 1) / 3)
@@ -819,7 +820,8 @@ def make_couples(tmp_path: Path, misleading: set[int]) -> Benchmark:
     """Import twelve videos with two captions each. Two videos with the same texts are a couple.
 
     Both videos of a couple are labelled as relevant to all captions of the couple, and other videos
-    as not relevant. The label is inverted if the caption's video and the video are `misleading`.
+    as not relevant. The label of a pair is inverted if its video and the video of its caption are
+    both `misleading`.
     """
     captions = [
         (f"c{video}-{place}", f"the {WORDS[video // 2]} {'today' * place}", f"v{video}")
@@ -1199,8 +1201,8 @@ def test_few_videos_show_a_warning_for_all_captions_or_a_slice(tmp_path: Path) -
     sliced = result_of(captions, "slices", measure="C@1", by="tags")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(4, 2), (40, 20)]
     assert get_analysis("slices").warnings(sliced) == [
-        "1 slice has fewer than 20 videos. The intervals are corrected for this, but they depend "
-        "on each single video."
+        "1 slice has fewer than 20 videos. The intervals are corrected for this, but a single "
+        "video can change them considerably."
     ]
     small = make_benchmark(tmp_path, captions=20, videos=10, key="small")
     make_run(tmp_path, small, {f"c{number}": ["v0"] for number in range(20)}, system="A")
@@ -1208,5 +1210,5 @@ def test_few_videos_show_a_warning_for_all_captions_or_a_slice(tmp_path: Path) -
         found = result_of(small, name)
         assert get_analysis(name).warnings(found)[0] == (
             "Only 10 videos can be resampled. The intervals are corrected for this, but they are "
-            "wide and depend on each single video."
+            "wide, and a single video can change them considerably."
         )

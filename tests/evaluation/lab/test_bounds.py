@@ -1,4 +1,4 @@
-"""Bounds of scores, by the unjudged pairs in the lists and by all unjudged pairs."""
+"""Bounds of scores if the unjudged pairs in the lists, or all unjudged pairs, get any label."""
 
 from __future__ import annotations
 

@@ -96,15 +96,15 @@ def test_twins_by_the_exact_rule(benchmark: Benchmark) -> None:
 
 FEW = (
     "Only 4 captions can be resampled. The intervals are corrected for this, but "
-    "they are wide and depend on each single caption."
+    "they are wide, and a single caption can change them considerably."
 )
 
 
 def test_a_text_that_adds_many_positives_shows_a_warning(benchmark: Benchmark) -> None:
     warnings = get_analysis("twins").warnings
     assert warnings(result_of(benchmark, "twins")) == [
-        "The text “a dog” was written for 3 videos and adds 6 of the 6 positives. Check that the "
-        "text describes these videos.",
+        "The text “a dog” was written for 3 videos and has 6 of the 6 added positives. Check that "
+        "the text describes these videos.",
         FEW,
     ]
     assert warnings(result_of(benchmark, "twins", texts="0")) == [FEW]
@@ -127,7 +127,7 @@ def test_scores_with_twins_are_an_option(benchmark: Benchmark) -> None:
     assert row(twins="folded", only="on") == (3 / 4, 1 / 4)
 
 
-def test_scores_with_twins_are_named(benchmark: Benchmark) -> None:
+def test_scores_with_twins_show_a_warning(benchmark: Benchmark) -> None:
     warnings = get_analysis("scores").warnings
     warning = "A and B also count the positives of equal captions."
     assert warning in warnings(result_of(benchmark, "scores", twins="exact"))

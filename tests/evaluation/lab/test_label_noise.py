@@ -129,8 +129,8 @@ CAPTIONS, VIDEOS, PEOPLE = 60, 20, 4
 def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
     """Simulate four annotators with 5 % false alarms and 10 % misses.
 
-    Half of the pairs get a second label, and a third if the two differ. Return the benchmark, and
-    which pairs are relevant, bool [captions, videos].
+    Half of the pairs get a second label, and also a third label if the first two differ. Return the
+    benchmark, and which pairs are relevant, bool [captions, videos].
     """
     rng = np.random.default_rng(5)
     benchmark = make_benchmark(folder, captions=CAPTIONS, videos=VIDEOS)

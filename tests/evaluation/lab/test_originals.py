@@ -111,7 +111,7 @@ def test_few_videos_with_settled_original_positives_show_a_warning(benchmark: Be
     assert warnings(old) == warnings(result | {"share_units": 20}) == []
     assert warnings(result | {"share_units": 3}) == [
         "The settled original positives belong to only 3 videos. The interval of the rejected "
-        "share is wide and depends on each single video."
+        "share is wide, and a single video can change it considerably."
     ]
 
 
@@ -159,7 +159,7 @@ def test_the_page_computes_nothing(benchmark: Benchmark, rita: Client) -> None:
     assert not Job.objects.exists()
 
 
-def test_without_labels_the_page_has_no_finding(tmp_path: Path, rita: Client) -> None:
+def test_without_labels_the_page_has_no_section(tmp_path: Path, rita: Client) -> None:
     benchmark = make_benchmark(tmp_path)
     assert originals_section(rita) == ""
     assert compute_overview_analysis(benchmark=benchmark) is None

@@ -64,8 +64,8 @@ def test_calibration_by_hand(benchmark: Benchmark) -> None:
     # All pairs are judged, so none that is called relevant is unjudged.
     assert [row["pairs"] for row in curve.values()] == [5, 3, 1, 0]
     assert [row["unjudged"] for row in curve.values()] == [0, 0, 0, None]
-    # “near” and people differ on 1, 1, 3 and 4 of the 9 pairs. Of their 18 outcomes together, 9, 7,
-    # 5 and 4 are relevant.
+    # “near” and people differ on 1, 1, 3 and 4 of the 9 pairs. Together they call a pair relevant
+    # 9, 7, 5 and 4 of 18 times.
     assert [row["alpha"] for row in curve.values()] == [
         pytest.approx(1 - 17 * differ / (both * (18 - both)))
         for differ, both in ((1, 9), (1, 7), (3, 5), (4, 4))
@@ -96,8 +96,8 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
         ["B", third, pytest.approx(2 / 3), 1, pytest.approx(-1 / 3)],
     ]
     assert result["orders"][0]["tau"] is None
-    # “near” and people differ on 3 of the 9 pairs. Of their 18 outcomes together, 5 are relevant.
-    # Cross-fitting changes nothing, because the threshold is entered.
+    # “near” and people differ on 3 of the 9 pairs. Together they call a pair relevant 5 of 18
+    # times. Cross-fitting changes nothing, because the threshold is entered.
     assert result["rows"][0]["fitted_alpha"] == pytest.approx(1 - 17 * 3 / (5 * 13))
     labels_only = result_of(benchmark, "proxy-calibration", **options, only="on")
     # All twelve judged pairs are compared. “near” has 1 for c1 and its own video, but people judged
@@ -106,18 +106,22 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     assert [row["called"] for row in labels_only["curve"]][-1] == 3
     text = get_analysis("proxy-calibration").findings(result)
     assert text[2].startswith(
-        f"By near, A would have C@1 66.7{PERCENT_SIGN}; people give it 100.0{PERCENT_SIGN}, and the"
+        f"The C@1 of the run A is 66.7{PERCENT_SIGN} by near, 100.0{PERCENT_SIGN} by people, and "
     )
+
+
+BEST = "The proxy that agrees best with people is near at the threshold 0.25: alpha"
+NO_INTERVAL = "The proxy with the highest agreement is near at the threshold 0.25, without an int"
 
 
 @pytest.mark.parametrize(
     ("alpha", "people", "verdict"),
     [
-        ((0.7, [0.6, 0.8]), None, "The proxy that agrees best with people is near at 0.25: alpha"),
+        ((0.7, [0.6, 0.8]), None, BEST),
         ((0.6, [0.5, 0.7]), 0.8, "No proxy can replace people, because even the best has an alpha"),
-        ((0.6, [0.5, 0.7]), 0.5, "The proxy that agrees best with people is near at 0.25: alpha"),
+        ((0.6, [0.5, 0.7]), 0.5, BEST),
         ((0.7, [0, 0.9]), 0.8, "No proxy can replace people, because even the best does not cle"),
-        ((0.7, None), 0.8, "The proxy with the highest agreement is near at 0.25, without an int"),
+        ((0.7, None), 0.8, NO_INTERVAL),
     ],
 )
 def test_the_verdict_depends_on_alpha(

@@ -1,4 +1,4 @@
-"""The field with which an analysis selects proxies, their provenance and their values."""
+"""The proxies of an analysis: the field that selects them, their provenance and their values."""
 
 from __future__ import annotations
 

@@ -237,8 +237,8 @@ def test_plan_by_hand(benchmark: Benchmark) -> None:
         (near(sqrt(2 / 3)), 26),
     ]
     paired = found["paired"]
-    # There are four pairs per caption. A tenth of the pairs have a second label, and 5 % of these a
-    # third. An hour costs 15.
+    # There are four pairs per caption. A tenth of the pairs have a second label, and 5 % of these
+    # have a third label. An hour costs 15.
     assert (paired["pairs"], paired["judgments"]) == (76, 84)
     assert (paired["hours"], paired["money"]) == (near(83.98 * 4 / 3600), near(83.98 / 60))
 

@@ -77,7 +77,8 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
     ]
     names = dict(Annotator.objects.values_list("pk", "key"))
     people = {names[row.pop("annotator")]: row for row in result["annotators"]}
-    # The label of c is the third one of c0 v1, so it is compared only in the last two columns.
+    # For c0 v1, the label of annotator c is the third one, so it is compared only in the last two
+    # columns.
     rows = {
         "a": (4, 0.5, 3, 1 / 3, 4, 0.25),
         "b": (2, 0.5, 2, 0.5, 3, 2 / 3),

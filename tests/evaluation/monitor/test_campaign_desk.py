@@ -182,7 +182,7 @@ def test_figures_of_a_campaign(campaign: Campaign) -> None:
         (2, 1, 1.0),
         (3, 1, 0.0),
     ]
-    # Cara's label was requested because two labels differed, so it is not a first label.
+    # Cara's label was requested because two labels differed, so it is not a planned label.
     assert (first["pairwise_agreement"], first["multiply_labelled"], first["labels"]) == (0.5, 2, 5)
     assert (agreement["asked_later"], first["most"]) == (1, 2)
     # The labels are 1 1 and 1 0. Alpha is 1 - 2 / 2: the observed disagreement is 2, and the
@@ -405,7 +405,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "less than a minute of work",
             "6.0 s",
             "0.0 % 0 of 1",
-            "no other annotator’s first label on the same pairs all labels: 50.0 %",
+            "no other annotator’s planned label on the same pairs all labels: 50.0 %",
             "no control pair answered yet",
             rows[2][9],
             "0 0.0 %",
@@ -517,7 +517,7 @@ def person_page(client: Client, campaign: Campaign, name: str, query: str = "") 
 
 
 def test_the_values_of_charts_are_in_a_table_or_in_a_list(campaign: Campaign, desk: Client) -> None:
-    """Screen readers cannot read the columns."""
+    """Screen readers cannot read the columns of a chart."""
     person = person_page(desk, campaign, "anna").decode()
     lists = re.findall(r'<ul class="visually-hidden">(.*?)</ul>', person, re.DOTALL)
     assert len(lists) == person.count('class="columns-chart"') == 3
@@ -550,7 +550,7 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
     ]
 
 
-def test_outcomes_without_a_label_are_named_as_the_campaign_counts_them(
+def test_answers_name_unsettled_pairs_in_conflict_pending_or_unjudged(
     tmp_path: Path, desk: Client, lead: User
 ) -> None:
     made = factories.make_campaign(tmp_path, captions=1, videos=3, double_share=1, labels_max=2)
@@ -718,6 +718,7 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
             "judgments": 2,
             "tasks": 2,
             "ruled": 0,
+            "is_ordering": False,
         },
     )
     assert "2 answers of" in text_of(desk.get(f"/jobs/{job.pk}/").content)

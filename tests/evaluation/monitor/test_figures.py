@@ -92,11 +92,11 @@ def test_label_rounds_after_the_ninth_are_one_row() -> None:
     ("value", "top"),
     [(0, 1), (1, 1), (1.2, 2), (3, 4), (4.1, 5), (7, 10), (11, 20), (999, 1000), (0.03, 0.04)],
 )
-def test_the_scale_ends_at_a_round_number(value: float, top: float) -> None:
+def test_the_axis_of_a_chart_ends_at_a_round_number(value: float, top: float) -> None:
     assert round_up(value) == pytest.approx(top)
 
 
-def test_numbers_of_the_scale() -> None:
+def test_numbers_on_the_axis_of_a_chart() -> None:
     assert [short(value) for value in (0, 0.5, 2.5, 2, 12.4, 46_838)] == [
         "0",
         "0.5",

@@ -220,7 +220,7 @@ def test_unsettled_pairs_are_named_before_publishing() -> None:
     assert step.advice.endswith("3 pairs are not settled yet and would get no label.")
 
 
-def test_the_overview_leads_from_the_first_run_to_the_results(
+def test_the_overview_leads_from_importing_runs_to_settling_conflicts(
     benchmark: Benchmark, lead: Client, tmp_path: Path
 ) -> None:
     def heading() -> str:
@@ -354,7 +354,9 @@ def test_settings_show_whether_the_page_is_public_and_webhooks_exist(
     assert "Uploads for scoring" in text_of(lead, "/benchmarks/tiny/runs/")
 
 
-def test_settings_show_leads_the_gold(tmp_path: Path, lead: Client, researcher: Client) -> None:
+def test_settings_show_gold_items_only_to_leads(
+    tmp_path: Path, lead: Client, researcher: Client
+) -> None:
     benchmark = factories.make_benchmark(tmp_path, captions=4)
     factories.add_gold_items(tmp_path, benchmark, factories.gold_rows(0, 3), use=GoldUse.TRAINING)
     assert "Gold items 3 for training, 0 control pairs" in text_of(

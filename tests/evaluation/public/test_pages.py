@@ -59,7 +59,7 @@ def make_public_benchmark(folder: Path) -> Benchmark:
 
 
 def change_page(benchmark: Benchmark, **changes: Any) -> Benchmark:
-    """Change what visitors see, and make the benchmark public by default."""
+    """Change what visitors see. The benchmark becomes public unless `is_public` is False."""
     values = {"is_public": True, **changes}
     services.change_public_page(benchmark=benchmark, changes=values, by=OPERATOR)
     return benchmark
@@ -250,9 +250,9 @@ def pages(places: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def test_only_leads_find_a_private_run_of_another_person(
     places: dict[str, Any], visit: Callable[[str], Client], visitor: str
 ) -> None:
-    """`TABLE` lists all pages, and `OPERATIONS` and `FOR_VISITORS` all API operations.
+    """`TABLE` lists all pages. `OPERATIONS` and `FOR_VISITORS` list all API operations.
 
-    New ones are therefore tested, too. Admins also find the run in the audit log.
+    New pages and operations are therefore tested, too. Admins also find the run in the audit log.
     """
     benchmark = change_page(Benchmark.objects.get(key="tiny"), shows_while_judging=True)
     made = private_upload(benchmark, User.objects.get(username="olga"))

@@ -271,7 +271,7 @@ def test_the_address_of_a_deleted_result_returns_the_result_with_its_options(
     assert found.key[:12] in answer["Content-Disposition"]
 
 
-def test_first_labels_are_analysed_before_anything_is_published(
+def test_labels_are_analysed_before_any_label_set_is_published(
     benchmark: Benchmark, client: Client
 ) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))

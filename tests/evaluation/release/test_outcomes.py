@@ -267,7 +267,8 @@ def test_the_number_of_pairs_does_not_depend_on_how_campaigns_share_pairs(
     equal: Benchmark, tmp_path: Path
 ) -> None:
     build_pool(benchmark=equal, depth=2)
-    # c0, c2 and c3 share three text pairs, and c1 has one. Five of these ten pairs are pooled.
+    # c0, c2 and c3 share three text pairs, which are nine pairs. c1 has one pair. Five of these ten
+    # pairs are pooled.
     assert benchmark_outcomes(equal).pairs == 10
     open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     assert benchmark_outcomes(equal).pairs == 10
@@ -399,7 +400,9 @@ def test_equal_captions_share_a_task_and_its_label(equal: Benchmark, tmp_path: P
     assert (analysed["pairs"], analysed["labels"]) == (10, 4)
 
 
-def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
+def test_the_last_score_of_the_history_counts_the_labels_of_equal_captions(
+    equal: Benchmark,
+) -> None:
     build_pool(benchmark=equal, depth=2)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     held = claim(campaign, make_annotator("anna"))
@@ -474,7 +477,9 @@ def test_the_database_refuses_a_second_task_of_a_text_pair(equal: Benchmark) -> 
         other.save()
 
 
-def test_an_excluded_shared_task_settles_all_its_captions(equal: Benchmark, lead: User) -> None:
+def test_excluding_a_shared_task_settles_the_pairs_of_all_its_captions(
+    equal: Benchmark, lead: User
+) -> None:
     build_pool(benchmark=equal, depth=2)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=1))
     (held,) = [
@@ -499,7 +504,7 @@ def test_a_text_pair_of_the_campaign_is_not_also_a_control_pair(
     equal: Benchmark, tmp_path: Path
 ) -> None:
     build_pool(benchmark=equal, depth=2)
-    # c3 has the text of c0, whose task is in the campaign. The cat has no task with v0 and v2.
+    # c3 has the text of c0, whose task with v0 is in the campaign. c1 has no task with v0 or v2.
     rows = [("c3", "v0", 1, ""), ("c1", "v0", 0, ""), ("c1", "v2", 0, "")]
     add_gold_items(tmp_path, equal, rows, use=GoldUse.CONTROL)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(gold_share=0.2))

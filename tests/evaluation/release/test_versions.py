@@ -50,7 +50,9 @@ def test_increasing_a_part_sets_the_following_parts_to_zero() -> None:
     assert [str(version.next(part)) for part in Change.values] == ["2.3.5", "2.4.0", "3.0.0"]
 
 
-def test_the_rule_for_new_pairs_changed_labels_and_other_rules(tmp_path: Path) -> None:
+def test_proposed_version_after_new_pairs_changed_labels_or_changed_guidelines(
+    tmp_path: Path,
+) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=5)
     benchmark = campaign.benchmark
     anna = make_annotator("anna")

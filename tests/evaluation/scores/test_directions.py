@@ -76,8 +76,8 @@ def test_ranks_of_pairs_in_runs_of_both_directions(benchmark: Benchmark) -> None
     runs = find_runs(benchmark)
     codes = np.array([benchmark.pair_space.encode(c, v) for c, v in ((0, 1), (2, 3), (2, 0))])
     found = ranks_of_pairs(benchmark, runs, codes)
-    # A ranks v0, v1, v2 for c0, and v3, v2, v0 for c2. The video-to-text run of M ranks c1, c0 for
-    # v1, c1, c2 for v3, and c0, c2 for v0.
+    # A ranks v0, v1, v2 for c0, and v3, v2, v0 for c2. The video-to-text run of M ranks (c1, c0)
+    # for v1, (c1, c2) for v3 and (c0, c2) for v0.
     by_name = {run.name: [found[run.pk].get(code) for code in codes.tolist()] for run in runs}
     assert by_name["A"] == [2, 1, 3]
     assert by_name["M"] == [2, 2, None]

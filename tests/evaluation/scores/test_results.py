@@ -102,7 +102,7 @@ def test_table_shows_scores_by_labels_with_original_score_and_difference(
         ],
         [
             f"=B depth 2 · {sha['=B']}",
-            # An evaluation of an earlier version has no shares at these depths.
+            # Like older evaluations, this one lacks the judged shares at these depths.
             "10.0 (4.5 + 5.5) Judged@1 –",
             "★ highest: 50.0 (50.0 + 0.0) Judged@2 –",
             "★ highest: 100.0 (100.0 + 0.0) Judged@2 –",

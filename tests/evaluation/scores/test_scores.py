@@ -106,7 +106,7 @@ def test_scores_by_the_labels_count_original_positives_as_positive(scored: Evalu
     assert {name: labelled[name] for name in expected} == pytest.approx(expected, abs=1e-12)
     # In the list of c1, v0 is in conflict and v3 is unjudged, so one of three pairs is judged. The
     # missing list of c2 counts as 0.
-    # AP and C@5 read all three ranks: 3/3, 1/3 and 0.
+    # C@1 reads rank 1. AP and C@5 read all three ranks, whose judged shares are 3/3, 1/3 and 0.
     shares = {"1": (1 + 0 + 0) / 3, "3": (1 + 1 / 3 + 0) / 3}
     assert only(scored).judged == pytest.approx(shares, abs=1e-12)
     reads = only(scored).reads

@@ -200,6 +200,27 @@ def test_msrvtt_errors_name_the_entry(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("video", "fault"),
+    [
+        ({}, "entry 4 of videos has no text as its 'video_id'"),
+        ({"video_id": " "}, "entry 4 of videos: the video key is empty"),
+        (
+            {"video_id": "a b"},
+            "entry 4 of videos: the video key 'a b' has a space, which separates columns in a TREC "
+            "file",
+        ),
+    ],
+)
+def test_a_video_of_msrvtt_without_a_valid_id_is_refused(
+    tmp_path: Path, video: dict[str, Any], fault: str
+) -> None:
+    bad = {**MSRVTT, "videos": [*MSRVTT["videos"], video]}
+    with pytest.raises(InvalidInput) as caught:
+        read(tmp_path, json.dumps(bad))
+    assert str(caught.value) == f"f0: {fault}"
+
+
 # --- MSVD -----------------------------------------------------------------------------------------
 
 

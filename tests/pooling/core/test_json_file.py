@@ -1,4 +1,4 @@
-"""JSON runs: plain lists, the layouts of the FIRE code, and the error of each bad file."""
+"""JSON runs: plain lists, the layouts of the FIRE study's code, and the error of each bad file."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def entry(text: str, preds: list[str], **more: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        # MSR-VTT: numbered entries, with the gold video as a string.
+        # MSR-VTT: numbered entries, with `gold` as a string.
         (
             {"0": entry(CAT, ["vB"], gold="vA", caption_idx=0), "1": entry(RED, ["vC"], gold="vC")},
             {2: [1], 0: [0], 1: [0]},  # the only entry with this text is used for both captions
         ),
         ([entry(CAT, ["vB", "vA"])], {2: [1, 2]}),
-        # MSVD: by video and then by caption index, with gold as a list.
+        # MSVD: by video and then by caption index, with `gold` as a list.
         (
             {
                 "vB": {"0": entry(RED, ["vB"], gold=["vB"])},
@@ -124,7 +124,8 @@ def test_equal_texts_are_matched_in_order_without_positives(tmp_path: Path) -> N
         ('{"q1": ["vA"], "q0": null}', "a.run: caption 'q0' has no list of videos"),
         (
             '{"q1": ["vA"], "a red shape": ["vA"]}',
-            "a.run: caption 'a red shape' is the same caption as caption 'q1', which has a list",
+            "a.run: caption 'a red shape' is the same caption as caption 'q1', which already has a "
+            "list",
         ),
         ("{}", "a.run: the run has no ranked list"),
         ("[]", "a.run: the run has no ranked list"),

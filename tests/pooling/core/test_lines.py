@@ -1,4 +1,4 @@
-"""Reading text files: what does not change their content, and the error of each bad file.
+"""Reading text files: the same content in several forms, and the error of each bad file.
 
 A byte order mark, the kind of line ends, and gzip do not change the content.
 """

@@ -1,4 +1,4 @@
-"""The options of a pool: samples, original positives, and the priority of a budget."""
+"""The options of a pool: samples, original positives, and the pairs that a budget prefers."""
 
 from __future__ import annotations
 

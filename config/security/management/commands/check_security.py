@@ -14,8 +14,9 @@ FAILED = 1
 
 class Command(HearthCommand):
     help = (
-        "Check this installation against requirements of OWASP ASVS 5, by number. Requirements "
-        "that a program cannot check are not listed. The exit code is 1 if a listed one is not met."
+        "Check this installation against requirements of OWASP ASVS 5, in the order of their "
+        "numbers. Requirements that a program cannot check are not listed. The exit code is 1 if "
+        "a listed requirement is not met."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -54,7 +54,7 @@ def benchmark_metadata(facts: ReleaseFacts) -> dict[str, Any]:
     directions = dict.fromkeys(run.direction for run in facts.scored_runs)
     return {
         "name": f"{facts.name} {facts.labels.version}",
-        "description": f"Text-to-video retrieval by {facts.labels.pairs} judged pairs. "
+        "description": f"Text-to-video retrieval, scored with {facts.labels.pairs} judged pairs. "
         "Scores are in %.",
         "evaluation_framework": FRAMEWORK,
         "tasks": [

@@ -149,7 +149,8 @@ def tables(result: BoundsResult) -> list[Table]:
                 Column("error", "Error of the estimate, points", "points"),
             ],
             checks,
-            note="Unjudged pairs count as not relevant in both scores.",
+            note="“Its own labels” are the labels of the pairs that only this run contributed. "
+            "Unjudged pairs count as not relevant in the scores with and without these labels.",
         ),
     ]
 
@@ -161,7 +162,8 @@ def _describe_bounds(result: BoundsResult) -> str:
         "The bounds over the listed pairs assume that the unjudged pairs in the top "
         f"{result['depth']} of a run may {grades}, and that all other pairs stay unjudged. In the "
         "bounds over all unjudged pairs, unjudged pairs outside of the lists may be relevant, too. "
-        "This lowers only R, AP and nDCG, which divide by the number of all relevant pairs."
+        "This lowers only the lower bounds of R, AP and nDCG, which divide by the number of all "
+        "relevant pairs."
     )
     unlisted = max((row["unlisted_per_caption"] or 0 for row in result["judged"]), default=0)
     divided = any(divides_by_all(parse_measure(row["measure"])) for row in result["rows"])

@@ -21,7 +21,7 @@ from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 BY = {"original": ORIGINAL_POSITIVES, "labelled": BY_LABELS}
-# A text that adds at least this share of the positives may be a careless caption.
+# A text that adds at least this share of the added positives may be a careless caption.
 SUSPICIOUS = 0.1
 UNCHANGED = "By this rule, equal captions add no positives. The scores do not change."
 
@@ -125,7 +125,7 @@ def _tables_of_gain(result: EqualCaptionsResult) -> list[Table]:
 
 
 def warnings(result: EqualCaptionsResult) -> list[str]:
-    """Return warnings about few videos, and about a text that adds many of the positives.
+    """Return warnings about few videos, and about a text with many of the added positives.
 
     Such a text may be a careless caption.
     """
@@ -134,9 +134,9 @@ def warnings(result: EqualCaptionsResult) -> list[str]:
     if text is None or text["added"] < SUSPICIOUS * result["added"]:
         return few
     return [
-        f"The text “{text['text']}” was written for {text['videos']:,} videos and adds "
-        f"{text['added']:,} of the {result['added']:,} positives. Check that the text describes "
-        "these videos.",
+        f"The text “{text['text']}” was written for {text['videos']:,} videos and has "
+        f"{text['added']:,} of the {result['added']:,} added positives. Check that the text "
+        "describes these videos.",
         *few,
     ]
 

@@ -49,7 +49,7 @@ class AgreementFigures(TypedDict):
 
 
 class LabelCountRow(OutcomeCounts, AgreementFigures):
-    """The pairs with one number of labels."""
+    """The pairs that have the same number of labels."""
 
     labels: int
 

@@ -1,4 +1,4 @@
-"""Tables, chart and warnings of the plan of an annotation."""
+"""Tables, chart and warnings of the analysis `plan`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ class RunPair(TypedDict):
 
 
 class PilotFigures(TypedDict):
-    """The figures of `core.statistics.pilot` and of its clustering; null if undefined."""
+    """The figures of `core.statistics.pilot`, and how captions cluster by video.
+
+    A figure is null if it is undefined.
+    """
 
     formula: Formula
     pilot_difference: float

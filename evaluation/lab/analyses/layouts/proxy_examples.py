@@ -31,7 +31,7 @@ class LabelOfPair(TypedDict):
 
 
 class PairRow(LabelOfPair):
-    """A pair with the value of each proxy. own: an own caption of the video, if it has one."""
+    """A pair with the value of each proxy. own: the first of the video's own captions, or null."""
 
     caption_id: str
     caption: str
@@ -107,7 +107,7 @@ def charts(result: ProxiesResult) -> list[Chart]:
         for name, row in zip(names, pairs, strict=True)
         for proxy, value in row["values"].items()
     ]
-    # Dots of one pair are on one line, so its scale has no inner padding.
+    # The dots of one pair are on one line, so the scale of the pairs has no inner padding.
     at = {**horizontal_labels("pair", names, 1), "scale": {"padding": 0.5}}
     return [
         Chart(

@@ -112,7 +112,10 @@ def tables(result: ProxyNdcgResult) -> list[Table]:
 
 
 def _by_proxy(result: ProxyNdcgResult) -> Table:
-    """Return a table like table 3 of the paper: a column for each proxy, random orders first."""
+    """Return a table like table 3 of Wray et al. (2021).
+
+    Each proxy has a column. The random orders are listed first.
+    """
     rows: dict[tuple[str, bool, str], Row] = {}
     for of, scores in _in_all_directions(result):
         figures = scores["gains"][result["gain"]]
@@ -144,7 +147,7 @@ def _in_all_directions(result: ProxyNdcgResult) -> list[tuple[str, NdcgRow | Bot
 
 
 def _random_name(result: ProxyNdcgResult, scores: NdcgRow | BothRow) -> str:
-    """Return the name of a random order in the table by proxy.
+    """Return the name of a random order in the table of `_by_proxy`.
 
     It contains the name of the run if the lists of the run do not have all items. The random order
     then ends at the same depth, which lowers its nDCG.

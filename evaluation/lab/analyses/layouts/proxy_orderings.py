@@ -153,11 +153,11 @@ def _findings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
     tied = [row for row in rows if row["ties"]]
     if tied:
         shares = ", ".join(
-            f"{row['proxy']} for {ratio(row['ties'], row['consistent'])}" for row in tied
+            f"{ratio(row['ties'], row['consistent'])} for {row['proxy']}" for row in tied
         )
         parts.append(
             "If a proxy has equal values for both captions of a consistent pair, the pair counts "
-            f"as wrong: {shares}."
+            f"as wrong. The share of such pairs is {shares}."
         )
     return found + ([" ".join(parts)] if parts else [])
 
@@ -199,8 +199,8 @@ def _warnings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
     ]
     if guessing:
         found.append(
-            "Not clearly better than guessing, because the interval contains 50 % or is below it: "
-            f"{', '.join(guessing)}."
+            "Some proxies are not clearly better than guessing, because the interval of their "
+            f"agreement contains 50 % or is below it: {', '.join(guessing)}."
         )
     return found
 

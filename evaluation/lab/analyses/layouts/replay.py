@@ -1,4 +1,4 @@
-"""Tables and charts of the cheaper pools."""
+"""Tables and charts of the simulation of cheaper pools."""
 
 from __future__ import annotations
 

@@ -230,8 +230,8 @@ def charts(result: SignificanceResult) -> list[Chart]:
         Chart(
             "differences",
             f"Differences in {result['measure']} with their intervals",
-            "A dot for every two runs on a line that shows its interval. If the line crosses zero, "
-            "the difference can be chance.",
+            "Every two runs have a dot at their difference, on a line that shows its interval. If "
+            "the line crosses zero, the difference can be chance.",
             {
                 "data": {"values": rows},
                 "height": {"step": 26},

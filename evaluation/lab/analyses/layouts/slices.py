@@ -154,7 +154,7 @@ def charts(result: SlicesResult) -> list[Chart]:
         Chart(
             "slices",
             f"{result['measure']} by {title.lower()}",
-            "For each slice, a dot for each run on a line that shows its interval.",
+            "Each slice has a dot for each run, on a line that shows its interval.",
             dots(result["rows"], place, at, score),
         )
     ]

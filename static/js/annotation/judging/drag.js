@@ -56,7 +56,7 @@ export class Drag {
   // Move the row to the pointer, and past other rows.
   place() {
     const { row, rows } = this;
-    // The list shows other rows by now, for example because the order was confirmed by a key.
+    // Stop if the list no longer contains the row, for example because a key confirmed the order.
     if (!rows.includes(row)) this.row = null;
     if (!this.row) return;
     row.style.translate = "none";

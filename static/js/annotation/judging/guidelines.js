@@ -43,7 +43,7 @@ export class Guidelines {
     return Number(part("guideline").querySelector("[data-version]").dataset.version);
   }
 
-  // `version`: the current version of the campaign, from the server, or null.
+  // `version`: the current version of the campaign's guidelines, from the server, or null.
   async receiveVersion(version) {
     if (version === null || version <= this.version || this.isUnread || this.isFetching) return;
     this.isFetching = true;

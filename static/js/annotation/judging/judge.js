@@ -85,7 +85,7 @@ const queue = new Queue({
     sheet.prepare(items);
   },
   isUnsent: (assignment) => outbox.isUnsent(assignment),
-  // In training, the number of the server is not used, because it leaves out retired items.
+  // In training, the number of judged pairs from the server is not used: it leaves out retired items.
   onClaim: () => (isTraining ? () => {} : tally.startClaim()),
   onGuideline: (version) => guidelines.receiveVersion(version),
 });
@@ -223,7 +223,7 @@ function undo() {
 }
 
 function explainEscalated() {
-  const more = history.last ? ` ${translate("Undo again opens your last answer.")}` : "";
+  const more = history.last ? ` ${translate("Undo again to open your last answer.")}` : "";
   const text = `${escalated}${more}`;
   escalated = "";
   notices.showNote(text);

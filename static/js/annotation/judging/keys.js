@@ -11,7 +11,7 @@ export function listenToKeys({ bindings, actions, isBlocked }) {
     if (isBlocked() || event.isComposing || isChord(event)) return;
     if (belongsToField(event)) return;
     const isButton = event.target.closest("button, a, summary");
-    // The browser uses Space and Enter on a focused button or link, but only once while the key is held down.
+    // The browser presses a focused button or link with Space or Enter. A key that is held down counts once.
     if (isButton && (event.key === " " || event.key === "Enter")) {
       if (event.repeat) event.preventDefault();
       return;

@@ -67,7 +67,7 @@ export class Outbox {
     return answer;
   }
 
-  // Return a promise of the response after which an unsent answer is not sent again.
+  // Return a promise of the final response to an unsent answer: the one after which it is not sent again.
   response(answer) {
     return new Promise((resolve) => {
       this.listeners.set(answer.client_key, resolve);

@@ -1,7 +1,7 @@
 // A swipe to the left or right across the video submits an answer, like the two buttons.
 
 const MIN_DISTANCE = 80; // pixels
-// The browser does not wait for passive listeners. It would cancel a swipe if they were slow.
+// The browser does not wait for passive listeners. It waits for others, and cancels a swipe if they are slow.
 const PASSIVE = { passive: true };
 
 export function onSwipe(element, { left, right }) {

@@ -43,7 +43,7 @@ export class Timeline {
     this.onHold();
   }
 
-  // Remove the focus from the slider, so that the arrow keys answer again.
+  // Remove the focus from the slider, so that the arrow keys no longer move it but start their actions.
   release() {
     if (!this.isHeld) return;
     this.isHeld = false;

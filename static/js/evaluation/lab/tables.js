@@ -57,7 +57,8 @@ function makeFilter(table, changed) {
   return input;
 }
 
-// Shows the first rows that contain the words of the filter, and states how many are hidden.
+// Shows the first rows that contain the words of the filter, or all of them after a click on the button,
+// and states how many rows are shown.
 function makeFold(table) {
   const count = table.closest(".table-box").nextElementSibling;
   const total = count.textContent;

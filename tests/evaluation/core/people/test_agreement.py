@@ -24,7 +24,8 @@ from evaluation.core.people.agreement import (
     percent_agreement,
 )
 
-# Labels by pair: 0: 1, 1. 1: 0, 1, 0. 2: 1. 3: no labels. 4: 0, 0. 5: 0, 0. 6: 0, 1.
+# Pair 0 has the labels 1 1, pair 1 has 0 1 0, pair 2 has 1, pairs 4 and 5 have 0 0, and pair 6 has
+# 0 1. Pair 3 has no labels.
 PAIRS = [0, 1, 0, 1, 2, 4, 4, 1, 5, 6, 5, 6]
 ANNOTATORS = [0, 0, 1, 1, 2, 1, 2, 2, 0, 0, 1, 1]
 LABELS = [1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1]

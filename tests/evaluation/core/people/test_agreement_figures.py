@@ -95,7 +95,7 @@ def judged_with_thirds(rng: np.random.Generator, n: int) -> Opinions:
     return Opinions(pairs, np.repeat(0, len(pairs)), values, is_first)
 
 
-def test_first_labels_cover_the_true_alpha_and_all_labels_do_not() -> None:
+def test_only_the_interval_of_planned_labels_covers_the_true_alpha() -> None:
     share = 0.12 * 0.8 + 0.88 * 0.04
     truth = 1 - (0.12 * 0.8 * 0.2 + 0.88 * 0.04 * 0.96) / (share * (1 - share))
     rng, times = np.random.default_rng(2), 250

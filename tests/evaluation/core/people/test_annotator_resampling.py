@@ -43,7 +43,8 @@ def random_labels(seed: int, steps: int) -> tuple[Ints, Ints, Ints]:
 def plain_alpha(pairs: Ints, people: Ints, labels: Ints, times: Ints) -> float:
     """Return nominal alpha, computed label by label.
 
-    The weight of two labels of a pair is the product of the draws of their annotators.
+    times: the number of times that each annotator was drawn. The weight of two labels of a pair is
+    the product of these numbers of their annotators, divided by (labels of the pair - 1).
     """
     total, differing = 0.0, 0.0
     of_value: dict[int, float] = {}
@@ -79,7 +80,7 @@ def test_everyone_drawn_once_gives_alpha(level: Level) -> None:
 
 def test_a_resample_equals_the_plain_formula() -> None:
     pairs, people, labels = random_labels(8, 3)
-    # The numbers of annotators can have gaps.
+    # The ids of annotators can have gaps.
     found = label_pairs(pairs, people * 100, labels)
     assert found.n_annotators == 9
     times = np.random.default_rng(0).multinomial(9, np.full(9, 1 / 9), size=12)
@@ -132,7 +133,11 @@ def true_alpha() -> float:
 
 
 def coverages(*, differ: bool, times: int) -> tuple[float, float, float]:
-    """Return the coverage with pairs resampled, with annotators resampled, and the width ratio."""
+    """Return the coverage of two intervals of alpha, and the ratio of their widths.
+
+    The first interval resamples pairs, and the second one resamples annotators. The ratio is the
+    width of the second one divided by that of the first one.
+    """
     rng = np.random.default_rng(5)
     inside, width = np.zeros(2), np.zeros(2)
     for _ in range(times):
@@ -149,7 +154,7 @@ def coverages(*, differ: bool, times: int) -> tuple[float, float, float]:
     return float(inside[0] / times), float(inside[1] / times), float(width[1] / width[0])
 
 
-def test_the_interval_covers_other_annotators_if_they_differ() -> None:
+def test_only_resampling_annotators_covers_alpha_if_annotators_differ() -> None:
     by_pairs, by_annotators, wider = coverages(differ=True, times=200)
     assert by_pairs < 0.75
     assert 0.92 <= by_annotators <= 0.98

@@ -113,7 +113,8 @@ def simulated(
 
 
 def test_one_round_by_hand() -> None:
-    # A and B label item 0 with 0 0, item 1 with 1 1, and item 2 with 1 0, which starts at 1/2.
+    # A and B label item 0 with 0 0, item 1 with 1 1, and item 2 with 1 0. The posterior of item 2
+    # starts at 1/2 for both classes.
     rows = [(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1), (2, 0, 1), (2, 1, 0)]
 
     model = fit(rows, 2, smoothing=1, max_iterations=1)
@@ -124,7 +125,8 @@ def test_one_round_by_hand() -> None:
     np.testing.assert_allclose(model.priors, [1 / 2, 1 / 2], rtol=1e-15)
     np.testing.assert_allclose(model.confusion, np.array(sevenths) / 7, rtol=1e-15)
     np.testing.assert_allclose(model.accuracy, [9 / 14, 9 / 14], rtol=1e-15)
-    # 4 x 5 against 2 x 3; 3 x 2 against 5 x 4; 3 x 5 against 5 x 3.
+    # The products of class 0 and of class 1 are 4 x 5 and 2 x 3 for item 0, 3 x 2 and 5 x 4 for
+    # item 1, and 3 x 5 and 5 x 3 for item 2.
     np.testing.assert_allclose(
         model.posterior(), [[10 / 13, 3 / 13], [3 / 13, 10 / 13], [1 / 2, 1 / 2]], rtol=1e-14
     )
@@ -176,7 +178,7 @@ def test_the_example_of_the_paper() -> None:
         [0, 0.34, 0.66, 0],
         [0, 0, 0.56, 0.44],
     ]
-    # For patients 3 and 36, two and three ratings differ from the most probable class.
+    # For patients 3 and 36, three and four ratings differ from the most probable class.
     assert model.posterior()[[2, 35]].round(4).tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
     # Equal sets of opinions are one pattern.
     assert len(model.pattern_posterior) == len({"".join(sorted(r[:3])) + r[3:] for r in PATIENTS})

@@ -185,7 +185,8 @@ def test_a_constant_speed_has_an_exact_end() -> None:
 
 def test_the_share_of_hours_without_answers_stays() -> None:
     found = forecast(at_hours_ago(10, 0, 0, 10, 10, 0), now=NOON, labels_needed=30)
-    # Three of five hours have answers. The sixth hour is before the first of them.
+    # Three of the last five hours have answers. The hour before these five has none and does not
+    # count, because no answer is older.
     assert (found["per_hour"], found["hours"]) == (10, 3)
     assert found["earliest"] == found["latest"] == NOON + round(30 / 10 * 5 / 3 * HOUR)
 

@@ -61,7 +61,7 @@ def single_queries(
 
 
 def all_outcomes(ranked: Ranked, labels: Judged, free: list[int], highest: int) -> RunScores:
-    """Score a single list for each outcome of the free videos, with one query for each outcome."""
+    """Score a single list for each outcome of the videos in `free`, one query for each outcome."""
     grades = list(product(range(highest + 1), repeat=len(free)))
     known = {video: gain for (_, video), gain in as_pairs(labels).items()}
     pairs = {
@@ -167,7 +167,7 @@ def test_bounds_are_the_extremes_of_all_grades_of_all_pairs(
 def test_bounds_of_binary_measures_depend_on_the_threshold(
     case: tuple[Ranked, Judged], highest: int
 ) -> None:
-    """With rel=2 only grades of 2 or more count, which equals grades 0 and 1 with rel=1."""
+    """Bounds with rel=2 equal those with rel=1 if grades of 2 or more become 1, and others 0."""
     ranked, labels = case
     binary = parse("C@2 R@2 P@3 AP AP@2 AP(found) RR MeanR")
     folded = Judged(

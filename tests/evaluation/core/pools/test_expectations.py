@@ -116,16 +116,18 @@ def test_expect_scores_rejects_other_measures_and_bad_chances() -> None:
 
 
 def test_pool_chances_by_hand() -> None:
-    # Only a ranks the pairs (0, 1), (1, 2) and (1, 3), which are relevant, not relevant and
-    # relevant. Only b ranks (2, 4), which is relevant. Without these pairs, only the list of query
-    # 0 contains a positive, its original one. Both systems rank (2, 5), so it does not count.
+    # Only system "a" ranks the pairs (0, 1), (1, 2) and (1, 3), which are relevant, not relevant
+    # and relevant. Only system "b" ranks (2, 4), which is relevant. Without these pairs, only the
+    # lists of query 0 contain a positive, the original one. Both systems rank (2, 5), so it does
+    # not count.
     runs = {
         "a": np.array([[0, 1, 9], [2, 3, 9], [5, -1, -1]], dtype=np.int32),
         "b": np.array([[0, -1, -1], [-1, -1, -1], [4, 5, -1]], dtype=np.int32),
     }
     judged = make_judged({(0, 1): 1, (1, 2): 0, (1, 3): 2, (2, 4): 1, (2, 5): 0}, 3, 10)
     pool = gather_pool(runs, 2, judged, make_judged({(0, 0): 1}, 3, 10))
-    # Row 1 has no pair at rank 1, and uses its share over all ranks.
+    # Row 0 is for lists without another positive, and row 1 for lists with one. Row 1 has no pair
+    # at rank 1, so there it has its share over all ranks.
     assert pool_chances(pool).tolist() == [[1 / 2, 1], [1, 1]]
     # With rel = 2 no list contains a positive, so row 1 uses the share of row 0: one of four.
     assert pool_chances(pool, rel=2).tolist() == [[0, 1 / 2], [1 / 4, 1 / 4]]

@@ -121,8 +121,8 @@ def test_grow_pool_by_hand() -> None:
         (system, pooled, pools, pools) for system in "abc" for pooled, pools in ((1, 2), (2, 1))
     ]
     one, both = growth[0].bias, growth[1].bias
-    # With only b pooled, a has P@2 of 1/2, 1/2 and AP of 1/2, 1/3. With only c pooled, it has P@2
-    # of 1, 0 and AP of 1, 0.
+    # With only system "b" pooled, system "a" has P@2 of 1/2, 1/2 and AP of 1/2, 1/3. With only
+    # system "c" pooled, system "a" has P@2 of 1, 0 and AP of 1, 0.
     assert one[P].value == pytest.approx(1 / 2 - 1)
     assert one[AP].value == pytest.approx((5 / 12 + 1 / 2) / 2 - 7 / 12)
     assert both[P].value == pytest.approx(-1 / 4)

@@ -107,7 +107,8 @@ def test_look_up_gains_distinguishes_unjudged_from_not_relevant(
 ) -> None:
     monkeypatch.setattr(relevance, "_TABLE_CELLS", cells)
     judged = judged_of({(0, 3): 1, (1, 0): 0, (1, 3): 2, (2, 3): 5})
-    # The last video of a query is judged, so padding in the next row would read its gain.
+    # The last video of each query is judged. If padding (-1) were used as an index, it would return
+    # the gain of a last video instead of UNJUDGED.
     ranked = np.array([[3, 0, 1], [3, 0, -1], [-1, -1, -1]], dtype=np.int32)
     assert look_up_gains(ranked, judged).tolist() == [
         [1, UNJUDGED, UNJUDGED],

@@ -71,7 +71,7 @@ def test_rates_are_those_of_each_label() -> None:
     assert found == pytest.approx([0.9 / 0.7, 1, 0, 0], abs=1e-5)
 
 
-def test_equal_rates_of_labels_are_one_rate() -> None:
+def test_equal_rates_for_all_labels_give_the_same_estimates_as_one_rate() -> None:
     rng = np.random.default_rng(2)
     setting = Setting(captions=300, doubled=0.5)
     _, truth = draw_truth(rng, setting)

@@ -71,6 +71,6 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("count", "expected"), ENDS)
-def test_at_the_ends(count: int, expected: list[list[int]]) -> None:
+def test_shortest_middle_and_longest_captions(count: int, expected: list[list[int]]) -> None:
     parts = at_the_ends(np.array([7, 1, 3, 9, 2]), count)
     assert [part.tolist() for part in parts] == expected

@@ -240,8 +240,8 @@ def test_difference_is_paired() -> None:
 
 
 def test_clusters_are_drawn_whole() -> None:
-    # There are two videos, with three captions and with one. A resample has both videos (half of
-    # the time), or one of them twice (a quarter each).
+    # One video has three captions, and the other has one. A resample has both videos (half of the
+    # time), or one of them twice (a quarter each).
     values, clusters = np.array([[1.0, 1.0, 0.0, 1.0]]), np.array([7, 7, 3, 7])
     means = resampled_means(values, 4000, rng=rng_of(1), clusters=clusters)
     found, times = np.unique(means, return_counts=True)

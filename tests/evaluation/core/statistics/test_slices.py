@@ -156,7 +156,8 @@ def test_groups_of_tags_can_overlap() -> None:
         {tag: np.array(numbers, np.int32) for tag, numbers in tags.items()}, 6, 3, "-"
     )
     assert (tagged.names, tagged.left_out) == (("dogs", "a", "b", "-"), 2)
-    # A query whose only tag has no group still has a tag, so it is not in the last group.
+    # Query 3 also has the tag "c", for which there is no group. The last group contains only
+    # queries 2 and 5, which have no tag at all.
     assert tagged.queries.tolist() == [0, 1, 4, 1, 3, 2, 5]
     assert tagged.groups.tolist() == [0, 0, 0, 1, 2, 3, 3]
     values = np.arange(6) / 10

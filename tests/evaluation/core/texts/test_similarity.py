@@ -132,8 +132,8 @@ def test_equal_texts_each_count_among_the_nearest() -> None:
 
 def test_overlap_with_others_excludes_the_own_group() -> None:
     texts = ["a dog runs", "a dog runs", "a dog runs", "onions"]
-    # Two texts are in another group. For the first two, these are a copy and "onions". For the
-    # third, they are two copies.
+    # For each text, two texts are in the other group. For the first two texts, these are a copy and
+    # "onions". For the third text, they are two copies.
     assert overlap_with_others(texts, [0, 0, 7, 7]).mean.tolist() == [0.5, 0.5, 1, 0]
     assert overlap_with_others(texts, [0, 0, 0, 1]).mean.tolist() == [0, 0, 0, 0]
 

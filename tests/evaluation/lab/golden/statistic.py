@@ -298,7 +298,8 @@ def _design_effect(world: World, samples: list[Any]) -> tuple[float, float]:
 def slices(world: World, measure: str, by: str, bins: int) -> dict[str, Any]:
     attribute = world.words if by == "length" else positives_of(world, world.by_labels)
     ordered = sorted(attribute)
-    # Each slice but the first begins with a quantile, at a position that is rounded up.
+    # Each slice but the first begins at a quantile. If a quantile lies between two values, the
+    # higher one is used.
     places = [math.ceil((len(ordered) - 1) * part / bins) for part in range(1, bins)]
     cuts = sorted({ordered[place] for place in places} - {ordered[0]})
     numbers = [sum(value >= cut for cut in cuts) for value in attribute]

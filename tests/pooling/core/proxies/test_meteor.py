@@ -78,6 +78,7 @@ def test_rows_and_columns_are_not_symmetric(wordnet) -> None:
 
 
 def test_groups_of_captions_are_compared_by_the_match_kernel(wordnet, nltk_wordnet) -> None:
+    """`fill_meteor` describes the match kernel."""
     rows = [["take plate", "take a plate", "wash hands"], [], ["run"], ["run", "run"]]
     columns = [["take the plate", "run"], ["wash a hand"], [], ["wash a hand"]]
     expected = np.zeros((4, 4))

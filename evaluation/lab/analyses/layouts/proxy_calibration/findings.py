@@ -34,17 +34,17 @@ def findings(result: CalibrationResult) -> list[str]:
 
 
 def _best(result: CalibrationResult, row: ProxyRow) -> str:
-    name = f"{row['proxy']} at {row['threshold']:g}"
+    name = f"{row['proxy']} at the threshold {row['threshold']:g}"
     between = row["threshold_interval"]
     if between and between[0] < between[1] and not result["is_given"]:
-        name += f" (threshold {between[0]:g} to {between[1]:g})"
+        name += f" (interval {between[0]:g} to {between[1]:g})"
     value, interval = row["fitted_alpha"], row["fitted_alpha_interval"]
     of = "alpha" if result["is_given"] else "alpha on other videos"
     alpha = f"{of} is {coefficient(value)}"
     if interval:
         alpha += f" ({coefficient(interval[0])} to {coefficient(interval[1])})"
     if result["people_alpha"] is not None:
-        alpha += f", that of two people is {coefficient(result['people_alpha'])}"
+        alpha += f", and that of two people is {coefficient(result['people_alpha'])}"
     if interval is None:
         return f"The proxy with the highest agreement is {name}, without an interval: {alpha}."
     limit = min(ALPHA_MIN, result["people_alpha"] or ALPHA_MIN)
@@ -100,9 +100,9 @@ def _order(result: CalibrationResult, best: ProxyRow) -> list[str]:
     ]
     top = max(scores, key=lambda row: row["by_people"])
     text = (
-        f"By {best['proxy']}, {top['run']} would have {order['measure']} "
-        f"{with_percent(top['by_proxy'])}; people give it {with_percent(top['by_people'])}, and "
-        f"the original positives {with_percent(top['original'])}."
+        f"The {order['measure']} of the run {top['run']} is {with_percent(top['by_proxy'])} by "
+        f"{best['proxy']}, {with_percent(top['by_people'])} by people, and "
+        f"{with_percent(top['original'])} by the original positives."
     )
     if order["runs"] > 1:
         text += (
@@ -123,7 +123,7 @@ def _unjudged(result: CalibrationResult, best: ProxyRow) -> str:
     besides = "In addition to the original positives, " if result["known"] else ""
     return (
         f"{besides}{best['proxy']} calls {counted(row['pairs'], 'pair')} relevant. People settled "
-        f"{ratio(row['called'], row['pairs'])} of them, so how many of the others are relevant is "
+        f"{ratio(row['called'], row['pairs'])} of them. How many of the others are relevant is "
         "unknown."
     )
 
@@ -142,7 +142,7 @@ def warnings(result: CalibrationResult) -> list[str]:
     ]
     if useless:
         found.append(
-            "Not clearly better than guessing, because the interval of AUC contains 0.5 or is "
-            f"below it: {', '.join(useless)}."
+            "Some proxies are not clearly better than guessing, because the interval of their AUC "
+            f"contains 0.5 or is below it: {', '.join(useless)}."
         )
     return found

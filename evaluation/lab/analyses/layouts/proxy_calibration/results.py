@@ -29,8 +29,8 @@ class ProxyRow(SharesAt, RankingFigures):
     """A proxy at the threshold with the highest alpha, or at the threshold that was entered.
 
     fitted_alpha, agreement: alpha and agreement with thresholds that were chosen on other videos;
-    `agreement` is the share of the pairs with the same outcome. difference: the highest alpha of
-    this proxy minus that of the best proxy.
+    `agreement` is the share of the pairs on which the proxy and people agree. difference: the
+    highest alpha of this proxy minus that of the best proxy.
     """
 
     proxy: str
@@ -102,8 +102,8 @@ class ScoreRow(TypedDict):
 class OrderRow(TypedDict):
     """The order of the runs by a proxy.
 
-    mean, lowest, highest: the mean, the lowest and the highest difference of a run, which is its
-    score by the proxy minus its score by people.
+    mean, lowest, highest: the mean, the lowest and the highest difference of the runs. The
+    difference of a run is its score by the proxy minus its score by people.
     """
 
     proxy: str

@@ -58,7 +58,7 @@ def _proxies_table(result: CalibrationResult, percent: str) -> Table:
             Column("fitted_alpha_interval", percent, "coefficient"),
             Column("difference", "Highest alpha minus that of the best proxy", "coefficient"),
             Column("difference_interval", "Interval of the difference", "coefficient"),
-            Column("agreement", "Same outcome on other videos, %", "percent"),
+            Column("agreement", "Proxy and people agree on other videos, %", "percent"),
             Column("agreement_interval", percent, "percent"),
         ],
         result["rows"],
