@@ -112,7 +112,12 @@ def test_figures_that_need_wordnet_are_skipped_without_it(data, monkeypatch, cap
 
 
 def test_a_missing_file_is_named(tmp_path, monkeypatch, capsys) -> None:
-    assert run(monkeypatch, capsys, "--data", str(tmp_path)) == (1, "")
+    monkeypatch.setattr(
+        "sys.argv", ["tests.reference", "--only", "proxies", "--data", str(tmp_path)]
+    )
+    assert program.main() == 1
+    file = tmp_path / "proxies" / "EPIC_100_retrieval_test.csv.gz"
+    assert capsys.readouterr() == ("", f"There is no file {file}.\n")
 
 
 def test_a_figure_differs_beyond_its_rounding() -> None:

@@ -151,16 +151,16 @@ def test_bins_refuse_bad_attributes() -> None:
 
 
 def test_groups_of_tags_can_overlap() -> None:
-    tags = {"b": [3], "a": [1], "dogs": [0, 1, 4], "none": [], "c": [3]}
+    tags = {"b": [3], "a": [1], "dogs": [0, 1, 4], "none": [], "c": [3], "d": [6]}
     tagged = group_by_tags(
-        {tag: np.array(numbers, np.int32) for tag, numbers in tags.items()}, 6, 3, "-"
+        {tag: np.array(numbers, np.int32) for tag, numbers in tags.items()}, 7, 3, "-"
     )
-    assert (tagged.names, tagged.left_out) == (("dogs", "a", "b", "-"), 2)
-    # Query 3 also has the tag "c", for which there is no group. The last group contains only
-    # queries 2 and 5, which have no tag at all.
+    assert (tagged.names, tagged.left_out) == (("dogs", "a", "b", "-"), 3)
+    # There is no group for the tags "c" and "d". The last group contains only queries 2 and 5,
+    # which have no tag at all. Query 6, whose only tag is "d", is in no group.
     assert tagged.queries.tolist() == [0, 1, 4, 1, 3, 2, 5]
     assert tagged.groups.tolist() == [0, 0, 0, 1, 2, 3, 3]
-    values = np.arange(6) / 10
+    values = np.arange(7) / 10
     slices = slice_means(values[tagged.queries], tagged.groups, tagged.names, 100, rng=rng_of(0))
     assert [(part.n, part.mean) for part in slices] == [
         (3, Estimate(pytest.approx(0.5 / 3))),
