@@ -31,6 +31,7 @@ ROOM_TEXTS = (
     _("Place {place} of {total}: {caption}"),
     _("Play"),
     _("Sent to a lead. This cannot be undone here."),
+    _("The images of this video cannot be shown."),
     _("The page found no problem."),
     _(
         "The video cannot be loaded because the server cannot be reached. It will load when the "
@@ -39,7 +40,6 @@ ROOM_TEXTS = (
     _("The video does not load."),
     _("This pair has no video."),
     _("This video cannot be played."),
-    _("This video has no picture."),
     _("This video no longer exists."),
     _("Undo again to open your last answer."),
     _("Video reported. This cannot be undone here."),

@@ -154,7 +154,7 @@ POSTGRESQL_OPTIONS: dict[str, Any] = {
     "options": "-c statement_timeout=15s -c lock_timeout=5s "
     "-c idle_in_transaction_session_timeout=30s -c cursor_tuple_fraction=1",
 }
-# Set behind PgBouncer, which shares connections between transactions.
+# Whether Hearth connects through PgBouncer, which shares connections between transactions.
 DATABASE_POOLED = env.bool("DATABASE_POOLED", False)
 
 

@@ -1,6 +1,6 @@
-"""What this app stores about runs, campaigns and benchmarks, for their deletion.
+"""The rows of this app that matter when a run, a campaign or a benchmark is deleted.
 
-A `Part` is deleted with the object. An `Obstacle` prevents the deletion.
+The rows of a `Part` are deleted with the object. An `Obstacle` prevents the deletion.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class Draft(LabelSummary):
         ordering = ["benchmark", "-pk"]
 
     def __str__(self) -> str:
-        return f"{self.title} of {self.benchmark_id}"
+        return f"{self.title} of {self.benchmark}"
 
     @property
     def reference(self) -> str:
@@ -215,7 +215,7 @@ class AgreementReport(models.Model):
         ordering = ["-pk"]
 
     def __str__(self) -> str:
-        return f"agreement of {self.benchmark_id} at {self.created_at:%Y-%m-%d %H:%M}"
+        return f"agreement in {self.benchmark} at {self.created_at:%Y-%m-%d %H:%M}"
 
 
 class CampaignReport(models.Model):
@@ -271,7 +271,7 @@ class Evaluation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"evaluation of run {self.run_id}"
+        return f"evaluation of {self.run}"
 
 
 class AnalysisResult(models.Model):

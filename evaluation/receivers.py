@@ -1,4 +1,4 @@
-"""Reactions to signals of the apps below.
+"""Reactions to signals of the app `pooling`.
 
 Every process loads this module. The functions import services when they need them, because loading
 all services takes a quarter of the time that a command needs to start.

@@ -370,7 +370,7 @@ class Proxy(models.Model):
     file = models.FileField(storage=proxy_storage)
     source = models.CharField(max_length=255, blank=True, help_text="the name of an imported file")
     captions_sha256 = models.CharField(
-        max_length=64, help_text="hash of the benchmark's captions when it was made"
+        max_length=64, help_text="hash of the benchmark's captions when the proxy was stored"
     )
     distribution = models.JSONField(
         default=dict, help_text="see `core.proxies.distribution`; empty in rows of older versions"
@@ -420,7 +420,9 @@ class Pool(models.Model):
     seed = models.BigIntegerField(default=0)
     originals = models.CharField(max_length=10, choices=Originals, default=Originals.RANKED)
     similar = models.PositiveIntegerField(
-        null=True, help_text="similar texts whose original positives were candidates; empty: none"
+        null=True,
+        help_text="number of similar texts per caption; their original positives were candidates "
+        "for the caption; empty: none",
     )
     similar_from = models.FloatField(default=SIMILARITY, help_text="lowest similarity of two texts")
     proxy = models.ForeignKey(

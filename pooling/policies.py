@@ -251,7 +251,7 @@ def check_can_change_run(by: Person, run: Run) -> None:
 
 
 def can_change_benchmark(user: Person, benchmark: Benchmark) -> bool:
-    """Return whether the person may do what leads may. If not, pages do not offer these actions."""
+    """Return whether the person may perform the actions of leads. Pages offer them only then."""
     return is_lead(user, benchmark.key) and not benchmark.is_archived
 
 

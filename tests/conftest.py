@@ -80,7 +80,7 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """Make the pytest-xdist processes read the settings after this file, like the first one."""
+    """Make pytest-xdist processes read the settings after this file, as the first process does."""
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
     compile_tests_once(config.args)
 

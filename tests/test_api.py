@@ -374,7 +374,7 @@ def titles_by_page(client: APIClient, address: str, name: str) -> list[list[str]
 
 
 @pytest.mark.both
-def test_cursors_lead_through_jobs_of_the_same_time(db: None) -> None:
+def test_cursors_work_for_jobs_created_at_the_same_time(db: None) -> None:
     at, later = timezone.now(), timezone.now() + timedelta(seconds=1)
     ids = [uuid.UUID(int=n << 64) for n in (3, 1, 2**63, 4, 2)]
     Job.objects.bulk_create(
@@ -511,7 +511,7 @@ def test_an_invalid_pool_is_refused(benchmark: Benchmark, values: dict[str, Any]
         ({"depth": 1}, 403),
     ],
 )
-def test_researchers_pool_one_run(
+def test_researchers_may_pool_only_one_run(
     benchmark: Benchmark, values: dict[str, Any], status: int, tmp_path: Path
 ) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v0"]}, system="B")

@@ -85,7 +85,7 @@ def german(client: Client, address: str, status: int = 200, **form: str) -> str:
 def english_left_in(page: str) -> list[str]:
     """Return the English texts that the page still shows, outside the texts of its scripts.
 
-    Short texts, plurals, and texts with placeholders or elements are not looked for.
+    Short texts, plurals, and texts with placeholders or HTML elements are not looked for.
     """
     page = re.sub(r'<script id="room-texts".*?</script>', "", page, flags=re.S)
     shown = re.sub(r"\s+", " ", page)
@@ -122,7 +122,9 @@ def test_every_marked_text_is_translated(messages: dict[Key, tuple[str, ...]]) -
     assert [key for key, forms in messages.items() if not all(forms)] == []
 
 
-def test_translations_keep_placeholders_and_elements(messages: dict[Key, tuple[str, ...]]) -> None:
+def test_translations_keep_placeholders_and_html_elements(
+    messages: dict[Key, tuple[str, ...]],
+) -> None:
     for (_, english), forms in messages.items():
         for form in forms:
             assert sorted(PLACEHOLDER.findall(form)) == sorted(PLACEHOLDER.findall(english[0]))

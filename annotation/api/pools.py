@@ -32,7 +32,7 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
         help_text="The number of pairs to judge if captions with equal texts share judgments."
     )
     new_tasks = serializers.IntegerField(
-        help_text="The number of these pairs to judge that no earlier pool contains."
+        help_text="The number of the `tasks` that no earlier pool contains."
     )
     labels = serializers.IntegerField(
         help_text="The number of labels that the new tasks need under the policy of the newest "
@@ -45,13 +45,17 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
         help_text="The number of answers from which `seconds` is computed."
     )
     is_of_benchmark = serializers.BooleanField(
-        help_text="True for answers of this benchmark, false for answers of the whole site."
+        help_text="Whether `seconds` is computed from answers of this benchmark (true) or of all "
+        "benchmarks (false)."
     )
     hours = serializers.FloatField(
-        allow_null=True, help_text="The hours that these labels need; null if no time is known."
+        allow_null=True, help_text="The hours that all `labels` need; null if no time is known."
     )
     cost = serializers.FloatField(allow_null=True, help_text="The product of `hours` and `rate`.")
-    sha256 = serializers.CharField(help_text="The value of `expected` that builds this pool.")
+    sha256 = serializers.CharField(
+        help_text="A value to send as `expected` when the pool is built, so that the job fails if "
+        "the new pairs have changed."
+    )
 
 
 class PoolPlanRequestSerializer(PoolRequestSerializer):

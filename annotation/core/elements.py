@@ -1,4 +1,4 @@
-"""The elements of a caption that annotators look for in the video. One key marks each element."""
+"""The elements of a caption that annotators look for in the video. Each element has its own key."""
 
 from __future__ import annotations
 

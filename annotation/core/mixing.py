@@ -15,9 +15,10 @@ Place = tuple[int, int]
 """Where a gold item is placed.
 
 The first number is the index of the pair before which the item comes, or the number of pairs if it
-comes last. The second number orders gold items before the same pair: items with the caption of the
-previous pair come first (`NEXT_TO_PREVIOUS`), then items with another caption (`BETWEEN`), and then
-items with the caption of the following pair (`NEXT_TO_FOLLOWING`)."""
+comes last. If several gold items come before the same pair, the second number determines their
+order: items with the caption of the previous pair come first (`NEXT_TO_PREVIOUS`), then items with
+another caption (`BETWEEN`), and then items with the caption of the following pair
+(`NEXT_TO_FOLLOWING`)."""
 
 
 def places_for_gold(

@@ -41,7 +41,10 @@ class GoldItemForm(forms.Form):
 class GoldOrderForm(forms.Form):
     """A video and five captions, with the step of each caption."""
 
-    video = forms.CharField(label="Video", help_text="The key of the video.")
+    video = forms.CharField(
+        label="Video",
+        help_text="The key of the video. Captions are also entered by their keys.",
+    )
     explanation = forms.CharField(
         label="Explanation",
         required=False,

@@ -39,7 +39,7 @@ class OrderingForm(forms.Form):
                 Levels.CAPTIONS,
                 "All captions, as in Wray et al. (2021): some of the five can have equal values",
             ),
-            (Levels.VALUES, "The different values: the five captions have five different values"),
+            (Levels.VALUES, "The distinct values: the five captions have five different values"),
         ],
         initial=Levels.CAPTIONS,
         widget=forms.RadioSelect,

@@ -171,8 +171,8 @@ class StudyPolicyForm(PolicyForm):
     gold_percent = percent_field(
         "Control orders among assigned videos (%)",
         0,
-        "Videos whose captions have a known order measure the accuracy of each annotator, who "
-        "cannot recognise them. Add control orders first. 0: none.",
+        "Control orders are videos with captions whose correct order is known. They measure the "
+        "accuracy of each annotator, who cannot recognise them. Add control orders first. 0: none.",
         max_value=GOLD_PERCENT_MAX,
     )
     bar_last = number_field(

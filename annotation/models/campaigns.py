@@ -24,7 +24,10 @@ from pooling.models import Benchmark, Pool, Proxy
 
 
 class Guideline(models.Model):
-    """A version of the text that explains how to judge. Each judgment stores its version."""
+    """A version of the text that explains how to judge.
+
+    A judgment stores the version under which it was made.
+    """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="guidelines")
     version = models.PositiveIntegerField()
@@ -117,7 +120,8 @@ class Campaign(models.Model):
         max_length=8,
         blank=True,
         choices=[(level.value, level.value) for level in Levels],
-        help_text="ordering study: the values that were divided into quartiles",
+        help_text="ordering study: whether all captions or the distinct values were divided into "
+        "quartiles",
     )
     # Annotators
     joining = models.CharField(max_length=9, choices=Joining, default=Joining.ALL)
@@ -160,7 +164,7 @@ class Campaign(models.Model):
         null=True,
         editable=False,
         related_name="+",
-        help_text="empty: opened by a command or by an older version",
+        help_text="empty: opened by a command or an older version of Hearth",
     )
     closed_at = models.DateTimeField(null=True, blank=True)
 

@@ -32,7 +32,9 @@ class Judgment(models.Model):
     seconds = models.FloatField(null=True, help_text="time from showing the pair to the answer")
     # What the browser recorded about viewing the video, and the elements of the caption that the
     # annotator marked as missing. See `annotation.serializers.JudgmentSerializer`.
-    viewing = models.JSONField(null=True)
+    viewing = models.JSONField(
+        null=True, help_text="how the video was watched, as recorded by the browser"
+    )
     missing = models.JSONField(null=True)
     client_key = models.UUIDField(null=True, help_text="created by the browser, once per answer")
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, db_index=False)

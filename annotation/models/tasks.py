@@ -233,8 +233,8 @@ class JudgmentTask(models.Model):
                 name="task_gold",
             ),
             # All columns that `annotation.selectors.progress.task_groups` groups by, and then the
-            # one that it adds up. Many tasks have equal values. PostgreSQL compares the numbers
-            # faster if no text is before them.
+            # one that it adds up. The numbers are before the text `state`: many tasks have equal
+            # values, and PostgreSQL compares numbers faster if no text is before them.
             models.Index(
                 fields=[
                     "campaign",
@@ -290,6 +290,8 @@ class OrderingCaption(models.Model):
     value = models.FloatField()
 
     class Meta:
+        verbose_name = "caption of an ordering study"
+        verbose_name_plural = "captions of ordering studies"
         ordering = ["task", "place"]
         constraints = [
             models.UniqueConstraint(fields=["task", "place"], name="ordering_caption_place"),

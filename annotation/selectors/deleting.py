@@ -79,7 +79,9 @@ def rows_of_campaign(campaign: Campaign) -> Iterator[Part | Obstacle]:
         yield _obstacle(campaign, reason)
     yield from _obstacles_at_desk(campaign, task__campaign=campaign)
     if Withdrawal.objects.filter(**of_one).exists():
-        yield _obstacle(campaign, "Answers in this campaign were withdrawn, and the log must stay.")
+        yield _obstacle(
+            campaign, "Answers in this campaign were withdrawn. The log of withdrawals must stay."
+        )
     yield from _rows(Campaign.objects.filter(pk=campaign.pk))
 
 
@@ -109,7 +111,9 @@ def campaigns_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     for campaign in campaigns:
         yield from _obstacles_at_desk(campaign, task__campaign=campaign)
     if Withdrawal.objects.filter(campaign__benchmark=benchmark).exists():
-        yield Obstacle("Answers in this benchmark were withdrawn, and the log must stay.")
+        yield Obstacle(
+            "Answers in this benchmark were withdrawn. The log of withdrawals must stay."
+        )
     yield from _rows(campaigns)
     of_one = {"benchmark": benchmark}
     captions = GoldCaption.objects.filter(item__benchmark=benchmark)

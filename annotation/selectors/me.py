@@ -44,7 +44,7 @@ OPEN_PAIRS = "open-pairs-{}"
 OPEN_PAIRS_FOR_SECONDS = 60
 
 
-# Answers that count as pairs judged on the home page and on My work: answers in judging campaigns,
+# Answers that the home page and My work count as judged pairs: answers in judging campaigns,
 # including control pairs, that are neither corrected nor withdrawn. Training is counted separately.
 IS_VALID = ~Q(state__in=[JudgmentState.SUPERSEDED, JudgmentState.WITHDRAWN])
 IS_PAIR_JUDGED = IS_VALID & Q(task__campaign__kind=CampaignKind.JUDGING)

@@ -50,7 +50,7 @@ def write_guideline(
     after: int | None = None,
     by: Actor,
 ) -> Guideline:
-    """Store a new version of the guidelines, which all campaigns that are not closed use.
+    """Store a new version of the guidelines for all campaigns that are not closed.
 
     `after` is the version that the writer started from, 0 for the default text. Raises `Conflict`
     if there is a newer version, and `InvalidInput` for a text or picture that cannot be used.

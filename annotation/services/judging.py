@@ -30,7 +30,12 @@ from annotation.models import (
     JudgmentTask,
 )
 from annotation.selectors.guidelines import find_past_guideline
-from annotation.services.members import count_answer, is_paused, pause_inaccurate_annotator
+from annotation.services.members import (
+    count_answer,
+    is_paused,
+    pause_inaccurate_annotator,
+    uncount_answer,
+)
 from annotation.services.slots import (
     TaskSlots,
     locked_tasks,
@@ -147,11 +152,12 @@ def escalate_task(
 ) -> Escalation:
     """Escalate a pair instead of judging it. It leaves the queue until a lead returns it.
 
-    The annotator's lease ends and their own label is superseded. Labels of other annotators stay. A
-    repeated escalation is stored once. A pair that others have settled stays settled. A gold item
-    stays in the queue of others unless its video cannot play. In a closed campaign, only the lease
-    ends. Raises `NotFound` if the task is not assigned to the annotator, `NotPermitted` if they are
-    no longer an annotator of the benchmark, and `Conflict` if they have answered it in training.
+    The annotator's lease ends. Their own answer is superseded and no longer counted as work. Labels
+    of other annotators stay. A repeated escalation is stored once. A pair that others have settled
+    stays settled. A gold item stays in the queue of others unless its video cannot play. In a
+    closed campaign, only the lease ends. Raises `NotFound` if the task is not assigned to the
+    annotator, `NotPermitted` if they are no longer an annotator of the benchmark, and `Conflict` if
+    they have answered it in training.
     """
     task, slots, assignment = _locked_task_of(assignment_id, annotator)
     if _has_left(annotator, task.campaign):
@@ -174,6 +180,7 @@ def escalate_task(
         )
     if own is not None:
         Judgment.objects.filter(pk=own.pk).update(state=JudgmentState.SUPERSEDED, slot=None)
+        uncount_answer(task.campaign, annotator, is_gold=task.gold_id is not None)
     if task.gold_id is not None and kind == EscalationKind.UNSURE:
         return escalation
     changes: dict[str, Any] = {"labels_live": len(slots.live)}

@@ -59,7 +59,7 @@ def annotator_for(user: User) -> Annotator:
 
 
 def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
-    """Return the annotator's membership. If all annotators may join, a missing one is created.
+    """Return the annotator's membership. Create it if it is missing and all annotators may join.
 
     Raises `NotPermitted` if only a lead can add members and has not added this annotator.
     """
@@ -216,6 +216,15 @@ def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> 
     """Count a new answer of the annotator. Corrections are not counted."""
     counter = _count_gold if is_gold else _count_pair
     counter.update(campaign=campaign.pk, annotator=annotator.pk)
+
+
+def uncount_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> None:
+    """Subtract an answer that its annotator has escalated."""
+    column = "gold_judged" if is_gold else "judged"
+    counted = Membership.objects.filter(
+        campaign=campaign, annotator=annotator, **{f"{column}__gt": 0}
+    )
+    counted.update(**{column: F(column) - 1})
 
 
 def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:

@@ -66,7 +66,7 @@ def add_named_members(*, campaign: Campaign, names: Sequence[str], by: Actor) ->
 def _people_by_name(campaign: Campaign) -> dict[str, User]:
     """Return the active annotators of the benchmark by their names, in lower case.
 
-    Each has up to three names (see `add_named_members`). Names that several people have are left
+    Each has up to three names (see `add_named_members`). Names that several people share are left
     out.
     """
     annotators = people_with(Role.ANNOTATOR, Scopes(keys=frozenset({campaign.benchmark.key})))

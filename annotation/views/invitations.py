@@ -22,7 +22,7 @@ from config.shared.errors import Conflict
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 
 INVITATIONS_PER_PAGE = 50
-# The entry of the session that identifies the form that created the last links.
+# The name of a value in the session. The value identifies the form that created the last links.
 INVITED_BY = "invited-by"
 
 

@@ -67,7 +67,7 @@ class EndedSessionAuthentication(SessionAuthentication):
 
 
 class EndedSessionScheme(SessionScheme):
-    """Describe this authentication in the OpenAPI schema: the session cookie, with its own name."""
+    """Add this authentication to the OpenAPI schema, as a scheme with the session cookie."""
 
     target_class = "config.accounts.authentication.EndedSessionAuthentication"
     name = "endedCookieAuth"

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 UNAVAILABLE = (RedisError, DatabaseError, OSError)
 # After an error, requests do not try the shared cache for this time.
 UNAVAILABLE_SECONDS = 30.0
-# Then one request tries it again. For this time, other requests do not try it.
+# Then one request tries it again. The others do not try it during these seconds.
 TRIAL_SECONDS = 5.0
 # The share of writes after which expired entries are deleted.
 CLEANING_SHARE = 0.01

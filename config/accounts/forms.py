@@ -91,8 +91,8 @@ class JoinForm(ConsentForm):
         label=_("E-mail address"),
         required=False,
         help_text=_(
-            "You can also sign in with it. If this site sends e-mail, you can choose a new "
-            "password with it."
+            "You can also sign in with this address. If this site sends e-mail, you can reset a "
+            "forgotten password by e-mail."
         ),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )

@@ -7,7 +7,7 @@ from config.shared.openapi import SummarySchema
 
 
 class RightSchema(SummarySchema):
-    """State in each description which right a token needs."""
+    """Add to each description the right that a token needs."""
 
     def get_description(self) -> str:  # type: ignore[override]
         right = right_needed(self.view, self.method)

@@ -125,8 +125,9 @@ def user_of_ended_session(session: SessionBase) -> User | None:
     """Return the owner of a session that ended because its owner was deactivated.
 
     Return None if the session ended for another reason, if the owner is active again, or if the
-    password has changed since. Each time all sessions of a person end, `session_generation` rises
-    by 1. A session that the deactivation ended therefore belongs to the previous generation.
+    password has changed since. When the site ends all sessions of a person, it raises
+    `session_generation` by 1. A session that the deactivation ended therefore belongs to the
+    previous generation.
     """
     try:
         pk = User._meta.pk.to_python(session[SESSION_KEY])

@@ -64,7 +64,7 @@ class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):
                 description="User name of the person who acted or whose account changed.",
             ),
             OpenApiParameter("act", str, description="The act, such as `role_granted`."),
-            OpenApiParameter("object", str, description="Type and number, such as `campaign 3`."),
+            OpenApiParameter("object", str, description="Type and id, such as `campaign 3`."),
             OpenApiParameter("since", str, description="The first day, such as `2026-11-01`."),
             OpenApiParameter("until", str, description="The last day."),
         ]

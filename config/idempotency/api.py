@@ -31,7 +31,7 @@ RETRY_AFTER_SECONDS = 2
 
 
 class _Answered(APIException):
-    """Raised for a request that repeats an earlier one. `earlier` has the response to that one."""
+    """Raised for a request that repeats an earlier one. `earlier` contains the response."""
 
     def __init__(self, earlier: KeyedRequest) -> None:
         self.earlier = earlier

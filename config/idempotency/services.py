@@ -29,7 +29,9 @@ class StillRunning(Conflict):
 
 
 def claim_key(*, user_id: int, key: str, sha256: str) -> KeyedRequest:
-    """Return the row of the key: a new one without a status, or one with an earlier response.
+    """Return the row of the key. If its status is None, the caller must do the request.
+
+    Otherwise the row contains the response to an earlier request with the same content.
 
     Raises `InvalidInput` if the key is not valid, `KeyReused` if the key belongs to a request with
     other content, and `StillRunning` if the same request is being done.

@@ -60,9 +60,9 @@ class JobSerializer(serializers.ModelSerializer[Job]):
                 "help_text": "Why the job failed, or why it will start again; otherwise empty."
             },
             "problems": {
-                "help_text": "If the files have several errors: the first hundred. Each has `file` "
-                "(empty if there is only one file), `line` (null in formats without lines) and "
-                "`reason`."
+                "help_text": "The first hundred errors of the files, if there are several. Each "
+                "has `file` (empty if there is only one file), `line` (null in formats without "
+                "lines) and `reason`."
             },
         }
 

@@ -228,8 +228,8 @@ def check_jobs() -> Finding:
     return Finding(
         "jobs",
         False,
-        f"{text}. Running jobs without a worker for more than {age_in_words(SWEPT_AFTER)}: "
-        f"{queue.overdue:,}.",
+        f"{text}. Jobs that count as running but lost their worker more than "
+        f"{age_in_words(SWEPT_AFTER)} ago: {queue.overdue:,}.",
         "Start a worker. It runs such jobs again.",
     )
 

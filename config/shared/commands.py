@@ -71,7 +71,7 @@ class HearthCommand(BaseCommand):
 
 
 def _all_problems(error: HearthError) -> str:
-    """Return the text of an error, and one line for each other error of a file."""
+    """Return the text of an error, and a line for each further problem of the file."""
     if not isinstance(error, InvalidInput):
         return str(error)
     others = [

@@ -132,8 +132,9 @@ def plan_deletion(instance: models.Model) -> Plan:
 def deletion(instance: models.Model, *, lock: models.Model) -> Iterator[Plan]:
     """Begin the transaction of a deletion, and yield the plan, which the caller carries out in it.
 
-    lock: the row that imports and the building of pools lock first. Raises `Conflict` if other data
-    prevents the deletion, even if another transaction has just stored that data.
+    lock: the row to lock first. Imports and the building of pools also lock it first. Raises
+    `Conflict` if other data prevents the deletion, even if another transaction has just stored that
+    data.
     """
     try:
         with long_transaction():

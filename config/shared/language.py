@@ -56,8 +56,8 @@ def translated_for_annotators(view: AnyView) -> AnyView:
 class LanguageMiddleware:
     """Activate the person's language for translated views, and English for all others.
 
-    The page My work stores the person's choice in a cookie. Without the cookie, the language of the
-    browser applies.
+    The person's choice on the page My work is stored in a cookie. Without the cookie, the language
+    of the browser applies.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -83,7 +83,7 @@ def number(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number for the scale of a chart: whole, or with two significant digits below 10."""
+    """Return a number for a chart: whole, or with two significant digits below 10."""
     return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
 
 

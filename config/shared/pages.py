@@ -51,7 +51,10 @@ def only_for(may_see: Callable[[Any], bool]) -> Callable[[View], View]:
 
 
 def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
-    """Redirect to the sign-in page and back. A request by htmx redirects the whole page."""
+    """Redirect to the sign-in page and back.
+
+    If htmx loads only a part of a page, the whole page is redirected.
+    """
     if getattr(request, "htmx", False):
         page = request.htmx.current_url_abs_path or "/"  # type: ignore[attr-defined]
         return HttpResponseClientRedirect(redirect_to_login(page).url)

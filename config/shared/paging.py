@@ -1,4 +1,4 @@
-"""Pages of the API's lists, whose size is limited."""
+"""Pages of limited size, in which the API returns its lists."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from django.db.models.sql import UpdateQuery
 
 
 class Given(Expression):
-    """A value that each run passes by name: an integer or a string, or None in an UPDATE."""
+    """A value that each call passes by name: an integer or a string, or None in an UPDATE."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

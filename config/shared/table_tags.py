@@ -17,7 +17,8 @@ from config.shared.tables import Column, Head
 
 register = template.Library()
 
-# On a phone, more than this number of columns of text would leave no space for the first number.
+# On a phone, more than this number of columns of text would leave no space for the first column of
+# numbers.
 TEXTS_ON_PHONE = 2
 
 

@@ -1,7 +1,7 @@
 """Migrations of tables that have triggers, or that triggers read.
 
-To alter a table, Django copies it on SQLite. The copy has no triggers, and SQLite refuses to rename
-it while a trigger of another table refers to its name.
+To alter a table, Django copies it on SQLite. The copy has no triggers, and SQLite refuses to give
+it the name of the table while a trigger of another table refers to this name.
 """
 
 from __future__ import annotations

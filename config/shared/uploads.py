@@ -35,7 +35,7 @@ def store_upload(file: UploadedFile[Any]) -> str:
 
 @contextmanager
 def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
-    """Store an uploaded file for the job that the block queues.
+    """Store an uploaded file for the job that is queued inside the `with` block.
 
     Yields the job parameters `upload` and `source`. If the job is refused, the file is deleted.
     After a database error the job may exist, so the file stays.
@@ -50,7 +50,7 @@ def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def stored_uploads(files: Mapping[str, UploadedFile[Any]]) -> Iterator[dict[str, Any]]:
-    """Store several uploaded files for the job that the block queues.
+    """Store several uploaded files for the job that is queued inside the `with` block.
 
     Yields the job parameter `files`, which maps the name of each field to the `upload` and
     `source` of its file.

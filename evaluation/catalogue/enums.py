@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Positives(models.TextChoices):
-    """How many original positives a caption has, or in how many original positives a video is."""
+    """The number of original positives that contain a caption or a video."""
 
     NONE = "none", "None"
     ONE = "one", "One"

@@ -23,7 +23,7 @@ _QUICK, _SLOW = 2.3, 3.9  # lowest and highest median of seconds per pair
 _SPREAD = 0.45  # standard deviation of the logarithm of the seconds
 _SHORTEST, _LONGEST = 0.8, 60.0
 _MOST_WRONG = 0.4
-_ORDER_ERROR = 1.0  # standard deviation of the error of a share, divided by sqrt(error rate)
+_ORDER_ERROR = 1.0  # standard deviation of the errors in `order`, divided by sqrt(error rate)
 _PLAIN_MISS = 0.08  # hardness factor if more than one demand of the caption is unmet
 
 

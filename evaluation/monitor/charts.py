@@ -78,8 +78,8 @@ def column_chart(
     """Return a chart of stacked columns, or None if no series has a value.
 
     starts: when each period begins, in seconds since 1970. width: the length of a period in
-    seconds. top: the value at the full height of the chart; None for a round number that is not
-    below the highest column.
+    seconds. top: the value at the full height of the chart. If it is None, the chart uses a round
+    number that is not below the highest column.
     """
     if all(value is None for part in series for value in part.values):
         return None

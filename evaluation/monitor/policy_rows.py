@@ -24,7 +24,7 @@ NAMES = {
     "checklist": "checklist",
     "contact_sheet": "contact sheets",
 }
-QUARTILES = {Levels.CAPTIONS: "the captions", Levels.VALUES: "the different values"}
+QUARTILES = {Levels.CAPTIONS: "the captions", Levels.VALUES: "the distinct values"}
 CHOICES: dict[str, dict[str, str]] = {
     "state": dict(CampaignState.choices),
     "joining": dict(Joining.choices),

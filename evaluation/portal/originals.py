@@ -77,7 +77,7 @@ def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Original
     """Return the stored result for the newest labels, or else for earlier ones.
 
     newest: the newest labels. If it is None, there are no labels, and the result is None. Nothing
-    is computed here. The jobs that publish and draft labels compute the result.
+    is computed here. The jobs that publish labels or create a draft compute the result.
     """
     if newest is None:
         return None

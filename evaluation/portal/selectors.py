@@ -77,7 +77,7 @@ def unscored_runs(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) 
 def recent_runs(
     benchmarks: Iterable[Benchmark], newest: dict[int, LabelSet], limit: int, *, by: Any
 ) -> list[RunScore]:
-    """Return at most `limit` runs: those of the person `by`, then others, each newest first."""
+    """Return at most `limit` runs, newest first. The runs of the person `by` precede all others."""
     listed = Run.objects.listed().filter(benchmark__in=benchmarks)
     runs = listed.select_related("benchmark", "created_by")
     is_other = Case(When(created_by=by, then=0), default=1)

@@ -43,7 +43,7 @@ from pooling.selectors.arrays import query_keys, query_texts, video_keys
 from pooling.selectors.uploaders import uploaders_of
 
 UPLOADS_PER_PAGE = 25
-# People who wait come first. Confirming or removing them makes room for the next ones.
+# People who wait for confirmation come first. Confirming or removing them makes room for others.
 UPLOADERS_MAX = 100
 MARKDOWN = "text/markdown; charset=utf-8"
 PublicPageView = Callable[..., HttpResponseBase]

@@ -52,8 +52,8 @@ class PublishForm(forms.Form):
             del self.fields["allow_pending"]
         else:
             self.fields["allow_pending"].label = (
-                f"Publish {counted(counts.unsettled, 'unsettled pair')} without a label in the set "
-                f"({counts.pending:,} pending, {counts.conflicted:,} in conflict)"
+                f"Publish although {counted(counts.unsettled, 'unsettled pair')} will have no "
+                f"label in the set ({counts.pending:,} pending, {counts.conflicted:,} in conflict)"
             )
         self._name_versions(proposal)
 

@@ -36,7 +36,7 @@ from pooling.policies import POOLED_DEPTH
 from pooling.selectors.runs import find_runs, private_runs, ranked_matrix
 
 JUDGED_DEPTHS = (1, 5, 10)
-# Measures whose bounds take no longer than the scores.
+# Measures whose bounds take no longer to compute than their scores.
 BOUNDED = tuple(Measure("C", depth) for depth in JUDGED_DEPTHS)
 
 Scores = dict[str, float | None]

@@ -86,9 +86,9 @@ class ProxySerializer(serializers.ModelSerializer[Proxy]):
 class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
     method = serializers.ChoiceField(
         choices=[method.value for method in Method],
-        help_text="`BoW`: the share of common words. `PoS`: the share of common verbs and nouns. "
-        "`SYN`: the share of common senses of verbs and nouns. `METEOR`: words, stems and synonyms "
-        "in the same order.",
+        help_text="`BoW`: the overlap of the words. `PoS`: the overlap of the verbs and of the "
+        "nouns. `SYN`: the overlap of their senses. `METEOR`: equal words, stems and synonyms, and "
+        "their order.",
     )
     name = serializers.CharField(
         max_length=100,
@@ -114,8 +114,8 @@ class ProxyRequestSerializer(serializers.Serializer[dict[str, Any]]):
         min_value=1,
         max_value=100,
         default=PERCENT,
-        help_text="For BoW, PoS and SYN: the minimum share of a video's captions that contain a "
-        "word, in %.",
+        help_text="For BoW, PoS and SYN: use the words that at least this share of a video's "
+        "captions contain, in %.",
     )
     commands = serializers.BooleanField(
         default=False, help_text="For PoS and SYN: captions are commands, such as `wash hands`."

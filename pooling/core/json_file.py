@@ -226,10 +226,11 @@ class JsonReader:
     def _entry_lists(self, rows: Iterable[_Entry]) -> Iterator[_List]:
         """Yield the list of each entry with the captions that have its text.
 
-        If several entries have the same text, each gets a different caption: the first free one
-        that has a gold video of the entry, if gold videos are known. Reading stops as
-        soon as there are more entries than captions. One of the entries then has no free caption,
-        so the file is refused.
+        If several entries have the same text, each gets the first free caption with this text. If
+        the entry has gold videos and the original positives of the captions are known, one of the
+        gold videos must be an original positive of its caption. Reading stops as soon as there are
+        more entries than captions. One of the entries then has no free caption, so the file is
+        refused.
         """
         entries = list(islice(rows, len(self._queries) + 1))
         times = Counter(entry.text for entry in entries)

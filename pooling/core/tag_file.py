@@ -78,7 +78,7 @@ class _Tags:
 
     def __init__(self, table: CsvTable) -> None:
         self.table = table
-        # For each tag, the line of each tagged number.
+        # The tags, each with its tagged numbers and their lines.
         self.lines: dict[str, dict[int, int]] = {}
 
     def add(self, line: int, tag: str, key: str, noun: str, numbers: Mapping[str, int]) -> None:

@@ -95,7 +95,7 @@ class PoolForm(forms.Form):
         min_value=0,
         max_value=1_000_000,
         required=False,
-        help_text="For the preview only, in any currency.",
+        help_text="Only the preview uses it. It can be in any currency.",
     )
     expected = forms.RegexField(
         r"\A[0-9a-f]{64}\Z", required=False, widget=forms.HiddenInput, label="Preview"

@@ -32,10 +32,10 @@ NEEDS_WORDNET = (
     "or install it: on Debian or Ubuntu, run apt-get install wordnet-base."
 )
 METHODS = [
-    (Method.BOW.value, "BoW: the share of common words"),
-    (Method.POS.value, "PoS: the share of common verbs and of common nouns"),
+    (Method.BOW.value, "BoW: the overlap of the words"),
+    (Method.POS.value, "PoS: the overlap of the verbs and of the nouns"),
     (Method.SYN.value, "SYN: like PoS, but words with the same sense are equal"),
-    (Method.METEOR.value, "METEOR: words, stems and synonyms in the same order"),
+    (Method.METEOR.value, "METEOR: equal words, stems and synonyms, and their order"),
 ]
 
 
@@ -74,9 +74,9 @@ class ProxyForm(forms.Form):
         min_value=1,
         max_value=100,
         initial=PERCENT,
-        help_text="For BoW, PoS and SYN of videos with several captions. At 25 %, a video with 20 "
-        "captions keeps the words of at least 5. METEOR compares several captions by the match "
-        "kernel of Wray et al. instead.",
+        help_text="BoW, PoS and SYN use it for videos with several captions. At 25 %, a video with "
+        "20 captions keeps the words that at least 5 of them contain. METEOR compares several "
+        "captions by the match kernel of Wray et al. instead.",
     )
     stop_words = forms.ChoiceField(
         label="Stop words",

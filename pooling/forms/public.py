@@ -85,7 +85,7 @@ class RunScoringForm(RunUploadForm):
 
 class RefuseForm(forms.Form):
     reason = forms.CharField(
-        label="Reason", max_length=500, help_text="The person who uploaded the run sees it."
+        label="Reason", max_length=500, help_text="The person who uploaded the run sees the reason."
     )
 
     def clean_reason(self) -> str:

@@ -1,4 +1,4 @@
-"""Video files: inspection, pictures, and conversion of the files that browsers do not play.
+"""Video files: inspection, posters, contact sheets, and conversion to files that browsers play.
 
 The files are untrusted. Only the formats listed in `pooling.media.files` are opened. Playlists are
 not among them, so that a file cannot cause other files to be read. A file is accepted only if

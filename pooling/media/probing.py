@@ -89,7 +89,7 @@ def probe(path: Path, watch: Watcher | None = None) -> MediaInfo:
 
 
 def is_playable(info: MediaInfo) -> bool:
-    """Return whether browsers play the pictures and the sound of the unchanged file."""
+    """Return whether browsers play the unchanged file, both its frames and its sound."""
     return (
         info.video_codec in _VIDEO_CODECS.get(info.container, ())
         and info.pixel_format in _PIXEL_FORMATS
@@ -179,7 +179,8 @@ def _decode(
 ) -> None:
     """Decode from the current position to the end, or until `stop` seconds."""
     start = start_of(container)
-    # Matroska states no duration of the video stream, only of the file, so sound counts as well.
+    # Matroska states the duration of the file, but not that of the video stream. The file may end
+    # with sound, so `until` is then the end of the last packet of any stream.
     any_counts = video.duration is None
     for packet in packets(container, path):
         ends = _end_of(packet) - start

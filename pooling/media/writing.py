@@ -49,11 +49,11 @@ def ensure_playable(
 ) -> MediaInfo:
     """Write a copy of `source` to `target`, normalised if browsers do not play `source`.
 
-    The copy has the same pictures and the first sound track, but no titles, dates, chapters or
-    other data of the source, and a different hash. Otherwise annotators who have the public data
-    set could look up the name of the video. Return information about `target`. `watch` is called,
-    and errors are raised, as in `probe(source)`. `written` is called with the share of the source
-    that is normalised, from 0 to 1. After an error, `target` is unchanged.
+    The copy has the video stream and the first sound track of the source, but no titles, dates,
+    chapters or other data of the source, and a different hash. Otherwise annotators who have the
+    public data set could look up the name of the video. Return information about `target`. `watch`
+    is called, and errors are raised, as in `probe(source)`. `written` is called with the share of
+    the source that is normalised so far, from 0 to 1. After an error, `target` is unchanged.
     """
     info = probe(source, watch)
     if is_playable(info) and _copy_packets(source, target, info):

@@ -71,7 +71,7 @@ class PoolPlan:
 
 
 def takes_long(benchmark: Benchmark, options: PoolOptions) -> bool:
-    """Return whether a plan takes too long for a request, so that a job must compute it."""
+    """Return whether a preview takes too long for a request, so that a job must compute it."""
     is_large = benchmark.pair_space.n_pairs > VALUES_IN_REQUEST
     return options.similar is not None or (bool(options.proxy) and is_large)
 
@@ -245,7 +245,7 @@ def codes_of_pool(pool: Pool) -> Int64s | None:
 
 
 def allows(pool: Pool, codes: Int64s) -> Bools:
-    """Return which pairs the samples, the rule for originals and the budget of a pool allow.
+    """Return which pairs a pool allows by its samples, budget and rule for original positives.
 
     codes: int64 [n]. A budget allows the pairs that this pool or an earlier one stored.
     """

@@ -17,7 +17,7 @@ from pooling.models import Benchmark, VideoUpload
 from pooling.selectors.arrays import video_keys
 
 UNFINISHED = (UploadState.ARRIVING, *UNPREPARED)
-# The files that need a person come first.
+# The files that need an action by a person come first.
 SHOWN_ORDER = (
     UploadState.REFUSED,
     UploadState.PROCESSING,
@@ -127,7 +127,7 @@ def stored_bytes(account_id: int) -> int:
 
 
 def shown_uploads(benchmark: Benchmark) -> QuerySet[VideoUpload]:
-    """Return the files of a benchmark, those that need a person first."""
+    """Return the files of a benchmark, beginning with those that need an action by a person."""
     order = Case(
         *(When(state=state, then=Value(place)) for place, state in enumerate(SHOWN_ORDER)),
         output_field=IntegerField(),

@@ -65,7 +65,7 @@ def choose_files(
     present = len(files) - unknown - ambiguous - len(rows)
     parts = [
         f"{counted(len(rows), 'file')} for videos",
-        f"{unknown:,} whose name matches no video" if unknown else "",
+        f"{counted(unknown, 'file')} whose name matches no video" if unknown else "",
         f"{ambiguous:,} ambiguous" if ambiguous else "",
         f"{present:,} for videos that have a file or are getting one" if present else "",
         f"{left_out:,} left out (folders, links, encrypted members)" if left_out else "",

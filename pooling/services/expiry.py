@@ -43,8 +43,8 @@ def _is_older(path: Path, age: timedelta) -> bool:
 def delete_expired_uploads() -> None:
     """Delete the rows of incomplete uploads that have expired.
 
-    The row of an expired upload that was refused stays, so that the reason can be read. It is
-    marked as not kept.
+    The row of an expired upload that was refused stays, so that the reason can be read. Its
+    `is_kept` becomes False, because housekeeping deletes the file.
     """
     old = VideoUpload.objects.filter(changed_at__lt=timezone.now() - KEPT_FOR, folder_path="")
     old.filter(state=UploadState.ARRIVING).delete()

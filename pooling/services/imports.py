@@ -142,7 +142,7 @@ def plan_import(*, found: BenchmarkImport, by: Actor, progress: Progress) -> Pla
 
 
 def accept_import(*, found: BenchmarkImport, plan: str, by: Actor) -> Job:
-    """Queue the job that writes the plan with this hash.
+    """Queue the job that writes the import whose plan has this hash.
 
     Raises `Outdated` if the plan has changed, and `Conflict` if the plan has errors or has
     been imported.
@@ -165,7 +165,7 @@ def accept_import(*, found: BenchmarkImport, plan: str, by: Actor) -> Job:
 def write_import(
     *, found: BenchmarkImport, plan: str, by: Actor, progress: Progress
 ) -> ImportReport:
-    """Import the files as planned. A job that starts again after the import changes nothing.
+    """Import the files as planned. If they are already imported, a restarted job changes nothing.
 
     Raises what `import_benchmark` raises.
     """

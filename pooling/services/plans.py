@@ -186,7 +186,7 @@ def compare(
     *,
     update: bool,
 ) -> ImportPlan:
-    """Return the plan for files that have been read and the stored state of the benchmark."""
+    """Compare files that have been read with the stored benchmark, and return the plan."""
     benchmark = Benchmark.objects.filter(key=key).first()
     stored = stored_captions(benchmark) if benchmark else None
     changes = None

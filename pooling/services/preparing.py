@@ -268,7 +268,7 @@ def _refused_if_not_stored(work: _Work, upload: VideoUpload) -> Iterator[None]:
 
 
 def _find_built(path: Path) -> ReadyVideo | None:
-    """Return the playable copy of the same file, if a video has it."""
+    """Return the playable copy that a video has of an identical file, or None."""
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     same = Video.objects.filter(sha256=sha256, state=MediaState.PLAYABLE).exclude(file="")

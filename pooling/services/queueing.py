@@ -51,7 +51,7 @@ def preparing_job(benchmark: Benchmark, by: Actor) -> Job:
 
 
 def queue_uploads() -> int:
-    """Queue jobs for the files that no job will prepare. Return the number of files.
+    """Queue jobs for the unprepared files without an unfinished job. Return the number of files.
 
     The job of such a file ended just before the file was complete, or ran out of time, or its
     worker died. Files of a cancelled job are refused.

@@ -277,7 +277,7 @@ def refuse_upload(*, upload: RunUpload, reason: str, by: Actor) -> None:
     """
     check_can_refuse_upload(by, upload)
     if not reason.strip():
-        raise InvalidInput("State the reason. The person who uploaded the run sees it.")
+        raise InvalidInput("State the reason. The person who uploaded the run sees this reason.")
     check_length(Run, "withdrawal_reason", reason, "reason")
     lock_row(upload.benchmark)
     open_uploads = RunUpload.objects.filter(pk=upload.pk).exclude(state=RunUploadState.REFUSED)

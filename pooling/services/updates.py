@@ -32,8 +32,8 @@ def update_captions(
     """Apply changes whose plan has no errors. Call this in the transaction that checked the plan.
 
     If no caption or video is added or removed and the videos keep their order, all numbers stay.
-    Otherwise, tags are the only stored data that refer to the numbers. Captions are then numbered
-    in the order of the file, and the tags get the new numbers.
+    Otherwise, captions are numbered in the order of the file, and the tags get the new numbers. No
+    other stored data refer to the numbers then, because the plan would have errors.
     """
     before = {"captions": benchmark.n_queries, "videos": benchmark.n_videos}
     stays = not (changes.new["captions"] or changes.removed["captions"])

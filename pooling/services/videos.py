@@ -39,7 +39,7 @@ SECONDS, SECONDS_PER_MB = 300, 60
 
 @dataclass(frozen=True, slots=True)
 class ReadyVideo:
-    """A playable file with its pictures and its duration in seconds.
+    """A playable file with its poster, its contact sheet and its duration in seconds.
 
     The files are in a temporary folder, or stored with a video that has the same source. `fault` is
     the reason why the file cannot be played, or empty. `sheet` is None if no contact sheet could be

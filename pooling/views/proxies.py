@@ -45,7 +45,8 @@ from pooling.selectors.proxies import (
 )
 from pooling.targets import target_of_proxy
 
-# A preview shows this number of pairs with the highest values, and the same number with the lowest.
+# For one video and for one caption, the page of a proxy shows this number of pairs with the highest
+# values, and the same number with the lowest.
 SHOWN = 5
 COLUMNS = (
     Column("name", "Proxy"),
@@ -59,7 +60,7 @@ COLUMNS = (
 )
 # The names of options on pages. Stored options keep their names, because exports contain them.
 OPTION_TITLES = {
-    "least share of captions": "minimum share of captions",
+    "least share of captions": "minimum share of captions that contain a word",
     "own captions": "value of own captions",
 }
 

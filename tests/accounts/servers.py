@@ -27,7 +27,7 @@ class Server:
 
 
 def with_production_hash(person: User) -> User:
-    """Store the password with a hash that web servers accept. They refuse the fast one of tests."""
+    """Store the password with a hash that web servers accept. They refuse the fast test hash."""
     person.password = PBKDF2PasswordHasher().encode(PASSWORD, "salt-of-the-test-person")
     person.save()
     return person

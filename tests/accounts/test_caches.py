@@ -40,7 +40,7 @@ def cache(request: pytest.FixtureRequest, db: None) -> SharedCache:
 
 
 def other_process(cache: SharedCache) -> SharedCache:
-    """Return another cache on the same Redis or table, in place of that of another process."""
+    """Return a cache on the same Redis or table, which stands for that of a second process."""
     location = getattr(cache._shared, "_servers", [""])[0]
     return SharedCache(location, PARAMS)
 

@@ -217,7 +217,7 @@ def test_a_lead_manages_only_annotators_of_their_benchmark(campaign: Campaign, a
         assert client.post(f"{page}roles/grant/", content).status_code == 422
         assert client.post(f"{page}roles/withdraw/", content).status_code == 400
     assert list(anna.grants.values_list("role", "scope")) == [("annotator", "tiny")]
-    # Once she has no role in the benchmark, the lead can no longer see her page.
+    # Once Anna has no role in the benchmark, the lead can no longer see her page.
     gone = post(client, f"{page}roles/withdraw/", role="annotator", scope="tiny")
     assert gone["Location"] == "/people/"
     assert client.get(page).status_code == 404

@@ -1,4 +1,4 @@
-"""Every write of campaigns, gold and judgments checks a policy and stores who did it."""
+"""Every write of campaigns, gold and judgments checks the person's roles and stores who did it."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ NOT_RECORDED = {
     "make_draft": "a draft is computed from labels and replaced",
     "update_requested_draft": "for the same reason as make_draft",
     "restore_backup": "_record_restore records it",
-    "run_housekeeping": "an Operation records it, and it removes only what is not needed",
+    "run_housekeeping": "an Operation records it, and only unneeded rows and files are removed",
     "begin_draft": "enqueue_job records it",
     "begin_upload": "prepare_uploads records each file that is stored with its video",
     "receive_part": "for the same reason as begin_upload",

@@ -152,7 +152,7 @@ def import_run(bench: Bench, data: Path, name: str) -> None:
 
 
 def drawn_data(folder: Path, *, tiny: bool) -> Path:
-    """Draw the input in a subfolder, and return it.
+    """Draw the input in a subfolder, and return the subfolder.
 
     A separate process does this, because the peak memory of a command includes that of its parent.
     """

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.exports [--sqlite] [--data DIR | --tiny] [--json]
 
 Each export runs as a command in its own process. The database and the files are those of
-`tests.benchmarks.commands`. To check how much memory grows with the number of pairs, each
+`tests.benchmarks.commands`. To check how the memory grows with the number of pairs, each
 format is also exported from a label set of the first eighth of the judgments. The exit code
 is 1 if an export exceeds its limit, or if the SHA-256 of the CSV file is not that of the label set.
 """

@@ -54,7 +54,7 @@ class Times:
 class Schedule:
     """The times at which one annotator acts: every `pause` seconds after the first `first` seconds.
 
-    If an act is late, the next one is due `pause` seconds after it. No time is made up.
+    If an act is late, the next one is due `pause` seconds after it. Lost time is not caught up.
     """
 
     def __init__(self, pause: float, first: float) -> None:

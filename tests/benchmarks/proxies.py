@@ -106,7 +106,7 @@ def _groups(rng: np.random.Generator, videos: int, captions: int, words: int) ->
 def _epic(
     rng: np.random.Generator, videos: int, captions: int
 ) -> tuple[list[ParsedCaption], list[ParsedCaption]]:
-    """Return captions of a verb and one to three nouns, of 97 and 300 classes."""
+    """Return captions of one verb (of 97 classes) and one to three nouns (of 300 classes)."""
     verbs = (97 * rng.random(videos) ** 3).astype(int)
     nouns = (300 * rng.random((videos, 3)) ** 2).astype(int)
     counts = rng.integers(1, 4, videos)

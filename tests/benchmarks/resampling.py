@@ -3,12 +3,12 @@
     python -m tests.benchmarks.resampling [--tiny] [--json]
 
 A seeded generator draws the input: 27,763 queries, as in the MSVD test split, and ten times that.
-The values are like C@1, like AP under new labels, and all different, which is the slowest case.
-Exact results must equal those of the alternatives, and random ones must be within the sampling
-error. The exit code is 1 if one differs. An alternative that would take minutes or too much memory
-draws fewer resamples. Its row gives the number, and its ratio is not corrected for it. scipy always
-draws as many values as it gets, so for a sub-sample of N values it gets only N values. The program
-uses no Django, no database and one thread.
+Its values are of three kinds: like C@1, like AP under new labels, and all different. The last kind
+is the slowest case. Exact results must equal those of the alternatives, and random ones must be
+within the sampling error. The exit code is 1 if one differs. An alternative that would take minutes
+or too much memory draws fewer resamples. Its row gives the number, and its ratio is not corrected
+for it. scipy always draws as many values as it gets, so for a sub-sample of N values it gets only N
+values. The program uses no Django, no database and one thread.
 """
 
 from __future__ import annotations

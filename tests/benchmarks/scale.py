@@ -68,7 +68,7 @@ def main() -> int:
         "--judged",
         type=int,
         default=1_000_000,
-        help="pairs with labels, reduced to half of all pairs",
+        help="number of pairs with labels; the maximum is half of all pairs",
     )
     parser.add_argument("--annotators", type=int, default=100)
     parser.add_argument("--count", type=int, default=50, help="claims, and requests of each page")

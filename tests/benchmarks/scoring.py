@@ -98,7 +98,7 @@ def draw_labels(rng: np.random.Generator, n_pairs: int) -> Labels:
     is_labelled = np.stack(
         [doubled | True, doubled, doubled & (answers[:, 0] != answers[:, 1])], axis=1
     )
-    # The numbers of the annotators are consecutive, so that a pair has three different ones.
+    # The annotators of a pair have consecutive numbers, so they are three different people.
     people = (rng.integers(0, N_ANNOTATORS, n_pairs)[:, None] + np.arange(3)) % N_ANNOTATORS
     pair, slot = np.nonzero(is_labelled)
     return Labels(pair, people[pair, slot], answers[pair, slot].astype(np.int64), n_pairs)

@@ -26,7 +26,7 @@ def test_values_are_numbered_as_by_np_unique(values: np.ndarray) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(0, 9)), max_size=30))
-def test_combined_numbers_order_rows_by_two_columns(rows: list[tuple[int, int]]) -> None:
+def test_sorting_by_combined_numbers_is_sorting_by_two_columns(rows: list[tuple[int, int]]) -> None:
     first, second = np.array(rows, np.int64).reshape(-1, 2).T
     order = np.argsort(combined(first, second), kind="stable")
     assert [rows[at] for at in order.tolist()] == sorted(rows)

@@ -74,7 +74,9 @@ def test_rows_are_written_in_pieces(
     ]
 
 
-def test_a_read_is_one_logged_query_of_integers_of_any_size(db: None, tmp_path: Path) -> None:
+def test_read_columns_logs_one_query_and_returns_integers_of_any_size(
+    db: None, tmp_path: Path
+) -> None:
     benchmark = make_benchmark(tmp_path, captions=2)
     columns = Query.objects.filter(key="c1 100 %").annotate(
         low=Value(-(2**62)), small=Cast("number", SmallIntegerField())
@@ -213,7 +215,7 @@ def as_array(name: str, values: list[Any]) -> Any:
     return np.ma.array(present.astype(bool) if name == "is_so" else present, mask=is_null)
 
 
-def test_rows_are_the_same_as_saved_ones(
+def test_copied_rows_are_the_same_as_rows_that_django_saves(
     table_of_samples: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copy_binary, "ROWS_PER_PIECE", 3)
@@ -423,7 +425,7 @@ def test_rendered_rows_do_not_depend_on_the_size_of_pieces(monkeypatch: pytest.M
         assert b"".join(pieces) == whole[0]
 
 
-def test_a_row_is_its_number_of_fields_and_their_sizes_and_values() -> None:
+def test_a_rendered_row_has_the_number_of_fields_and_the_size_and_value_of_each() -> None:
     """The format is that of the documentation of PostgreSQL."""
     constant = [copy_binary.column_of("jsonb", [None])]
     columns = [

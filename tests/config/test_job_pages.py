@@ -140,7 +140,7 @@ def test_the_browser_goes_to_the_result(client: Client, tmp_path: Path) -> None:
     assert done["HX-Redirect"] == "/benchmarks/tiny/campaigns/#pools"
     page = client.get("/benchmarks/tiny/campaigns/").content.decode()
     assert "The pool has 1 pair, 1 of them new." in page
-    # On the page of the result, a new fragment would only scroll.
+    # If the browser already shows this page, a redirect to a fragment of it would only scroll.
     again = poll(client, job, "/benchmarks/tiny/campaigns/")
     assert (again["HX-Refresh"], "HX-Redirect" in again) == ("true", False)
 

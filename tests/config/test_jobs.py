@@ -165,7 +165,7 @@ def test_a_queued_job_is_cancelled_immediately(benchmark: Benchmark) -> None:
     assert Run.objects.count() == 0
 
 
-def test_a_running_job_stops_at_its_next_step(kind: Any) -> None:
+def test_a_running_job_that_is_cancelled_stops_at_its_next_step(kind: Any) -> None:
     steps = []
 
     def walk(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -357,9 +357,8 @@ def test_a_last_attempt_whose_lease_expires_during_a_sweep_is_not_queued_again()
 
 def test_a_message_that_was_lost_is_sent_again_after_a_while(benchmark: Benchmark) -> None:
     job = import_job(benchmark)
-    assert sent_ids() == [
-        str(job.pk)
-    ]  # read from the queue, so it is lost, as after a flush of Redis
+    # This removes the message from the queue, as a flush of Redis would.
+    assert sent_ids() == [str(job.pk)]
     assert sweep_jobs() == (0, 0)
     Job.objects.update(sent_at=timezone.now() - timedelta(seconds=61))
     assert sweep_jobs() == (1, 0)

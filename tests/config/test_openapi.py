@@ -93,7 +93,7 @@ def test_every_field_of_a_request_of_the_pooling_app_is_described(schema: dict[s
     assert undescribed == []
 
 
-def test_the_stored_schema_is_that_of_each_request(db: None) -> None:
+def test_the_stored_schema_equals_the_schema_built_for_each_request(db: None) -> None:
     request = Request(APIRequestFactory().get("/api/v1/schema/"))
     request.user, request.auth = make_user("anna"), None
     built = SchemaGenerator().get_schema(request=request, public=True)

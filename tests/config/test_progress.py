@@ -29,7 +29,7 @@ progress.close()
 """
 
 
-def test_elsewhere_each_phase_is_a_line() -> None:
+def test_outside_a_terminal_each_phase_is_a_line() -> None:
     stream = io.StringIO()
     progress = TerminalProgress(stream=stream)
     progress(0, 3, "reading judgments")
@@ -40,7 +40,7 @@ def test_elsewhere_each_phase_is_a_line() -> None:
     assert stream.getvalue() == "reading judgments ...\nstoring judgments ...\n"
 
 
-def test_without_lines_nothing_is_written_elsewhere() -> None:
+def test_outside_a_terminal_nothing_is_written_if_lines_are_turned_off() -> None:
     stream = io.StringIO()
     progress = TerminalProgress(lines=False, stream=stream)
     progress(0, 3, "reading judgments")

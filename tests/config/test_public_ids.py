@@ -15,7 +15,7 @@ from config.shared.public_ids import PUBLIC_ID_MAX, PublicIds
 KEYS = [*range(2000), *(random.Random(3).randrange(PUBLIC_ID_MAX) for _ in range(2000))]
 
 
-def test_every_key_has_its_own_public_id() -> None:
+def test_every_primary_key_has_its_own_public_id() -> None:
     ids = PublicIds("assignment")
     public = [ids.of(key) for key in KEYS]
     assert len(set(public)) == len(set(KEYS))

@@ -1,4 +1,4 @@
-"""How tests are run: parts at the same time, long tests first, rows made once and written again."""
+"""How tests are run: parts at the same time, long tests first, and rows of earlier tests reused."""
 
 from __future__ import annotations
 

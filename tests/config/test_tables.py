@@ -138,7 +138,7 @@ def test_a_table_of_numbers_is_no_list_on_a_phone() -> None:
 @pytest.mark.parametrize(
     ("n_texts", "css"), [(2, "table"), (3, "table table-list")], ids=["visible", "hidden"]
 )
-def test_a_table_whose_numbers_a_phone_hides_is_a_list(n_texts: int, css: str) -> None:
+def test_a_table_becomes_a_list_if_a_phone_would_hide_its_numbers(n_texts: int, css: str) -> None:
     columns = [Column("", "Proxy")] * n_texts + [Column("", "Mean", "count")] * 4
     html = frame("'Correlation' columns=columns", columns=columns)
     assert re.findall("<table.*?>", html) == [f'<table class="{css}">']

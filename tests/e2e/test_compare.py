@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PAGE = "/benchmarks/tiny/compare/"
 # The second caption has a long word without spaces. The last one has the maximum length.
 CAPTIONS = ["a dog", "كلب يجري في الحديقة 🐕" + "ـ" * 500, "long " * 2_000]
-# Run A has all videos in order for each caption.
+# The ranked lists of run B. Run A ranks all videos in the order v0, v1, v2, v3 for each caption.
 LISTS = {"c0": ["v2", "v0"], "c1": ["v1"], "c2": ["v3"]}
 PLAYING = "[...document.querySelectorAll('video')].filter((one) => !one.paused).length"
 

@@ -71,8 +71,8 @@ def test_demo_is_built_once_and_labels_change_the_leaderboard(home: Path) -> Non
 NAMES = ("amina", "bruno", "chiara", "dmitri", "esra", "felix", "grace", "hiro")
 QUESTIONS = {
     "gold": "SELECT use, COUNT(*) FROM annotation_golditem GROUP BY use ORDER BY use",
-    # Annotators whom the entry requirement admitted, and not a lead. Also the person "annotator",
-    # who has trained but not judged.
+    # Annotators who were admitted by the entry requirement, not by a lead. Also the person
+    # "annotator", who has trained but not judged.
     "trained": """
         SELECT username, training.gold_judged FROM annotation_membership AS judging
         JOIN annotation_annotator AS one ON one.id = judging.annotator_id

@@ -23,7 +23,7 @@ __all__ = ["bucket", "s3", "server"]  # fixtures
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-def test_videos_and_pictures_are_loaded_from_the_bucket(
+def test_videos_and_contact_sheets_are_loaded_from_the_bucket(
     transactional_db: None,
     bucket: Any,
     server: str,
@@ -49,7 +49,7 @@ def test_videos_and_pictures_are_loaded_from_the_bucket(
         assert page.evaluate(rooms.PLAYS)
         rooms.press(page, "ArrowRight")
         expect(rooms.judged(page)).to_have_text(str(number))
-    # Only the first video may be shown before a script has fetched it.
+    # Only the first video may be shown before a script has fetched it, unless videos are too large.
     source = page.evaluate("document.querySelector('.judge-stage video').src")
     assert source.startswith(f"{live_server.url}/media/" if is_streamed else "blob:")
     rooms.until_sent(page)

@@ -25,7 +25,7 @@ def captions(page: Page) -> list[str]:
 
 
 def drag(page: Page, start: int, end: int) -> None:
-    """Drag a row a bit past the middle of another with the mouse."""
+    """Drag a row with the mouse to the place of another row."""
     rows = page.locator("[data-part=captions] li")
     first, last = rows.nth(start).bounding_box(), rows.nth(end).bounding_box()
     assert first

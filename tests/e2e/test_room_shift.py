@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 CAPTIONS = [f"a red circle passes {number} small stars" for number in range(10)]
 
 
-# The room treats the contact sheet as seen when the picture is decoded.
+# The room treats the contact sheet as seen when its image is decoded.
 SHEET_SHOWN = "() => document.querySelector('.judge-sheet img').decode().then(() => true)"
-# Stop the video after its first restart, before it can restart again. The room counts the restart
-# in its callback of the same frame, if the video still plays. The timeout pauses it after that.
+# Pause the video after its first restart, before it can restart again. The room counts the restart
+# in another callback for the same frame, and only if the video is not paused. The timeout therefore
+# delays the pause until that callback has run.
 STOP_AFTER_ITS_END = """() => new Promise((resolve) => {
   const video = document.querySelector("video");
   let last = 0;

@@ -1,4 +1,4 @@
-"""The judging room: sound and timeline of the video, the first hint, and a paused campaign."""
+"""The judging room: sound and timeline, the hint for new annotators, and a paused campaign."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_a_lead_reviews_answers_with_keys(
     assert page.evaluate(focused) == f"answer-{third.pk}"
     assert ReviewComment.objects.count() == 0
 
-    # In the list of wrong answers without a comment, a comment leads to the next answer.
+    # In the list of wrong answers without a comment, saving one moves the focus to the next answer.
     follow(page.get_by_role("link", name="Wrong answers without a comment 2"))
     page.get_by_role("link", name="First answer").click()
     expect(page.locator(f"#answer-{third.pk}")).to_be_focused()

@@ -1,4 +1,4 @@
-"""A private PostgreSQL server that drills stop, kill and start again."""
+"""A private PostgreSQL server for the drills, which stop it, kill it and start it again."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PrivatePostgres:
         return f"postgres://postgres@{LOCAL}:{self.port}/{self.database}"
 
     def new_database(self, migrate: Callable[[], None]) -> None:
-        """Change to a new copy of the migrated database, which the first call creates."""
+        """Change to a new copy of the migrated database. The first call creates the original."""
         self.copies += 1
         if self.copies == 1:
             self._create(MIGRATED)

@@ -13,7 +13,7 @@ from tests.faults.site import OK, Site, judged_too_often, total
 from tests.faults.writers import row_of, writers
 from tests.processes import children_of
 
-# The names of the points in tests/faults/wsgi.py, which needs Django.
+# The names of the points in tests/faults/wsgi.py, which is not imported because it needs Django.
 POINTS = ("before-insert", "after-insert", "after-commit", "before-reply", "during-reply")
 STORED_BY_THEN = POINTS[2:]
 # 200 kills need 50,000 answers. Many people judge, because each may send only 240 answers per

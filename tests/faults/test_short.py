@@ -31,7 +31,7 @@ def result_of(*arguments: str) -> tuple[Any, int]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(2400)  # three minutes of processor time, which take longer on a busy machine
-def test_drills_lose_and_double_nothing() -> None:
+def test_nothing_is_lost_or_doubled_in_the_drills() -> None:
     """All drills run in one process, because they then share the server and its migration."""
     found, code = result_of("tests.faults")
     rows = found["rows"]

@@ -83,7 +83,7 @@ def start_import(name: str) -> dict[str, Any]:
 
 
 def start_scoring(name: str) -> dict[str, Any]:
-    """Upload a run of 400,000 lines for scoring, by a researcher of another benchmark.
+    """As a researcher of another benchmark, upload a run of 400,000 lines for scoring.
 
     The benchmark is made public first, with room for 100 runs per person and day.
     """

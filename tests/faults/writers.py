@@ -15,7 +15,8 @@ from tests.waiting import wait_for
 
 PEOPLE = 6
 CLAIM = 10
-# The people judge fewer pairs than this in one round, and in all rounds of `make faults`.
+# People judge fewer pairs than the first number in one round, and fewer than the second in all
+# rounds of `make faults`.
 PAIRS_PER_ROUND, PAIRS_MAX = 5_000, 100_000
 
 

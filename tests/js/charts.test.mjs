@@ -24,7 +24,7 @@ function scaleOf(names, { usermeta = {}, ...more } = {}) {
 }
 
 describe("colours", () => {
-  test("a system has the colour of its number, and “only” with its name has the same colour", () => {
+  test("a system has the colour of its number, and “only blue” has the colour of the system blue", () => {
     const usermeta = { systems: { blue: 1, red: 5 } };
     assert.deepEqual(scaleOf(["red", "blue", "only blue"], { usermeta }), {
       domain: ["red", "blue", "only blue"],

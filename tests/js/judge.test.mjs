@@ -214,6 +214,15 @@ describe("escalations", () => {
     assert.equal(room.caption, "caption 1");
   });
 
+  test("an answer that is opened again and escalated is no longer counted", async () => {
+    await room.judge("j", "j");
+    await room.press("z");
+    assert.equal(room.part("judged").textContent, "2");
+    await escalate("two dogs");
+    assert.deepEqual(room.sent("/escalations/", "reason"), [[2, "two dogs"]]);
+    assert.equal(room.part("judged").textContent, "1");
+  });
+
   test("a pair without a video is reported immediately, with the reason", async () => {
     room = await Room.open({ pairs: 0 });
     room.server.on("/claim/", () => ({ body: { items: [{ assignment: 1, caption: "c", video: null }], judged: 0 } }));
@@ -358,7 +367,7 @@ describe("the video", () => {
     assert.deepEqual([video.src, video.paused], ["/media/5/", true]);
   });
 
-  test("a video that is fetched again together with the next ones plays", async () => {
+  test("a video plays after it was fetched again together with the next ones", async () => {
     const reconnect = disconnect();
     await room.judge("j", "j", "j", "j");
     await stop(room.video);

@@ -70,12 +70,12 @@ for (const modifier of ["ctrlKey", "altKey", "metaKey"]) {
   });
 }
 
-test("characters typed with AltGr count, because some keyboards need it for [", () => {
+test("characters typed with AltGr run their action, because some keyboards type [ with AltGr", () => {
   press("[", { ctrlKey: true, altKey: true, ...ALT_GRAPH });
   assert.deepEqual(done, ["slower"]);
 });
 
-test("characters typed with AltGr and Meta do not count", () => {
+test("characters typed with AltGr and Meta run no action", () => {
   press("[", { metaKey: true, ...ALT_GRAPH });
   assert.deepEqual(done, []);
 });

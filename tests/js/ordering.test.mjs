@@ -124,7 +124,7 @@ describe("ordering", () => {
     assert.deepEqual(["label" in body, "missing" in body, body.corrects], [false, false, false]);
   });
 
-  test("an order in which nothing was moved is confirmed twice", async () => {
+  test("an order in which no caption was moved must be confirmed twice", async () => {
     room.part("unmoved").textContent = "You have not moved a caption.";
     await order("Enter");
     assert.deepEqual([orders(), room.part("unmoved").hidden], [[], false]);
@@ -159,7 +159,7 @@ describe("ordering", () => {
     assert.deepEqual(orders(), [[1, [4, 0, 1, 2, 3]], [1, [0, 1, 2, 3, 4]]]);
     const [first, second] = room.server.callsOf("/judgments/");
     assert.deepEqual([second.corrects, second.corrected_key], [true, first.client_key]);
-    // The video that was on the screen follows, in the order that it had.
+    // The video that was on the screen follows, with its captions in the order that they had.
     assert.deepEqual(room.captions, ["2b", "2a", "2c", "2d", "2e"]);
   });
 
@@ -209,7 +209,7 @@ describe("dragging", () => {
     await room.look();
   });
 
-  test("a mouse drags a row, which the others make room for", () => {
+  test("a mouse drags a row, and the other rows make room for it", () => {
     const [row] = rows();
     const send = grab(row);
     send("pointermove", 3);

@@ -185,7 +185,7 @@ describe("history", () => {
     assert.deepEqual(numbers(), [2]);
   });
 
-  test("rows are shown when the box is open, and each corrects its answer", () => {
+  test("rows are shown when the box is open, and each row has a button to correct its answer", () => {
     history.add(item(1, 0));
     assert.deepEqual(list.children, []);
     box.isPopoverOpen = true;

@@ -62,13 +62,13 @@ test("a frame of the previous pair does not count for this pair", async () => {
   assert.deepEqual([seen, viewing.record().first_frame], [0, undefined]);
 });
 
-test("a video that does not play is seen when its picture is loaded", () => {
+test("a video that does not play counts as seen when its first frame is loaded", () => {
   viewing.begin(video);
   video.arrive();
   assert.equal(seen, 1);
 });
 
-test("a file without a picture is never seen", () => {
+test("a file without an image track never counts as seen", () => {
   viewing.begin(video);
   video.arrive({ width: 0 });
   assert.equal(seen, 0);

@@ -134,7 +134,7 @@ def test_a_quiet_site_is_restored_with_equal_labels(
     assert "The database is not empty." in refused.stderr
     assert other_site.manage("restore", str(tmp_path / "one.tar"), "--replace").returncode == 0
     assert other_site.describe() == there
-    # The site can store new rows: the sequences of ids are restored as well.
+    # The restored database has all migrations of this version.
     migrated = other_site.manage("migrate", "--check")
     assert migrated.returncode == 0, migrated.stderr
 

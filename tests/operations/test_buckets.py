@@ -247,7 +247,7 @@ def test_wrong_settings_are_refused(variables: dict[str, str], reason: str) -> N
         read_settings(**variables)
 
 
-def test_buckets_that_no_browser_reads_need_no_https() -> None:
+def test_https_is_not_required_if_browsers_read_no_bucket() -> None:
     assert read_settings(**INSECURE, VIDEO_BUCKETS="clips")["MEDIA_ORIGINS"] == []
 
 
@@ -341,7 +341,7 @@ def test_a_bucket_that_refuses_a_file_does_not_stop_the_job(
     assert states_and_reasons()["v0.mp4"] == ("playable", "")
 
 
-def test_housekeeping_removes_only_objects_that_no_row_names(
+def test_housekeeping_removes_only_objects_to_which_no_row_refers(
     tus: TusClient, bucket: Any, s3: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     video = Video.objects.get(key="v0")
@@ -430,7 +430,7 @@ def test_the_videos_of_a_bucket_are_added(
         assert tus.client.post(FOLDER, {"folder": refused}).status_code == 400
     assert tus.client.post(FOLDER, {"folder": "s3://clips/raw/"}).status_code == 302
     page = tus.client.get("/benchmarks/tiny/videos/new/").content.decode()
-    assert "The folder has 3 files for videos, 1 whose name matches no video." in page
+    assert "The folder has 3 files for videos, 1 file whose name matches no video." in page
     bucket.VIDEO_UPLOAD_ROOT = tmp_path / "fetched"
     bucket.VIDEO_BYTES_MAX = len(good)  # as if a limit was lowered
     with django_capture_on_commit_callbacks(execute=True):
@@ -473,7 +473,7 @@ def test_a_long_bucket_is_read_page_by_page(
     s3.put_object(Bucket="clips", Key="v0.mp4", Body=b"x")
     tus.client.post(FOLDER, {"folder": "s3://clips"})
     page = tus.client.get("/benchmarks/tiny/videos/new/").content.decode()
-    assert "The folder has 1 file for videos, 5 whose name matches no video." in page
+    assert "The folder has 1 file for videos, 5 files whose name matches no video." in page
     monkeypatch.setattr("pooling.services.folders.FILES_MAX", 5)
     assert tus.client.post(FOLDER, {"folder": "s3://clips"}).status_code == 400
 

@@ -59,7 +59,7 @@ def containers_of(part: Any) -> Iterator[dict[str, Any]]:
             yield from containers_of(one)
 
 
-def test_every_variable_that_compose_sets_exists() -> None:
+def test_hearth_reads_the_variables_that_compose_sets() -> None:
     compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
     services = [one for one in compose["services"].values() if one["image"] == "hearth"]
     assert len(services) == 5
@@ -68,7 +68,7 @@ def test_every_variable_that_compose_sets_exists() -> None:
     assert names - read_by_hearth() == {"TMPDIR"}
 
 
-def test_every_variable_that_the_manifests_set_exists() -> None:
+def test_hearth_reads_the_variables_that_the_manifests_set() -> None:
     folder = DEPLOY / "kubernetes"
     manifests = {
         path.name: list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
@@ -85,7 +85,7 @@ def test_every_variable_that_the_manifests_set_exists() -> None:
     assert names - read_by_hearth() == {"TMPDIR", "DIRECT_DATABASE_URL"}
 
 
-def test_every_variable_that_the_units_set_exists() -> None:
+def test_hearth_reads_the_variables_that_the_units_set() -> None:
     folder = DEPLOY / "systemd"
     written = (folder / "hearth.env").read_text(encoding="utf-8")
     names = set(re.findall(r"^#?([A-Z_]+)=", written, re.M))

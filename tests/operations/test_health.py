@@ -1,4 +1,4 @@
-"""What monitors read: /healthz, /readyz and the command `health`; a site whose sweeper is dead."""
+"""/healthz, /readyz and the command `health`, and a site whose sweeper is dead."""
 
 from __future__ import annotations
 
@@ -126,7 +126,8 @@ def test_a_job_without_a_worker(alive: None) -> None:
     Job.objects.create(kind="k", title="t", state=JobState.RUNNING, lease_expires_at=expired)
     Job.objects.create(kind="k", title="t")
     assert failed() == {
-        "jobs": "1 job queued, 1 running. Running jobs without a worker for more than 3 min: 1."
+        "jobs": "1 job queued, 1 running. Jobs that count as running but lost their worker more "
+        "than 3 min ago: 1."
     }
 
 

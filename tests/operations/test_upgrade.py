@@ -74,9 +74,9 @@ with connection.cursor() as cursor:
 
 
 def parts_of(schema: Any) -> set[tuple[str, str]]:
-    """Return columns, constraints, indexes and triggers of SQLite, each with the name of its table.
+    """Return the columns, constraints, indexes and triggers in a schema of SQLite.
 
-    The order of the columns and constraints of a table is ignored.
+    A column or constraint has the name of its table. Its place in the table is ignored.
     """
     parts = set()
     for name, statement in schema:

@@ -149,6 +149,16 @@ def test_a_withdrawn_run_leaves_lists_and_new_pools(
     assert client.post(f"{address}withdraw/", {"action": "restore"}).status_code == 409
 
 
+def test_the_page_of_runs_shows_that_all_runs_are_withdrawn(
+    client: Client, run: Run, lead: User
+) -> None:
+    client.force_login(lead)
+    services.withdraw_run(run=run, by=lead, reason="old")
+    page = client.get("/benchmarks/tiny/runs/").content.decode()
+    assert "All runs are withdrawn." in page
+    assert "There is no run yet." not in page
+
+
 def test_errors_of_long_texts_name_the_field_as_in_the_form(run: Run, lead: User) -> None:
     with pytest.raises(InvalidInput) as refused:
         services.withdraw_run(run=run, by=lead, reason="x" * 501)

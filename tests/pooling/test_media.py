@@ -148,7 +148,7 @@ def test_probe_returns_the_content_of_a_file(tmp_path: Path) -> None:
         ("a.ts", "libx264", {"sound": "aac"}, False),
     ],
 )
-def test_packets_of_playable_files_are_copied_and_all_others_become_h264(
+def test_packets_of_playable_files_are_copied_and_other_files_become_h264(
     tmp_path: Path, name: str, codec: str, more: dict[str, Any], playable: bool
 ) -> None:
     if codec not in av.codecs_available:

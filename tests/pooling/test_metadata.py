@@ -13,6 +13,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from config.accounts.roles import Role
+from config.audit.models import AuditEntry
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from config.shared.errors import InvalidInput
@@ -215,6 +216,16 @@ def test_a_lead_imports_train_captions(benchmark: Benchmark, lead: Client) -> No
     assert "/benchmarks/tiny/analyses/train-overlap/?split=7k%20%26%20more" in page
     assert "<bdi>7k &amp; more</bdi>" in page
     assert "/benchmarks/tiny/train-captions/new/" in page
+
+
+def test_a_lead_deletes_train_captions(benchmark: Benchmark, lead: Client) -> None:
+    upload(lead, "train-captions", b"caption\na dog\na cat\n")
+    split = TrainSplit.objects.get()
+    address = f"/benchmarks/tiny/train-captions/{split.pk}/delete/"
+    assert lead.post(address).status_code == 302
+    assert not TrainSplit.objects.exists()
+    entry = AuditEntry.objects.get(act="train_captions_deleted")
+    assert (entry.before["name"], entry.after) == (split.name, {"train split": 1})
 
 
 def test_a_lead_imports_tags(benchmark: Benchmark, lead: Client) -> None:

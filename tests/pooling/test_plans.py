@@ -108,7 +108,7 @@ def test_addresses_that_no_page_may_play_are_refused_by_line(tmp_path: Path, set
     assert Benchmark.objects.count() == 0
 
 
-# --- Before anything refers to the numbers --------------------------------------------------------
+# --- Before the first run, proxy, pool or gold item -----------------------------------------------
 
 
 def test_an_update_adds_changes_and_removes_captions_by_key(tmp_path: Path) -> None:

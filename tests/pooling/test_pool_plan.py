@@ -135,7 +135,7 @@ def test_only_the_previewed_pool_is_built(benchmark: Benchmark, tmp_path: Path) 
         build_pool(benchmark=benchmark, depth=1, expected=seen)
     seen = plan_pool(benchmark, PoolOptions(depth=1)).sha256
     built = build_pool(benchmark=benchmark, depth=1, expected=seen)
-    # A job that is interrupted after its commit runs again. Then it must return the same pool.
+    # If a job is interrupted after its commit, it runs again and must return the same pool.
     again = build_pool(benchmark=benchmark, depth=1, expected=seen)
     assert (built.created, again.created, again.pool) == (True, False, built.pool)
 

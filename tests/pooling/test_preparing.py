@@ -339,7 +339,7 @@ def test_the_members_of_an_archive_become_files(tus: TusClient, tmp_path: Path) 
     assert states_and_reasons() == {
         "clips.zip": (
             "unpacked",
-            "The archive has 2 files for videos, 1 whose name matches no video, 2 ambiguous, "
+            "The archive has 2 files for videos, 1 file whose name matches no video, 2 ambiguous, "
             "2 left out (folders, links, encrypted members).",
         ),
         "v0.mp4": ("playable", ""),
@@ -429,7 +429,7 @@ def test_a_folder_of_the_server_is_added_without_its_links(
     assert [add(name) for name in ("..", "clips/linked", str(tmp_path), "none")] == [400] * 4
     assert VideoUpload.objects.count() == 0
     assert add("clips") == 302
-    assert "The folder has 1 file for videos, 1 whose name matches no video." in (
+    assert "The folder has 1 file for videos, 1 file whose name matches no video." in (
         tus.client.get(PAGE).content.decode()
     )
     assert run_jobs().result == {"playable": 1, "refused": 0, "unpacked": 0}

@@ -80,7 +80,7 @@ def cancel_at(step: int) -> Progress:
 
 
 def reports_of(way: Callable[..., object]) -> int:
-    """Return the number of progress reports of this work. Its writes are rolled back."""
+    """Run a function, roll back its writes, and return the number of its progress reports."""
     steps: list[int] = []
     with transaction.atomic():
         way(progress=lambda done, total, phase="": steps.append(done))

@@ -211,7 +211,7 @@ def test_embeddings_are_compared_by_cosine(client: Client) -> None:
 def test_the_pages_of_a_proxy(client: Client, proxy: Proxy) -> None:
     assert "There is no proxy yet" not in client.get(PAGES).content.decode()
     answer = client.get(f"{PAGES}{proxy.pk}/?video=v0&caption=c2")
-    assert "<dt>Minimum share of captions</dt>" in answer.content.decode()
+    assert "<dt>Minimum share of captions that contain a word</dt>" in answer.content.decode()
     shown = answer.context
     assert [(row.item.key, row.value) for row in shown["of_video"].highest] == [
         ("c1", 0.60009765625),
@@ -268,7 +268,7 @@ def test_files_of_a_proxy(client: Client, proxy: Proxy, tmp_path: Path) -> None:
     assert client.get(f"{PAGES}{proxy.pk}/files/positives/?threshold=2").status_code == 400
 
 
-def test_only_the_person_who_added_a_proxy_or_a_lead_deletes_it(
+def test_only_a_lead_or_the_person_who_added_a_proxy_deletes_it(
     client: Client, proxy: Proxy
 ) -> None:
     address = f"{PAGES}{proxy.pk}/delete/"

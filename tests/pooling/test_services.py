@@ -106,7 +106,7 @@ def test_other_captions_under_a_taken_key_are_refused(tmp_path: Path) -> None:
     assert row_counts() == before
 
 
-def test_videos_can_be_added_later_but_new_ones_only_by_an_update(tmp_path: Path) -> None:
+def test_addresses_can_be_added_later_but_new_videos_only_by_an_update(tmp_path: Path) -> None:
     captions = write_captions(tmp_path, caption_rows(2, 2))
     import_benchmark(key="tiny", captions=captions)
     url = "https://example.org/v1.mp4"

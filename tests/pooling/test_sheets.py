@@ -142,7 +142,7 @@ def test_no_frame_of_a_very_short_video_is_repeated(
     [
         # A key frame in the first half of a part is used instead of its middle.
         (10, [10, 40, 70, 100, 130, 160, 190, 220], 8),
-        # Two of the key frames 0, 60, 120 and 180 are used. Other tiles need decoding.
+        # The key frames 0, 60, 120 and 180 are used. The other four tiles need more decoding.
         (60, [0, 45, 60, 105, 120, 165, 180, 225], 4 * 46 + 8),
         # With a single key frame, seeking saves nothing, so all frames are decoded once.
         (1000, [0, 45, 75, 105, 135, 165, 195, 225], 226 + 8),

@@ -100,7 +100,7 @@ def test_a_lead_confirms_a_person_who_asks_and_can_remove_the_confirmation(
     ]
 
 
-def test_leads_see_active_people_with_those_who_wait_first(
+def test_leads_see_active_people_unconfirmed_ones_first(
     benchmark: Benchmark, olga: User, lea: User
 ) -> None:
     people = [olga, *(make_user(name) for name in ("oda", "oscar", "otto"))]

@@ -40,8 +40,8 @@ CLOSED = {401, 403, 404, 405}
 READ, FORM, ANY = {"GET"}, {"GET", "POST", "PUT"}, set(METHODS)
 # The addresses that visitors may open, and the methods that are answered there. The objects in the
 # addresses do not exist. At all other addresses, visitors are sent to the sign-in page or refused.
-# Some pages of allauth treat PUT as POST. Pages that only state that registration is closed or that
-# a link is not valid answer all methods.
+# Some pages of allauth treat PUT as POST. All methods are answered by pages that only state that
+# registration is closed or that a link is not valid.
 OPEN_TO_VISITORS: dict[str, set[str]] = {
     "/": READ,
     "/public/": READ,
@@ -276,7 +276,7 @@ def test_odd_values_in_every_parameter_are_refused_or_ignored(
 # --- Requests from other sites ----------------------------------------------------------------
 
 
-def test_other_sites_and_other_types_cannot_write(
+def test_other_sites_and_other_content_types_cannot_write(
     places: dict[str, Any],
     visit: Callable[[str], Client],
 ) -> None:
@@ -378,7 +378,7 @@ def test_downloads_of_data_about_people_are_recorded(
     visit: Callable[[str], Client],
     tmp_path: Path,
 ) -> None:
-    """A new download must be listed in one of the two tables."""
+    """A new download must be listed in RECORDED or in NOT_RECORDED."""
     client, downloads = visit("admin"), {}
     # The campaign in `places` is not an ordering study.
     other = factories.make_benchmark(tmp_path, captions=5, videos=1, key="other")

@@ -34,7 +34,7 @@ class Command(HearthCommand):
             choices=[level.value for level in Levels],
             default=default.levels.value,
             help="whether the quartiles are taken over all captions, ranked by the proxy, or over "
-            f"the different values of the proxy; default: {default.levels}",
+            f"the distinct values of the proxy; default: {default.levels}",
         )
         parser.add_argument(
             "--labels",

@@ -50,7 +50,7 @@ def set_role(person: User, role: Role, scope: str, by: Actor) -> None:
 
 @transaction.atomic
 def withdraw_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Actor) -> None:
-    """Withdraw a role. Leases and invitations that depend on it end.
+    """Withdraw a role, and end the leases and invitations that depend on it.
 
     Raises `Conflict` for one's own role of admin, so that an admin always remains.
     """

@@ -111,7 +111,8 @@ def _add_proxies(commands: Any) -> None:
         "--percent",
         type=int,
         default=25,
-        help="minimum share of a video's captions that contain a word, in %% (default: 25)",
+        help="use the words that at least this share of a video's captions contain, in %% "
+        "(default: 25)",
     )
     compute.add_argument(
         "--commands", action="store_true", help='the captions are commands, such as "wash hands"'

@@ -105,7 +105,7 @@ def _stored_once(job: Job) -> Job:
 
 
 def _fingerprint(kind: str, benchmark_key: str, params: dict[str, Any]) -> str:
-    """Return the hash of the work of a job. An upload counts by its content, not by its name."""
+    """Return the hash of a job's work. It depends on the content of uploads, not on their names."""
     hashes = {name: upload_sha256(name) for name in upload_names(params)}
     text = json.dumps([kind, benchmark_key, _replaced(params, hashes)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -35,8 +35,8 @@ PROGRESS_EVERY_SECONDS = 0.5
 # The maximum time that a worker waits for the database. After that, it gives up and leaves the job
 # to the sweeper.
 PATIENCE_SECONDS = 300.0
-# A job that the database interrupts starts again up to this number of times, after waits of 5, 10,
-# 20 … seconds.
+# The maximum number of times that a job starts again because the database did not answer. The job
+# waits 5, 10, 20 … seconds before.
 INTERRUPTIONS = 8
 FIRST_WAIT = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(minutes=5)

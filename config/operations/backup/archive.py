@@ -44,7 +44,8 @@ class Manifest:
 
     version: the version of the code. migrations: the names of the migrations as `app.name`. rows:
     the number of rows of each table. files: the size and hash of each file by its name in the tar.
-    missing: files that the database names but that did not exist, by their names in the tar.
+    missing: the files that the database names but that did not exist, each by the name that it
+    would have in the tar.
     """
 
     version: str

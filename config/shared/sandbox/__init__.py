@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 class Limits:
     """What one call may use: time, processor time, memory, and the size of each file it writes.
 
-    The memory is counted in addition to that of the idle process, and only on Linux.
+    The memory of the idle process is not counted. Memory is limited only on Linux.
     """
 
     seconds: int

@@ -26,7 +26,10 @@ def within_limits(values: npt.NDArray[Any], least: float | None, most: float | N
 
 
 def have_positives(counts: IntArray, wanted: str) -> BoolArray:
-    """Return which counts a value of `Positives` selects. An empty value selects all."""
+    """Return for each count whether a value of `Positives` selects it.
+
+    An empty value selects all.
+    """
     kept: BoolArray
     match wanted:
         case Positives.NONE:

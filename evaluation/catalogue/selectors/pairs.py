@@ -62,12 +62,12 @@ def labelled_of_video(source: LabelSource | None, benchmark: Benchmark, video: i
 
 
 def pooled_codes(benchmark: Benchmark, queries: IntArray) -> IntArray:
-    """Return the codes of the pooled pairs of captions, ascending. queries: query numbers."""
+    """Return the codes of the pooled pairs with these captions, ascending."""
     return _pooled(benchmark, queries, {})
 
 
 def pooled_codes_of_video(benchmark: Benchmark, queries: IntArray, video: int) -> IntArray:
-    """Return the codes of the pooled pairs of captions with one video, ascending.
+    """Return the codes of the pooled pairs of one video with any of these captions, ascending.
 
     Each caption needs one lookup in the unique index of the pairs.
     """
@@ -93,7 +93,7 @@ def _pooled(benchmark: Benchmark, queries: IntArray, filters: Mapping[str, int])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairPart:
-    """Pairs of some captions. end: the highest code that a pair of these captions can have."""
+    """Pairs of some captions. end: the highest code of a pair with one of these captions."""
 
     columns: PairColumns
     end: int
@@ -109,7 +109,7 @@ def pair_parts(
     outcome: str = "",
     after: int = -1,
 ) -> Iterator[PairPart]:
-    """Yield the pooled pairs that pass all filters in the order of their codes, part by part.
+    """Yield the pooled pairs that pass all filters, part by part, in the order of their codes.
 
     query, video: numbers. after: the first pair is the one that follows this code. A part reads
     about `PAIRS_PER_PART` pairs. With `video`, it reads the pairs of this video with

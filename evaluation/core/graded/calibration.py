@@ -283,7 +283,7 @@ class Cells:
 
 
 def share_of(part: BoolArray, of: BoolArray, clusters: IntArray, confidence: float) -> Ends:
-    """Return the share of the pairs `of` that are also in `part`.
+    """Return the share of the pairs in `of` that are also in `part`.
 
     part, of: bool [n]. clusters: int64 [n].
     """
@@ -304,7 +304,8 @@ def alpha_of(
 
     correct: number of pairs that both call relevant. called: number of pairs that the proxy calls
     relevant. relevant: number of pairs that people judged relevant. n_pairs: number of all pairs.
-    The shapes broadcast against each other. Alpha is 0 if all outcomes of both are the same.
+    The shapes broadcast against each other. Alpha is 0 if both call all
+    pairs relevant, or both call none relevant.
     """
     n_relevant = called + relevant
     product = n_relevant * (2 * n_pairs - n_relevant)
@@ -314,7 +315,7 @@ def alpha_of(
 
 
 def _at_least(counts: FloatArray) -> FloatArray:
-    """Return the sums over this and all higher values, [V, B]."""
+    """Return, for each value, the number of pairs with this value or a higher one, [V, B]."""
     return np.asarray(np.cumsum(counts[::-1], axis=0)[::-1])
 
 

@@ -24,7 +24,10 @@ CUTOFFS: Final = (1, 5, 10)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recall:
-    """For each cutoff, whether a rank is within it (1 or 0), for all queries with an own item."""
+    """The recall of each query that has an own item, by cutoff: 1 if a rank is within it, else 0.
+
+    The rank is that of the own item, or the best or the worst one of `recall_limits`.
+    """
 
     at: Mapping[int, QueryValues]
 

@@ -3,11 +3,11 @@
 Three people order five captions of a video (Wray et al. 2021, supplement A).
 `annotation.core.orderings` chooses the captions. Each order decides ten pairs of captions.
 
-consistent     A pair of captions is consistent if all people of the video order it alike. If three
-               orders are random, a quarter of the pairs is expected to be consistent.
+consistent     A pair of captions is consistent if all people order it alike. If three orders are
+               random, a quarter of the pairs is expected to be consistent.
 agreement      The share of the consistent pairs that the proxy orders like the people. A pair with
                equal values of the proxy counts as wrong. Such pairs are also counted separately.
-by video       The mean, over videos with a consistent pair, of the video's share.
+by video       The mean of the agreement in each video, over all videos with a consistent pair.
 majority       If the number of people is odd, more than half of them order a pair in one way. The
                majorities of a video are an order (the Condorcet order) unless they form a cycle.
 tau            Kendall's tau of two people on one video, (alike - unlike) / 10. The mean is over the
@@ -239,7 +239,7 @@ def _signs(values: npt.NDArray[Any]) -> FloatArray:
 
 
 def _share(part: BoolArray, of: BoolArray, confidence: float) -> Ends:
-    """Return the share of the pairs `of` that are in `part`, flags [n_videos, 10] each."""
+    """Return the share of the pairs in `of` that are also in `part`, flags [n_videos, 10] each."""
     videos = np.repeat(np.arange(len(part)), part.shape[1])
     return share_of(part.reshape(-1), of.reshape(-1), videos, confidence)
 

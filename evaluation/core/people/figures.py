@@ -22,9 +22,9 @@ from evaluation.core.people.dawid_skene import dawid_skene
 from evaluation.core.people.pace import BREAK_MS, TOO_FAST_MS, Answers, hours_at_work, medians
 
 # A share is flagged if it differs from that of the other annotators by more than 0.1, and by more
-# than three standard deviations of a share of the same number of answers. The share of correct
-# answers to gold items is compared with the required accuracy. There are few of these answers, so
-# two standard deviations are enough for a flag.
+# than three standard deviations. The standard deviation is that of a binomial share with the same
+# denominator. The share of correct answers to gold items is compared with the required accuracy.
+# There are few of these answers, so two standard deviations are enough for a flag.
 MIN_DIFFERENCE: Final = 0.1
 DEVIATIONS: Final = 3.0
 GOLD_DEVIATIONS: Final = 2.0

@@ -191,7 +191,7 @@ def medians(groups: IntArray, values: IntArray, n_groups: int) -> FloatArray:
 
 
 def timeline_of(at: IntArray) -> Timeline | None:
-    """Divide the time of the answers into hours, days, weeks or periods of four weeks.
+    """Divide the time from the first to the last answer into hours, days, weeks or four weeks each.
 
     at: int64 [n], points in time. The result has the shortest of these periods that gives at most
     `PERIODS_MAX` periods. If there is none, the periods are four weeks long. Returns None if there

@@ -52,8 +52,8 @@ def pool_chances(pool: PooledLabels, rel: int = 1) -> FloatArray:
 
     The function leaves out one pooled system at a time and counts the pairs that only this system
     contributed. Of all judged pairs, they are most like the unjudged pairs of a system that was not
-    pooled. The judged pairs of the latter system are different: a pooled system also ranks them
-    high, and pairs that two systems rank high are relevant far more often.
+    pooled. The judged pairs in the lists of such a system are different: a pooled system also ranks
+    them high, and pairs that two systems rank high are relevant far more often.
 
     A rank without a judged pair has the share of its row. A row without a judged pair has the share
     of the other row. rel: the lowest gain that counts as relevant. Raises ValueError if every pair
@@ -131,7 +131,7 @@ def expect_scores(
 def check_expectations(
     pool: PooledLabels, measures: Iterable[Measure], rel: int = 1
 ) -> tuple[ExpectationCheck, ...]:
-    """Leave out each pooled system, and return its estimated score with its score by all labels.
+    """Return the scores of each pooled system with all labels, and as if it had not been pooled.
 
     Lists are cut to the depth of the pool, where every pair is judged. Raises ValueError if
     `expect_scores` or `pool_chances` does, or if the pool has only one system.

@@ -41,10 +41,10 @@ def condense(ranked: npt.NDArray[Any], labels: Judged) -> npt.NDArray[Any]:
 def bpref(ranked: npt.NDArray[Any], labels: Judged, rel: int = 1) -> FloatArray:
     """Return bpref (binary preference) of each query, float64 [n_queries]; 0 without positives.
 
-    For R positives and N pairs judged not relevant, bpref is the sum over the listed positives of
-    1 - min(n, R) / min(N, R), divided by R, where n is the number of videos before the positive
-    that are judged not relevant (Buckley and Voorhees, Retrieval evaluation with incomplete
-    information, SIGIR 2004, as in trec_eval). Unjudged videos are ignored.
+    Let a query have R positives and N pairs judged not relevant. For each listed positive, let n be
+    the number of videos above it that are judged not relevant. bpref is the sum over the listed
+    positives of 1 - min(n, R) / min(N, R), divided by R (Buckley and Voorhees, Retrieval evaluation
+    with incomplete information, SIGIR 2004, as in trec_eval). Unjudged videos are ignored.
     """
     relevant = labels.count_per_query(labels.gains >= rel)
     negative = labels.count_per_query(labels.gains < rel)

@@ -44,8 +44,8 @@ DrawOrder: TypeAlias = Callable[[np.random.Generator], IntArray]
 permutation of 0 … N - 1, int64 [N]. Pairs are numbered as in `pooled_rows`."""
 
 Strategy: TypeAlias = Callable[[PooledLabels, int], DrawOrder]
-"""A function from (pool, rel) to the function that draws an order. It does the work that all seeds
-have in common."""
+"""A function from (pool, rel) to a function that draws an order. The outer function does the work
+that is the same for all seeds."""
 
 # float32 is exact for counts of pairs and twice as fast.
 _Points: TypeAlias = npt.NDArray[np.float32]

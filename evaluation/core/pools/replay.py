@@ -72,7 +72,7 @@ class Replay:
     budgets: tuple[Budget, ...]
 
     def enough(self, error: float) -> Budget | None:
-        """Return the smallest budget whose error, and every later one, is at most `error`, or None.
+        """Return the smallest budget from which on all errors are at most `error`, or None.
 
         Only the replayed budgets are examined. A smaller budget between two of them can be enough.
         """

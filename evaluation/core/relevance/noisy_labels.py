@@ -159,7 +159,7 @@ class NoisyLabels:
         """Return the evidence if each annotator has their own rates.
 
         The rates of each annotator are multiplied by the ratio of `rates` to `own.mean`. Pairs
-        without single labels keep the evidence `common`.
+        without a label in `each` keep the evidence `common`.
         """
         alarms = rates.false_alarms(self.is_isolated)[each.pair_of]
         false_alarms = own.false_alarms[each.annotators] * (alarms / own.mean.false_alarm)

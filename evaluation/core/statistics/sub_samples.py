@@ -47,10 +47,10 @@ def draw_cluster_sub_samples(
     """Draw sub-samples of whole clusters with `size` captions on average, for each system.
 
     values: float64 [m, n_queries], the values of m systems. clusters: whole numbers [n_queries].
-    Each resample draws the same clusters for all systems, so that results can be compared in pairs.
-    The mean of a sub-sample is the sum of its values divided by its number of captions, which
-    varies. Raises ValueError if there are no values, the size is below 1, or there are fewer than
-    two resamples.
+    The n-th sub-sample of each system contains the same clusters, so that systems can be compared
+    in pairs. The mean of a sub-sample is the sum of its values divided by its number of captions,
+    which varies. Raises ValueError if there are no values, the size is below 1, or there are fewer
+    than two resamples.
     """
     checked = check_values(values, 2)
     if checked.size == 0 or size < 1 or resamples < 2:

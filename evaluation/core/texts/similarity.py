@@ -1,11 +1,10 @@
 """The similarity of captions, computed from common sequences of five characters.
 
 A system can answer a test caption from memory if a caption of the train split is similar.
-`overlap_with_train` computes this similarity. Figure 8 and table 7 of the FIRE study
-(`evaluation.core.relevance.measures`) show scores of captions by this similarity. A caption that is
-similar to a caption of another video is also likely to match that video. `match_captions` computes
-the similarity of a caption to the captions of a video. `score_matches` derives labels from it and
-compares them with the labels of annotators.
+`overlap_with_train` computes this similarity. Figure 8 and table 7 of the FIRE study show scores of
+captions by this similarity. A caption that is similar to a caption of another video is also likely
+to match that video. `match_captions` computes the similarity of a caption to the captions of a
+video. `score_matches` derives labels from it and compares them with the labels of annotators.
 
 ==========  =======================================================================================
 normalised  in lower case; punctuation and symbols (Unicode categories P and S) are replaced by

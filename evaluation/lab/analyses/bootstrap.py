@@ -180,9 +180,9 @@ BOOTSTRAP = Analysis(
         "The smallest significant difference is the standard deviation of the difference times the "
         "normal quantile of the confidence (1.96 for 95 %). For two systems on different captions, "
         "the deviation is that of one system times √2. For two systems on the same captions, it is "
-        "the deviation that the paired differences would have if the systems were equal, as in a "
-        "test. This deviation is smaller. The analysis “Plan the judging” uses the same "
-        "variances.",
+        "the deviation that the paired differences would have if both systems had the same mean, "
+        "which is the null hypothesis of a test. This deviation is smaller. The analysis “Plan "
+        "the judging” uses the same variances.",
         "A true difference of this size is significant in only half of all samples. Use the "
         "analysis “Plan the judging” for a higher power.",
     ),

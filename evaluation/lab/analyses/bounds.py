@@ -220,11 +220,11 @@ BOUNDS = Analysis(
         "The bounds are exact. Some outcome of the unjudged pairs reaches each bound, and no "
         "outcome goes beyond it.",
         "The estimate assumes that an unjudged pair is relevant as often as similar judged pairs. "
-        "These have the same rank in a run, and no other run ranks them within the depth. The "
-        "estimate uses all runs of the benchmark, not only the selected ones. Its interval covers "
-        "the choice of captions or videos. It does not cover a new system that ranks better videos "
-        "than the pooled systems. The last table shows the error of the estimate for each pooled "
-        "system.",
+        "A judged pair is similar if it has the same rank as the unjudged pair and only one run "
+        "ranks it within the depth. The estimate uses all runs of the benchmark, not only the "
+        "selected ones. Its interval covers the choice of captions or videos. It does not cover "
+        "the error for a new system that ranks better videos than the pooled systems. The last "
+        "table shows the error of the estimate for each pooled system.",
         CUT,
     ),
 )

@@ -17,9 +17,9 @@ from evaluation.lab.analyses.tables import Column, Table
 
 JUDGED_AT = (
     "Judged@rank is the judged share of the list down to this rank, as a mean over all "
-    "captions. A caption without a list counts as 0. Read a score together with Judged@k for "
-    "the number of ranks that its measure uses: Judged@5 for C@5, and Judged@20 for AP of a run "
-    "of depth 20."
+    "captions. A caption without a list counts as 0. Read a score together with Judged@k, where k "
+    "is the number of ranks that the measure uses: Judged@5 for C@5, and Judged@20 for AP of a "
+    "run of depth 20."
 )
 COUNTED = {"pairs": "Pairs", "judged": "Judged", "relevant": "Relevant"}
 
@@ -145,8 +145,8 @@ def _charts(result: CoverageResult) -> list[Chart]:
         Chart(
             "ranks",
             "Judged share at each rank",
-            "A line for each run over the ranks: the judged share of its videos. It falls at ranks "
-            "that are deeper than the pool.",
+            "For each run, a line shows the judged share of the results at each rank. It falls at "
+            "ranks that are deeper than the pool.",
             spec(result["ranks"], LINES, x=step("rank", "Rank"), y=share, color=name_of("run")),
         ),
         Chart(

@@ -74,7 +74,8 @@ def equal_captions_field() -> forms.ChoiceField:
             ),
             (EqualTexts.EXACT, "Add if texts are equal character by character"),
         ],
-        help_text="Captions of different videos are equal if they have the same text.",
+        help_text="Captions of different videos can have the same text. “Add” gives each of these "
+        "captions the original positives of the others.",
     )
 
 
@@ -220,6 +221,6 @@ EQUAL_CAPTIONS = Analysis(
         "they were judged not relevant.",
         "The option --twins of the command evaluate and the field “Positives of equal captions” "
         "of the analysis “Scores before and after judging” use the same rule. The scores on the "
-        "page of results do not include these positives.",
+        "page “Results” do not include these positives.",
     ),
 )

@@ -27,10 +27,11 @@ class AnalysisForm(forms.Form):
 
     A field without a value has its initial value, so an empty form is valid. Checkboxes are
     initially unchecked, because an address represents an unchecked box by leaving it out. An
-    analysis that reads no labels or no runs sets `labels` and `only`, or `runs`, to None.
+    analysis that reads no labels sets `labels` and `only` to None. An analysis that reads no runs
+    sets `runs` to None.
     """
 
-    # Names of fields that the page shows outside of the settings.
+    # Names of fields that the page shows outside of the settings, or not at all.
     elsewhere: tuple[str, ...] = ()
     # Whether runs of both directions can be selected. Each run is then scored in its own direction.
     mixes_directions = False

@@ -70,7 +70,8 @@ class HistoryForm(AnalysisForm):
         initial=20,
         min_value=2,
         max_value=100,
-        help_text="The scores are computed after each of this many equal parts of the judgments.",
+        help_text="The judgments are divided into this number of equal parts. The scores are "
+        "computed after each part.",
     )
     confidence = confidence_field()
     resamples = resamples_field(1000)
@@ -198,7 +199,7 @@ HISTORY = Analysis(
     notes=(
         "The analysis uses all judgments that count, in the order in which they arrived. This does "
         "not depend on the selected label set. A pair has the label of more than half of its "
-        "judgments so far. Original positives count from the beginning, unless only the labels are "
+        "judgments so far. Original positives count from the beginning, unless “Labels only” is "
         "selected.",
         "Imported judgments are in the order of their file.",
         "The stopping rule can be used during a campaign, because it needs no later labels. Its "
@@ -207,8 +208,8 @@ HISTORY = Analysis(
         "is narrow enough. The intervals are for the scores that the runs will have on this "
         "benchmark once every pair is judged. They do not apply to other videos.",
         "The rule is valid only if captions, or whole videos, are judged in random order. Select "
-        "the unit whose order was random. A video counts once all its captions are judged, and a "
-        "caption once all its pairs are judged. A campaign without priorities assigns captions "
-        "in random order.",
+        "the unit whose order was random. The rule uses a video only after all its captions are "
+        "judged, and a caption only after all its pairs are judged. A campaign without priorities "
+        "assigns captions in random order.",
     ),
 )

@@ -24,12 +24,12 @@ NAMES = {"captions": "caption", "videos": "video"}
 
 INTERVALS_NOTE = (
     "Intervals of C@k are Wilson’s. Intervals of differences of C@k are Bonett and Price’s "
-    "(“paired shares”). Both have a width even if C@k is 100 %. If videos are resampled, "
-    "these intervals use an effective number of captions: the number of independent captions that "
-    "would have the same variance. "
+    "(“paired shares”). The width of both is above zero, even if C@k is 100 %. If videos are "
+    "resampled, these intervals use an effective number of captions: the number of independent "
+    "captions that would have the same variance. "
     "All other intervals are percentiles of resampled means (“bootstrap”). For few videos, these "
-    "percentiles are widened by the quantile of t, and for fewer than six videos, t intervals "
-    "replace them. "
+    "percentiles are widened with Student’s t distribution, and for fewer than six videos, t "
+    "intervals replace them. "
     "Intervals show how a score varies with the captions or videos, not with the annotators."
 )
 

@@ -275,8 +275,8 @@ LABEL_NOISE = Analysis(
         "one for isolated pairs, whose caption has no other pair that is labelled relevant, and "
         "one for all other pairs. There are two rates because annotators seldom label a pair as "
         "relevant if no video matches its caption. Among the labels with the same rate, the "
-        "correction assumes that errors are independent and equally frequent. Videos that are "
-        "not relevant may be harder to judge than other videos if a run ranks them first. The "
+        "correction assumes that errors are independent and equally frequent. But a video that is "
+        "not relevant may be labelled relevant by mistake more often if a run ranks it first. The "
         "corrected C@1 of this run is then too high. If false alarms concentrate on few captions, "
         "AP and nDCG may be corrected too much.",
         "The interval resamples videos (or captions) with all their labels, and estimates the "
@@ -292,7 +292,7 @@ LABEL_NOISE = Analysis(
         "Dawid and Skene: each annotator has their own rates. If others labelled few of an "
         "annotator’s pairs, the rates are moved towards the average. The correction of scores uses "
         "average rates, which are enough because pairs are assigned to annotators at random.",
-        "Original positives count as relevant, as in all scores, unless only the labels are "
+        "Original positives count as relevant, as in all scores, unless “Labels only” is "
         "selected. A lead’s ruling counts as correct. Unjudged pairs count as not relevant. Raw "
         "scores also count pairs in conflict and pending pairs as unjudged, but the correction "
         "uses the labels that they have.",

@@ -29,6 +29,7 @@ from evaluation.release.selectors import label_set_labels
 
 
 class LabelsForm(AnalysisForm):
+    only = runs = None
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()

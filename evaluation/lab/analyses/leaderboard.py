@@ -198,10 +198,10 @@ LEADERBOARD = Analysis(
         "Ranks are by the selected labels. Scores that are equal, or differ only by rounding, "
         "share the better rank. The interval of a rank covers its values in resamples of captions "
         "or videos.",
-        "Bounds over the listed pairs are the lowest and the highest score over all labels that "
-        "the unjudged pairs of the list can get. Unjudged pairs outside of the list count as not "
-        "relevant. The analysis “Bounds and bias” includes them. A measure with a cutoff uses "
-        "the top of the list. Any other measure uses the whole list.",
+        "Bounds over the listed pairs are the lowest and the highest score that a run can have, "
+        "depending on the labels that the unjudged pairs of its lists get. Unjudged pairs outside "
+        "of its lists count as not relevant. The analysis “Bounds and bias” includes them. A "
+        "measure with a cutoff uses the top of the list. Any other measure uses the whole list.",
         f"If there are more than {RELEASES_MAX} label sets, the newest are used.",
     ),
 )

@@ -100,7 +100,8 @@ LEAVE_ONE_OUT = Analysis(
     notes=(
         "Each system is scored twice: with all labels, and as if the pairs that only its own top "
         "results contributed were unjudged. The difference is what a new, unpooled system can "
-        "lose. Original positives count for all systems, unless only the labels are selected.",
+        "lose. Original positives count in both scores, whichever system contributed them, "
+        "unless “Labels only” is selected.",
         CUT,
     ),
 )

@@ -1,4 +1,4 @@
-"""Correct systems by the length of the caption, before and after the labels."""
+"""Numbers of correct ranked lists by caption length, before and after the labels."""
 
 from __future__ import annotations
 
@@ -117,7 +117,14 @@ def _tables(result: LengthResult) -> list[Table]:
         Column("neither", "Neither", "count", compared=_captions("neither", NONE_RIGHT, result)),
     ]
     rows = [{**row, "by": BY[row["by"]]} for row in result["rows"]]
-    return [Table("who", "Captions by the systems that are correct", columns, rows)]
+    return [
+        Table(
+            "who",
+            "Numbers of captions for which both runs, one run or neither run is correct",
+            columns,
+            rows,
+        )
+    ]
 
 
 def _captions(key: str, show: str, result: LengthResult) -> Callable[[Row], Mapping[str, Any]]:
@@ -190,7 +197,7 @@ def _chart(place: int, first: str, second: str, rows: Sequence[Row]) -> Chart:
 
 LENGTH = Analysis(
     name="length",
-    title="Correct ranked lists by caption length",
+    title="Correctness of ranked lists by caption length",
     question="Are short captions difficult for systems, or are their labels missing?",
     source="FIRE study, figure 3",
     form=LengthForm,

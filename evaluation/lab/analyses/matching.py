@@ -201,9 +201,10 @@ MATCHING = Analysis(
     needs_originals=True,
     notes=(
         "A caption and a video match if the caption is similar to one of the video’s own captions. "
-        "A pair that matches is labelled relevant. Similarity is the cosine of sequences of five "
-        "characters, weighted by their rarity. These labels are compared with human labels of the "
-        "same pairs. Original positives are left out, because they are known.",
+        "A pair that matches is labelled relevant. Similarity is the cosine of two captions’ "
+        "counts of five-character sequences, weighted by the rarity of the sequences. These labels "
+        "are compared with human labels of the same pairs. Original positives are left out, "
+        "because they are known.",
         "If no similarity is entered, the one with the highest F1 on a random half of the videos "
         "is used. All other figures are from the other half. Figures from the half on which the "
         "similarity was chosen would be too high. For the same reason, the highest point of the "

@@ -180,7 +180,7 @@ ORIGINALS = Analysis(
         "not apply to the others. In the published labels of the FIRE study (Rodriguez et al. "
         "2022), 219 of 927 original positives of MSR-VTT are rejected (23.6 %).",
         "With the rejected positives, all original positives count as positive, as in the FIRE "
-        "study and on the page of results. Without them, the label of a judged original positive "
+        "study and on the page “Results”. Without them, the label of a judged original positive "
         "counts instead. Captions that lose their only positive stay in the average and score 0.",
         "The interval of the share is Wilson’s with the effective number of independent pairs, "
         "because pairs of one video resemble each other.",

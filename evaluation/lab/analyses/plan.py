@@ -257,17 +257,19 @@ PLAN = Analysis(
     fill_defaults=_fill_defaults,
     runs_needed=2,
     notes=(
-        "C@k on the same captions: captions = ((z of the confidence × √ψ + z of the power × √(ψ "
-        "− d²)) ÷ d)², where d is the difference to detect (Connor 1987). ψ is the discordant "
-        "share: the share of captions on which only one of the two systems is correct. The "
-        "plan uses the share measured here, or d if the measured share is lower than d.",
+        "For C@k of two systems on the same captions, the number of captions is ((z of the "
+        "confidence × √ψ + z of the power × √(ψ − d²)) ÷ d)², where d is the difference to detect "
+        "(Connor 1987). ψ is the discordant share: the share of captions on which only one of the "
+        "two systems is correct. The plan uses the share measured here, or d if the measured share "
+        "is lower than d.",
         "Other measures on the same captions use this formula with the mean square of the "
         "differences in place of ψ. Systems on different captions use the formulas of two "
         "proportions (Fleiss 1981) and of two means. Similar systems need far fewer captions if "
         "both are scored on the same captions.",
         "Captions of one video are similar. If the resampling unit is the video, the number of "
         "captions is therefore multiplied by the design effect measured here, 1 + (m − 1) × ICC. "
-        "m is the mean number of captions per video, weighted by that number. A design effect "
+        "ICC is the intraclass correlation of the captions of one video. m is the mean number of "
+        "captions per video, with each video weighted by its number of captions. A design effect "
         "below 1 counts as 1. With one caption of each video, the design effect is 1. Such a plan "
         "needs fewer captions but more videos.",
         "If the two systems are scored on different captions, all numbers include both sets of "

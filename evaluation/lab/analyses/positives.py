@@ -19,6 +19,7 @@ from evaluation.lab.analyses.layouts.positives import CaptionRow, PositivesResul
 
 
 class PositivesForm(AnalysisForm):
+    runs = None
     examples = forms.IntegerField(
         label="Examples",
         initial=5,
@@ -104,7 +105,7 @@ POSITIVES = Analysis(
     runs_needed=0,
     notes=(
         "The positives of a caption are the videos that are known to match it. Only pooled pairs "
-        "were judged, so the number with the labels is a lower bound. By the original positives "
-        "it is the number in the data set, usually one.",
+        "were judged, so the number with the labels is a lower bound. The data set itself usually "
+        "has one original positive per caption.",
     ),
 )

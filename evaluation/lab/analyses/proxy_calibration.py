@@ -421,9 +421,9 @@ PROXY_CALIBRATION = Analysis(
         "pairs relevant. Compare it with the alpha of two people. A proxy cannot replace people "
         "if its alpha is below the lower of two numbers: 0.667 and the alpha of two people. The "
         "threshold of a proxy is the one with the highest alpha. For “on other videos”, the "
-        "threshold is chosen on nine tenths of the videos and alpha is measured on the last "
-        "tenth, because alpha is too high on the videos on which the threshold was chosen. The "
-        "best proxy is the one with the highest alpha.",
+        "videos are divided into up to ten groups, and the threshold for each group is chosen on "
+        "the other groups, because alpha is too high on the videos on which the threshold was "
+        "chosen. The best proxy is the one with the highest alpha.",
         "Only judged pairs are compared. Judged pairs were ranked high by a run, so relevant pairs "
         "are more frequent among them than among all pairs. Precision is therefore likely lower "
         "for unjudged pairs, and recall counts only the relevant pairs that a pool found. The "

@@ -41,7 +41,8 @@ class ProxiesForm(AnalysisForm):
         initial=10,
         min_value=1,
         max_value=200,
-        help_text="Number of pairs of each kind. No caption or video is in two pairs of one kind.",
+        help_text="Number of pairs for each reason in the column “Why”. No caption or video is in "
+        "two pairs with the same reason.",
     )
     videos = forms.IntegerField(
         label="Videos",

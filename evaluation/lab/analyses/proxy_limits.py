@@ -146,11 +146,11 @@ PROXY_LIMITS: Analysis[Any, Any] = Analysis(
     warnings=layout.warnings,
     proxies_needed=1,
     notes=(
-        "Recall counts only the original positives. An item that is equally relevant by a proxy "
-        "could also have been the original one. The upper limit takes the best rank among the "
-        "original and the equivalent items, and the lower limit the worst rank. If a video has "
-        "several own captions, the best of their ranks counts, and the limits add only captions of "
-        "other videos.",
+        "Recall counts only the original positives. A caption or video with a value of the proxy "
+        "above the threshold is called an equivalent item: it could also have been the original "
+        "one. The upper limit takes the best rank among the original and the equivalent items, and "
+        "the lower limit the worst rank. If a video has several own captions, the best of their "
+        "ranks counts, and the limits add only captions of other videos.",
         "The value of a run is the geometric mean of its recalls at all cutoffs, which is 0 if one "
         "of them is 0. Captions and videos without an original positive are left out. The table "
         "shows their number.",

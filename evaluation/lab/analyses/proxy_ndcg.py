@@ -154,7 +154,8 @@ PROXY_NDCG: Analysis[Any, Any] = Analysis(
         "the same matrix, and for a system with one run of each direction.",
         "“mAP (EPIC code)” is the measure in the published code of the EPIC-KITCHENS retrieval "
         "challenge. Its hits are items with the relevance 1, but it adds up the relevance of all "
-        "items before them. It is larger than average precision, which is “AP at R = 1”.",
+        "items before them. It is never smaller than the average precision of the same hits, which "
+        "is “AP at R = 1” (R is the relevance).",
         DEPTH_NOTE,
     ),
 )

@@ -25,7 +25,10 @@ def ranking_of(run: Run) -> Ranking:
 
 
 def relevance_of(proxy: LoadedProxy, direction: Direction) -> Matrix:
-    """Return the values of a proxy with a row for each row of the runs of a direction."""
+    """Return the values of a proxy as a matrix for runs of this direction.
+
+    The rows are captions for text-to-video, and videos for video-to-text.
+    """
     return proxy.values if direction is Direction.TEXT_TO_VIDEO else proxy.transposed.values
 
 

@@ -113,8 +113,8 @@ def _charts(result: ThresholdsResult) -> list[Chart]:
         Chart(
             "thresholds",
             "Captions that are relevant to a video, by threshold",
-            "A falling line for each proxy: the mean number of captions per video whose value is "
-            "at least the threshold. The scale of the numbers is logarithmic.",
+            "A falling line for each proxy: the mean number, per video, of captions whose value "
+            "is at least the threshold. The scale of the numbers is logarithmic.",
             spec(
                 result["rows"],
                 LINES,
@@ -138,12 +138,11 @@ PROXY_THRESHOLDS = Analysis(
     proxies_needed=1,
     notes=(
         "A proxy calls a caption and a video relevant if its value is at least the threshold. The "
-        "counts contain the original positives, as in figure 4 of Wray et al. (2021). The value of "
-        "an original positive is 1 if the proxy was computed with the value 1 for a video and its "
-        "own caption.",
-        "If nearly all captions have only their own video, the proxy hardly changes how retrieval "
-        "is scored. If the number of captions per video is large, hardly any ranked video is "
-        "wrong. This analysis shows only how many pairs a threshold selects. “Proxies against "
-        "people” shows which of them people confirm.",
+        "counts contain the original positives, as in figure 4 of Wray et al. (2021). If the "
+        "option “Value of own captions” of a proxy is 1, the value of each original positive is 1.",
+        "If nearly all captions match no video but their own, the proxy hardly changes how "
+        "retrieval is scored. If the number of captions per video is large, hardly any ranked "
+        "video is wrong. This analysis shows only how many pairs a threshold selects. “Proxies "
+        "against people” shows which of them people confirm.",
     ),
 )

@@ -146,8 +146,8 @@ REPLAY = Analysis(
     needs_labels=True,
     notes=(
         "The analysis simulates judging the pool in other orders. A pair counts as not relevant "
-        "until it is judged. Original positives are known from the start, unless only the labels "
-        "are selected. For each caption, “move "
+        "until it is judged. Original positives are known from the start, unless “Labels only” "
+        "is selected. For each caption, “move "
         "to front” and the bandits prefer the runs that contributed relevant pairs so far.",
         "Every order has a random part, so each is replayed several times. All orders take the "
         "captions in random order, and “at random” and Thompson also use random numbers to choose "

@@ -65,7 +65,7 @@ class SlicesForm(AnalysisForm):
     measure = ShareMeasureField()
     by = forms.ChoiceField(label="Slice by", choices=list(SLICED.items()), initial=LENGTH)
     bins = forms.IntegerField(
-        label="Slices",
+        label="Number of slices",
         initial=6,
         min_value=2,
         max_value=30,
@@ -260,8 +260,9 @@ SLICES = Analysis(
         "a separate slice.",
         "By agreement, the slice of a caption depends on its pairs with several labels. If the "
         "labels of each such pair agree on whether it is relevant, the caption is in “labels "
-        "agree”. Otherwise it is in “labels differ on some pair”. The more pairs with several "
-        "labels a caption has, the more likely their labels are to differ on one.",
+        "agree”. Otherwise it is in “labels differ on some pair”. A caption that has many pairs "
+        "with several labels is more likely to be in this slice. A caption without such a pair is "
+        "in “no pair labelled several times”.",
         INTERVALS_NOTE,
     ),
 )

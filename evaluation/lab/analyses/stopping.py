@@ -80,7 +80,7 @@ def arrived_labels(inputs: Inputs) -> ArrivedLabels:
 def stopping_rule(
     inputs: Inputs, options: StoppingOptions, values: dict[str, FloatArray], labels: ArrivedLabels
 ) -> Stopping:
-    """Return after how many labels judging could have stopped, for each score and difference.
+    """Return the number of labels at which judging could stop, for each score and difference.
 
     values: the final value of each query by run, float64 [n_queries]. labels: the result of
     `arrived_labels`.

@@ -49,8 +49,9 @@ IntArray = npt.NDArray[np.int64]
 # of larger campaigns are computed by a job and stored.
 SMALL = 20_000
 CACHE_SECONDS = 60
-# With more answers, pages show cached figures even if there are newer answers. Otherwise each new
-# answer would make the next page recompute them, which takes half a second for 200 annotators.
+# If a campaign has more answers than this, pages show cached figures even if there are newer
+# answers. Otherwise each new answer would make the next page recompute the figures, which takes
+# half a second for 200 annotators.
 ALWAYS_CURRENT = 2_000
 # In a process, one thread at a time computes figures. The others wait, and then read the cache.
 _measuring = threading.Lock()

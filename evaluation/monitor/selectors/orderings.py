@@ -1,4 +1,4 @@
-"""The progress of an ordering study, the counts of its annotators, and its orders as a file."""
+"""The progress of an ordering study, the figures of its annotators, and its orders as a file."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class OwnOrders:
 
 
 def orders_by_annotator(study: Campaign) -> dict[int, OwnOrders]:
-    """Return the counts of each annotator with counted answers, by primary key."""
+    """Return the figures of each annotator who has counted answers, by primary key."""
     found, gold = orders_of(study), _gold_by_annotator(study)
     taus = tau_with_others(found.ranks, found.task)
     figures = {}

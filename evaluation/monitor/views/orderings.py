@@ -92,7 +92,7 @@ def _people_of(study: Campaign) -> list[StudyPerson]:
 
 
 def _figures(row: StudyPerson) -> list[tuple[str, Figure, Figure]]:
-    """Return the name and value of each figure, and an empty figure for all annotators combined."""
+    """Return rows of a name, its value, and an empty value for all annotators combined."""
     own, withdrawn = row.own, row.person.withdrawn
     tau = undefined(ALONE) if own.tau is None else Figure(own.tau, "coefficient")
     gold = Figure(ratio(own.right, own.gold), note=f"{own.right:,} of {own.gold:,}")
@@ -128,7 +128,7 @@ def _about_open(study: Campaign, progress: StudyProgress) -> str:
     """Return what happens to the videos that do not have all orders."""
     left = counted(progress.open, "video")
     if study.state == CampaignState.CLOSED:
-        return f"The study is closed. {left} without all orders will not count."
+        return f"The study is closed. The analysis leaves out {left} with missing orders."
     if study.state == CampaignState.PAUSED:
         return f"The study is paused. Open it again to get the missing orders of {left}."
     return f"The analysis leaves out {left} with missing orders."

@@ -77,7 +77,7 @@ STATES = {
 }
 FILTER_TITLES = {
     "": "All",
-    "outvoted": "Different from the final label",
+    "outvoted": "Different from the outcome",
     "wrong": "Wrong on control pairs",
     "fast": "Too fast",
 }
@@ -176,7 +176,7 @@ def _listed_answers(
 
 
 def _figures_of(campaign: Campaign, person: CampaignPerson) -> dict[str, Any]:
-    """Return an annotator's figures next to those of all annotators, and their charts."""
+    """Return an annotator's figures and charts, and the figures of all annotators combined."""
     stored = get_figures(campaign)
     figures = stored.figures if stored else None
     rows = person_rows(campaign, figures)

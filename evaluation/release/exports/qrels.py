@@ -14,9 +14,10 @@ LINES_PER_PIECE = 20_000
 
 
 def qrels(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
-    """Yield TREC qrels with the original positives, which reproduce the scores of `evaluate`.
+    """Yield TREC qrels with which TREC tools reproduce the scores of `evaluate`.
 
-    Pairs that are pending or in conflict are left out. TREC tools read them as unjudged.
+    They contain the original positives. Pairs that are pending or in conflict are left out, so that
+    TREC tools count these pairs as unjudged.
     """
     benchmark = label_set.benchmark
     judged = with_positives(label_set_judged(label_set), original_judged(benchmark, label_set))

@@ -165,7 +165,7 @@ def _agreement(label_set: LabelSet) -> AgreementFacts | None:
 def _runs(label_set: LabelSet) -> list[RunFacts]:
     """Return the runs that existed at publication, with their scores by these labels.
 
-    A run that was withdrawn later has no scores.
+    A withdrawn run is included, but without scores.
     """
     benchmark = label_set.benchmark
     original = original_judged(benchmark, label_set)

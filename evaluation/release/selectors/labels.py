@@ -185,7 +185,8 @@ def _resolve(judgments: JudgmentArrays, rulings: Rulings) -> Labels:
 def original_grade(benchmark: Benchmark, campaigns: Int64Array) -> int:
     """Return the grade that original positives get when combined with labels of these campaigns.
 
-    It is the highest grade in their policies. campaigns: primary keys, which may repeat.
+    It is the highest `grade_of_originals` of these campaigns. campaigns: primary keys, which may
+    repeat.
     """
     labelled = Campaign.objects.filter(benchmark=benchmark, pk__in=np.unique(campaigns).tolist())
     return max((campaign.grade_of_originals for campaign in labelled), default=1)

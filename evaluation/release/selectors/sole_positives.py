@@ -31,8 +31,8 @@ class SolePositives:
     """Counts of the sole positives of a run in the top `cutoff`.
 
     count: number of sole positives. with_one_label: number of these that have one label. tasks:
-    number of tasks that a new confirmation would have. Text pairs for which an earlier confirmation
-    requested second labels are not counted.
+    number of tasks of a new campaign that requests second labels for those with one label. Text
+    pairs for which an earlier campaign requested second labels are not counted.
     """
 
     cutoff: int

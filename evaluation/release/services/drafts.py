@@ -82,10 +82,11 @@ def update_requested_draft(
 
 @transaction.atomic
 def begin_draft(*, benchmark: Benchmark, by: Actor) -> Job:
-    """Queue the job that makes a draft and then recomputes the analyses with results of drafts.
+    """Queue the job that makes a draft and then recomputes analyses.
 
-    The analyses are recomputed with their default options. If a job of this kind is unfinished, it
-    is returned instead. Raises `NotPermitted` if `by` may not draft labels.
+    Each analysis that has a result for a draft is recomputed with its default options. If a job of
+    this kind is unfinished, it is returned instead. Raises `NotPermitted` if `by` may not draft
+    labels.
     """
     check_can_evaluate(by, benchmark)
     lock_row(benchmark)

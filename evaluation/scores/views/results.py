@@ -1,4 +1,4 @@
-"""The results table "A (B + C)" as a page and as files."""
+"""The results table, which `evaluation.scores.tables` describes, as a page and as files."""
 
 from __future__ import annotations
 

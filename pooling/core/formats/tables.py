@@ -38,7 +38,7 @@ Row = tuple[int, tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TableHead:
-    """The start of a table: its format, its columns, and its first rows as a preview."""
+    """The start of a table: its format, its columns, and its first rows, shortened."""
 
     format: str
     delimiter: str

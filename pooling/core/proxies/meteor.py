@@ -200,7 +200,7 @@ class _Positions:
         exact = self._index(references, str)
         stems = self._index(references, words.stem)
         others = self._index(references, words.looked_up)
-        # For each stage, a function that returns the references with matches of a word.
+        # One function per stage, which returns the references with matches of a word.
         self._stages: tuple[Callable[[str], Found | None], ...] = (
             lambda word: exact.find(frozenset([word])),
             lambda word: stems.find(frozenset([words.stem(word)])),

@@ -27,10 +27,11 @@ _BLOCK_CELLS: Final = 4 << 20
 
 
 def frequent_words(captions: Sequence[Iterable[W]], percent: int) -> frozenset[W]:
-    """Return the words of at least `percent` % of the captions. Each caption counts a word once.
+    """Return the words of at least `percent` % of the captions.
 
-    Section 4 of Wray et al. uses 25 % for videos with several captions. A video with at most
-    `100 / percent` captions therefore keeps all their words.
+    A word that a caption repeats is counted once. Section 4 of Wray et al. uses 25 % for videos
+    with several captions. A video with at most `100 / percent` captions therefore keeps all their
+    words.
     """
     counts = Counter(word for caption in captions for word in set(caption))
     lowest = percent * len(captions)

@@ -40,7 +40,7 @@ class Part(StrEnum):
 Sense: TypeAlias = tuple[Part, int]
 """A synset: its part of speech, and its place in the data file."""
 
-# For each part of speech, the endings of inflected forms, and what replaces them in the base form.
+# The endings of inflected forms by part of speech, each with its replacement in the base form.
 _ENDINGS: Final[dict[Part, tuple[tuple[str, str], ...]]] = {
     Part.NOUN: (
         ("s", ""),

@@ -23,7 +23,7 @@ ParsedGroups: TypeAlias = Sequence[Sequence[ParsedCaption]]
 VerbsAndNouns: TypeAlias = tuple[WordSets, WordSets]
 
 PERCENT: Final = 25
-"""A video with 20 captions keeps the words of at least 5 of them."""
+"""A video with 20 captions keeps the words that at least 5 of them contain."""
 
 _NOUN_SEPARATOR: Final = ":"
 

@@ -50,7 +50,7 @@ class Command(HearthCommand):
             "--percent",
             type=int,
             default=PERCENT,
-            help="minimum share of a video's captions that contain a word, in %%; "
+            help="use the words that at least this share of a video's captions contain, in %%; "
             f"default: {PERCENT}",
         )
         parser.add_argument(

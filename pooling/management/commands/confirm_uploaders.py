@@ -1,4 +1,4 @@
-"""Confirm people without a role for uploads to a public benchmark."""
+"""Confirm people who have asked to upload runs to a public benchmark without a role."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from pooling.services import confirm_uploader, remove_uploader
 
 class Command(HearthCommand):
     help = (
-        "Confirm people without a role for uploads to a public benchmark, and list the active "
-        "people who have asked to be confirmed."
+        "Confirm people who have asked to upload runs to a public benchmark without a role, and "
+        "list all active people who have asked."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

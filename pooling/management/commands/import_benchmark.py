@@ -52,7 +52,9 @@ class Command(HearthCommand):
             "video_id; repeatable; default: the usual names",
         )
         parser.add_argument("--videos", type=Path, help="CSV file: video_id,file,url,duration")
-        parser.add_argument("--media", type=Path, help="folder with the files that --videos names")
+        parser.add_argument(
+            "--media", type=Path, help="folder with the video files named in the file of --videos"
+        )
         parser.add_argument("--name", default="", help="name on pages; default: the key")
         parser.add_argument("--licence", default="", help="licence of the data, shown on pages")
         parser.add_argument("--description", default="", help="text shown on pages")

@@ -128,7 +128,8 @@ def test_pairs_of_a_closed_campaign_are_counted_again(tmp_path: Path) -> None:
         assert count_new_tasks(campaign.benchmark).tasks == 2
     assert [one["sql"] for one in queries if "pooling_pair" in one["sql"]] == []
     assert benchmark_outcomes(campaign.benchmark).pairs == 3
-    # The second campaign has the same two pairs. Although both are closed, the pairs count once.
+    # The second campaign has the same two pairs. When both campaigns are closed, each of these
+    # pairs is counted only once.
     second = open_campaign(benchmark=campaign.benchmark, by=OPERATOR)
     assert count_new_tasks(campaign.benchmark).tasks == 0
     set_campaign_state(campaign=second, state=CampaignState.CLOSED, by=lead)

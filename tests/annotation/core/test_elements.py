@@ -92,7 +92,7 @@ def test_elements_of_a_caption(caption: str, expected: str) -> None:
     assert split(caption) == expected
 
 
-def test_above_the_limit_words_of_one_phrase_are_joined_first() -> None:
+def test_words_of_one_phrase_are_joined_first_above_the_limit() -> None:
     caption = (
         "a large white dog sniffs a small yellow duck who then pecks the dog, wet and happy, "
         "on his face"
@@ -134,7 +134,7 @@ def test_above_the_limit_words_of_one_phrase_are_joined_first() -> None:
         (10, "b | c | d | e | f | g | h | j | k | l"),
     ],
 )
-def test_far_above_the_limit_groups_are_even(limit: int, expected: str) -> None:
+def test_groups_are_even_far_above_the_limit(limit: int, expected: str) -> None:
     assert " | ".join(split_elements("b c d e f g h j k l", limit)) == expected
 
 

@@ -55,7 +55,7 @@ def mixed(captions: str, gold: str, **options: Any) -> str:
         # There is no position within one caption.
         ("aaaaaa", "a", None),
         ("", "a", None),
-        # If there are pairs of its caption, a gold item is placed only next to them.
+        # A gold item is placed only next to pairs of its own caption, if there are any.
         ("aaggbb", "c", {2, 3, 4}),
         ("g", "g", {0, 1}),
         ("aaab", "g", {4}),

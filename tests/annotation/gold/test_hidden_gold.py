@@ -530,7 +530,7 @@ def test_gold_reported_as_unplayable_can_be_returned_from_the_desk(campaign: Cam
     assert held.task_id in {assignment.task_id for assignment in judge_all(campaign, ben)}
 
 
-def test_only_labels_of_the_scale_are_accepted_and_the_threshold_decides_if_correct(
+def test_only_labels_of_the_scale_are_accepted_and_the_threshold_decides_which_are_correct(
     db: None, tmp_path: Path
 ) -> None:
     campaign = make_campaign_with_gold(

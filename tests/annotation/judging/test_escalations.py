@@ -10,7 +10,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.enums import EscalationKind
-from annotation.models import Assignment, Campaign, Escalation, Judgment
+from annotation.models import Annotator, Assignment, Campaign, Escalation, Judgment
+from annotation.selectors.me import own_work
 from annotation.services import adjudicate_task, escalate_task, expire_leases, reopen_task
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
@@ -66,7 +67,7 @@ def test_answer_after_escalation_is_kept_but_not_counted(campaign: Campaign) -> 
     assert state_of(campaign) == ("unplayable", 0, 0, None)
 
 
-def test_a_late_report_of_a_video_counts_and_adds_no_label(campaign: Campaign) -> None:
+def test_a_late_report_of_a_broken_video_takes_effect_without_a_label(campaign: Campaign) -> None:
     """The pair leaves the queue once, and returns once when a lead reopens it."""
     anna, ben, cara = map(make_annotator, ("anna", "ben", "cara"))
     (annas,) = claim(campaign, anna)
@@ -115,6 +116,13 @@ def test_escalating_an_answered_pair_supersedes_the_answer(campaign: Campaign) -
     assert state_of(campaign) == ("escalated", 0, 1, None)
     states = Judgment.objects.order_by("pk").values_list("annotator", "state")
     assert list(states) == [(anna.pk, "superseded"), (ben.pk, "live")]
+    assert [work_of(annotator) for annotator in (anna, ben)] == [(0, 0), (1, 1)]
+
+
+def work_of(annotator: Annotator) -> tuple[int, int]:
+    """Return the numbers of pairs that an annotator has judged in total, and today."""
+    work = own_work(annotator, timezone.now() - timedelta(hours=1))
+    return work.pairs, work.pairs_today
 
 
 def test_a_ruling_on_a_pair_without_labels_is_published_for_only_that_pair(tmp_path: Path) -> None:

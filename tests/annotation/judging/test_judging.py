@@ -100,7 +100,7 @@ def test_a_third_annotator_decides_between_two(db: None, tmp_path: Path) -> None
     assert state_of(only_task()) == (TaskState.OPEN, None, 2, 1)
     assert (claim(campaign, anna), claim(campaign, ben)) == ([], [])
     (tie_break,) = claim(campaign, cleo)
-    assert claim(campaign, dora) == []  # only one third label is requested
+    assert claim(campaign, dora) == []  # the task needs only one more label, which cleo gives
 
     submit(tie_break, 0)
     assert state_of(only_task()) == (TaskState.RESOLVED, 0, 3, 0)

@@ -461,10 +461,10 @@ class Judging(RuleBasedStateMachine):
 
     @invariant()
     def counts_are_those_of_all_tasks(self) -> None:
-        """Counts read only tasks that have begun, and take the others from the plan."""
+        """`task_groups` reads only tasks that have begun, and computes the others from the plan."""
         counted: Counter[tuple[Any, ...]] = Counter()
         for group in task_groups([self.campaign])[self.campaign.pk]:
-            if group.tasks:  # the other groups only correct the pairs of excluded tasks
+            if group.tasks:  # the others only correct the pair counts of excluded tasks
                 columns = (group.state, group.label, group.labels_live, group.labels_required)
                 counted[columns] += group.tasks
         every = self.tasks().values_list("state", "label", "labels_live", "labels_required")

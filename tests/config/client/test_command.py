@@ -107,7 +107,7 @@ def test_a_run_is_uploaded_scored_and_its_labels_downloaded(
     assert hearth("jobs", "--limit", "2")[1].count("\tdone\t") == 2
 
 
-def test_a_person_without_a_role_has_a_run_scored_and_publishes_it(
+def test_a_person_without_a_role_uploads_a_run_for_scoring_and_publishes_it(
     site: Site, hearth: Command, tmp_path: Path
 ) -> None:
     changes = {"is_public": True, "runs_per_day": 1}

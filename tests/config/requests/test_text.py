@@ -176,7 +176,7 @@ def test_json_that_cannot_be_stored_or_read_is_refused(lead: Client, path: str) 
 
 
 def test_surrogates_in_a_request_are_never_sent_back(lead: Client) -> None:
-    """The message about a wrong choice repeats the choice."""
+    """Otherwise, the message about a wrong choice would repeat the surrogate."""
     for path, body in [
         ("/api/v1/escalations/", rb'{"assignment": 1, "kind": "\ud800"}'),
         (API_UPLOAD, rb'{"format": "\ud800", "system": "a"}'),
@@ -184,7 +184,7 @@ def test_surrogates_in_a_request_are_never_sent_back(lead: Client) -> None:
         assert send(lead, path, Body(body), JSON).status_code == 400
 
 
-def test_options_are_refused_on_every_view_of_the_api(lead: Client) -> None:
+def test_options_requests_are_refused_on_every_view_of_the_api(lead: Client) -> None:
     """REST framework would look for a serializer, which some views do not have."""
     for path in ("judgments/", "campaigns/", "benchmarks/tiny/analyses/", "benchmarks/tiny/runs/"):
         assert lead.options(f"/api/v1/{path}").status_code == 405
@@ -248,7 +248,7 @@ def test_odd_values_in_addresses_get_a_response(lead: Client, value: str) -> Non
         assert lead.get(path.format(value, value)).status_code in {200, 302, 400, 403, 404, 422}
 
 
-def test_pages_far_away_and_many_fields_are_bounded(lead: Client) -> None:
+def test_large_page_numbers_and_many_fields_cause_no_server_error(lead: Client) -> None:
     """Large numbers and ten thousand fields cause no server error."""
     for query in ("page_size=1000000000", "page=1000000000000", "offset=1000000000000"):
         assert lead.get(f"/api/v1/benchmarks/?{query}").status_code in {200, 404}

@@ -82,7 +82,9 @@ def test_every_video_plays_in_browsers_and_is_small(
         assert content.index(b"moov") < content.index(b"mdat")
 
 
-def test_the_runs_have_the_order_of_the_systems(demo: DemoBenchmark, files: BenchmarkFiles) -> None:
+def test_each_run_file_orders_videos_by_the_scores_of_its_system(
+    demo: DemoBenchmark, files: BenchmarkFiles
+) -> None:
     scores = score_systems(demo)
     lines = [line.split() for line in files.runs["bag-of-words"].read_text().splitlines()]
     by_caption: dict[str, list[str]] = {}

@@ -45,7 +45,7 @@ def label(
 ) -> NoisyLabels:
     """Label each pair by a simulated annotator.
 
-    A tenth of the pairs have a second label, and a third one if the two differ.
+    A tenth of the pairs have two labels, or three if the first two differ.
     """
     captions, videos = demo.truth.shape
     answers = np.stack([p.judge_many(*np.divmod(codes, videos))[0] for p in make_annotators(demo)])

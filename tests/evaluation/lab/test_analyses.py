@@ -215,7 +215,7 @@ def test_scores_by_hand(benchmark: Benchmark) -> None:
         "Only 3 captions can be resampled. The intervals are corrected for this, but they are "
         "wide, and a single caption can change them considerably."
     )
-    # A lists both positives of c0, two of three of c1 at ranks 1 and 2, and both of c2.
+    # Run A ranks both positives of c0, two of three of c1 at ranks 1 and 2, and both of c2.
     assert rows["A", "AP"]["labelled"] == pytest.approx((1 + 2 / 3 + 1) / 3)
 
 
@@ -630,7 +630,8 @@ def test_viewed_analyses_are_recomputed(benchmark: Benchmark, tmp_path: Path) ->
     assert renew_analyses() == 0
     age()
     assert (renew_analyses(), renew_analyses()) == (3, 0)
-    # The jobs that were begun before run C arrived still run, and their results contain run C.
+    # Some jobs were begun before run C was imported. They are also executed, and their results
+    # contain run C.
     for job in Job.objects.all():
         run_job(job.pk)
     runs = AnalysisResult.objects.filter(kind="overlap").first()
@@ -956,7 +957,7 @@ def test_without_a_complete_caption_there_is_no_stopping_rule(tmp_path: Path) ->
     result = result_of(campaign.benchmark, "history", **options)
     analysis = get_analysis("history")
     assert (result["stopping"]["seen"], result["stopping"]["rows"]) == (0, [])
-    assert analysis.warnings(result)[0].startswith("The stopping rule is not shown, because")
+    assert analysis.warnings(result)[0].startswith("The stopping rule is not shown yet.")
     assert [table.name for table in analysis.tables(result)] == ["settled", "scores", "agreement"]
 
 
@@ -1186,7 +1187,7 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
     assert by_caption.inputs.clusters("captions") is None
 
 
-def test_few_videos_show_a_warning_for_all_captions_or_a_slice(tmp_path: Path) -> None:
+def test_a_warning_is_shown_if_all_captions_or_a_slice_have_few_videos(tmp_path: Path) -> None:
     captions = make_benchmark(tmp_path, captions=44, videos=22)
     lists = {f"c{number}": [f"v{number % 22 if number % 3 else 0}"] for number in range(44)}
     make_run(tmp_path, captions, lists, system="A")

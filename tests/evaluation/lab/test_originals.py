@@ -67,7 +67,7 @@ def test_the_rejected_share_and_the_scores_with_and_without(benchmark: Benchmark
     low, high = result["interval"]
     assert 0 < low < 1 / 3 < high < 1
     rows = {(row["run"], row["measure"]): row for row in result["rows"]}
-    # For c1, B has v1 first, which does not count without the rejected pairs.
+    # For c1, B ranks v1 first. If rejected pairs do not count, B has no positive at rank 1.
     assert (rows["B", "C@1"]["kept"], rows["B", "C@1"]["dropped"]) == (1, pytest.approx(2 / 3))
     assert rows["B", "C@1"]["difference"] == pytest.approx(-1 / 3)
     # For c1, A lists v0 first, then v1, and not v2. So its AP is 2/3 with v1 and 1/2 without.
@@ -104,7 +104,9 @@ def test_both_scores_use_the_grade_of_the_originals(benchmark: Benchmark, tmp_pa
     assert result["rows"][0]["kept"] < 1
 
 
-def test_few_videos_with_settled_original_positives_show_a_warning(benchmark: Benchmark) -> None:
+def test_a_warning_is_shown_if_few_videos_have_settled_original_positives(
+    benchmark: Benchmark,
+) -> None:
     warnings = get_analysis("originals").warnings
     result = result_of(benchmark) | {"unit": "videos", "units": 100}
     old = {name: value for name, value in result.items() if name != "share_units"}

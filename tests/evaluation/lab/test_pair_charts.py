@@ -11,7 +11,7 @@ from evaluation.lab.analyses.pair_charts import pair_charts
 
 
 def specs_of(values: list[float | None], names: str = "ABCDE") -> list[dict[str, Any]]:
-    """Return the specifications of the matrix and the list of pairs. Empty if there is no chart."""
+    """Return the specifications of both charts: matrix and list of pairs. Without charts, []."""
     pairs = [
         {"names": list(pair), "correlation": value}
         for pair, value in zip(combinations(names, 2), values, strict=True)

@@ -224,8 +224,8 @@ def test_missing_labels_and_proxies_are_named(benchmark: Benchmark, tmp_path: Pa
     Proxy.objects.filter(name="words").delete()
     with pytest.raises(InvalidInput, match=r"^This analysis needs at least two proxies\."):
         build_question(get_analysis("proxy-correlation"), benchmark, {})
-    # One proxy cannot differ from another, so the only examples are those on which it differs from
-    # people.
+    # Only one proxy is left, so no examples show differences between proxies. The other examples
+    # show where this proxy differs from people.
     groups = {row["group"] for row in result_of(benchmark, "proxies")["rows"]}
     assert groups == {"low-relevant", "high-rejected"}
     Proxy.objects.all().delete()

@@ -45,8 +45,8 @@ def test_bounds_of_measures_that_divide_by_all_positives(benchmark: Benchmark) -
     # 1. If it is not, AP does not change.
     a, b = rows["A", "AP"], rows["B", "AP"]
     assert (a["score"], a["bounds"]) == (near(2 / 3), near([2 / 3, 1]))
-    # In its top 2, B has only that of c1, at rank 1. If both videos of c0 or c2 are relevant, two
-    # of three positives are listed, and AP is 2/3.
+    # In its top 2, B has only the original positive of c1, at rank 1. If both videos of c0 or c2
+    # are relevant, two of three positives are listed, and AP is 2/3.
     assert (b["score"], b["bounds"]) == (near(1 / 3), near([1 / 3, (2 / 3 + 1 + 2 / 3) / 3]))
     # Without unjudged videos, all lists of A begin with a positive. B's lists of c0 and c2 are
     # empty.
@@ -61,8 +61,8 @@ def test_bounds_of_measures_that_divide_by_all_positives(benchmark: Benchmark) -
 
 def test_estimates_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", depth="2", measures="C@1")
-    # The top 2 of A contain both of two, two of three and both of two positives. Those of B contain
-    # v1, v1 v2 and v3. No irrelevant video is above a positive.
+    # The top 2 of A contain 2 of 2, 2 of 3 and 2 of 2 positives. The positives in the top 2 of B
+    # are v1, v1 v2 and v3. No irrelevant video is above a positive.
     assert [row["bpref"] for row in result["judged"]] == near(
         [(1 + 2 / 3 + 1) / 3, (1 / 2 + 2 / 3 + 1 / 2) / 3]
     )

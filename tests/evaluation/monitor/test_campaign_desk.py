@@ -550,7 +550,7 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
     ]
 
 
-def test_answers_name_unsettled_pairs_in_conflict_pending_or_unjudged(
+def test_unsettled_pairs_are_shown_as_in_conflict_pending_or_unjudged(
     tmp_path: Path, desk: Client, lead: User
 ) -> None:
     made = factories.make_campaign(tmp_path, captions=1, videos=3, double_share=1, labels_max=2)

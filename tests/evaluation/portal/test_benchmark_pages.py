@@ -249,7 +249,7 @@ def test_the_overview_leads_from_importing_runs_to_settling_conflicts(
     assert f'<a class="btn btn-primary" href="/campaigns/{campaign.pk}/desk/">' in page
 
 
-def test_the_page_that_publishes_states_that_there_are_no_judgments(
+def test_the_page_for_publishing_shows_that_there_are_no_judgments(
     benchmark: Benchmark, lead: Client
 ) -> None:
     page = text_of(lead, "/benchmarks/tiny/labels/publish/")

@@ -133,7 +133,7 @@ def test_downloads_contain_texts_only_if_the_public_page_shows_them(
 
 
 @pytest.mark.parametrize("format", ["judgments", "release", "fire", "other"])
-def test_visitors_get_no_single_judgments(
+def test_visitors_cannot_download_individual_judgments(
     benchmark: Benchmark, client: Client, format: str
 ) -> None:
     assert client.get(f"/public/tiny/labels/1.0.0/{format}/").status_code == 404
@@ -439,7 +439,7 @@ def test_a_lead_confirms_what_visitors_will_see_in_addition(
     assert refused.context["form"].errors == {
         "confirmed": ["Read what visitors will see, and confirm it."]
     }
-    # The label is a sentence, so no colon follows it.
+    # The label of this field is a sentence, so no colon follows it.
     assert "I agree to show it.</a> Read what" in " ".join(refused.content.decode().split())
     assert client.post(address, more | {"confirmed": "on"}).status_code == 302
     # These changes show visitors nothing new, so they need no confirmation.

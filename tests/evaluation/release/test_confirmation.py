@@ -149,7 +149,7 @@ def test_a_second_label_that_differs_requires_a_third(judged: Campaign) -> None:
     assert scores == [{"C@1": pytest.approx(2 / 3)}, {"C@1": pytest.approx(1 / 3)}]
 
 
-def test_confirming_labels_are_not_planned_labels(judged: Campaign) -> None:
+def test_labels_of_a_confirmation_are_not_planned_labels(judged: Campaign) -> None:
     campaign = confirm(judged, 1)
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)

@@ -93,7 +93,7 @@ def text_of(answer: Any) -> str:
 def test_the_differences_by_command_and_api(benchmark: Benchmark, tmp_path: Path) -> None:
     out, file = StringIO(), tmp_path / "diff.csv"
     options = {"output": file, "json": True, "stdout": out}
-    # A pair is missing from the second label set, so it has a new major version.
+    # A pair is missing from the second label set, so this label set has a new major version.
     call_command("diff_labels", "tiny", "1", "2", **options)
     result = json.loads(out.getvalue())
     assert (result["old"], result["new"], result["counts"]) == ("1.0.0", "2.0.0", COUNTS)

@@ -259,7 +259,7 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_exists(
     assert "result" not in client.get(f"{page}&depth=2").context
 
 
-def test_the_address_of_a_deleted_result_returns_the_result_with_its_options(
+def test_the_address_of_a_deleted_result_returns_the_result_with_the_same_options(
     benchmark: Benchmark, client: Client
 ) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
@@ -307,7 +307,7 @@ def test_drafts_by_command(
     label_more(tmp_path, benchmark, "cleo")
     call_command("analyse", "tiny", "labels", "--labels", "draft", "--json")
     assert json.loads(capsys.readouterr().out)["labels"] == 14
-    # Without a label set, the draft has the newest labels, so it is updated without `--labels`.
+    # Without a label set, the draft is the default, so it is updated even without `--labels`.
     with without_triggers():
         benchmark.label_sets.all().delete()
     label_more(tmp_path, benchmark, "dora")

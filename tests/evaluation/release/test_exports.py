@@ -232,7 +232,7 @@ def test_fire_file_has_the_labels_of_the_label_set(label_set: LabelSet) -> None:
 
 
 def load_as_fire_does(text: bytes) -> dict[tuple[str, str], bool]:
-    """Read the annotations as the published loader does. Each text and video occurs only once."""
+    """Read the annotations as the published loader does, and check that no pair is repeated."""
     found: dict[tuple[str, str], bool] = {}
     for entry in json.loads(text)["annotations"]:
         check_entry(entry, agreed=True)
@@ -277,7 +277,7 @@ def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
     found = json.loads(text)
     entry = found["annotations"][0]
     assert (entry["annotator_labels"], entry["models"]) == (["relevant"] * 2, ["CE"] * 2)
-    # The captions contradict each other, so the file has no label.
+    # The labels of the two captions contradict each other and tie, so the entry has no label.
     (disputed,) = found["disagreements"]
     assert (disputed["query"], disputed["video_id"]) == ("a dog", "v2")
     assert (disputed["annotator_labels"], disputed["models"]) == (

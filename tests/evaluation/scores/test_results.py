@@ -284,7 +284,7 @@ def test_evaluate_by_an_unknown_label_set(benchmark: Benchmark, researcher: Clie
     assert (answer.status_code, Job.objects.count()) == (400, 0)
 
 
-def test_publishing_again_while_the_job_waits_queues_no_second_job(
+def test_a_repeated_request_to_publish_queues_no_second_job(
     benchmark: Benchmark, client: Client
 ) -> None:
     client.force_login(factories.make_user("lena", Role.LEAD))

@@ -162,7 +162,7 @@ def test_bad_json_lines_are_refused(tmp_path: Path, line: str, reason: str) -> N
 # --- MSR-VTT --------------------------------------------------------------------------------------
 
 
-def test_msrvtt_with_the_test_table_has_its_captions(tmp_path: Path) -> None:
+def test_msrvtt_with_a_test_table_has_the_captions_of_the_table(tmp_path: Path) -> None:
     file = read(tmp_path, json.dumps(MSRVTT), TEST_1KA, expected="msrvtt")
     assert rows(file) == [("ret0", "a bird sings", ["video2"]), ("ret1", "a dog runs", ["video3"])]
     assert file.sources == ("f1", "f0")

@@ -132,8 +132,8 @@ def _note(result: SubSamplesResult) -> str:
             "because there is only one caption."
         )
     note = (
-        "The smallest significant difference is for two systems on different captions, if the "
-        "scores of both vary as much as those of the run."
+        "The smallest significant difference applies to two systems on different captions, whose "
+        "scores both vary as much as those of the run."
     )
     if result["unit"] == CAPTIONS:
         return note
@@ -181,8 +181,8 @@ def charts(result: SubSamplesResult) -> list[Chart]:
         Chart(
             "sub-samples",
             f"{result['measure']} by the labels in sub-samples",
-            "For each number of captions, the distributions of the runs’ scores. With more "
-            "captions they are narrower and overlap less.",
+            "There is a chart for each number of captions. It shows the distribution of each run’s "
+            "scores. With more captions, the distributions are narrower and overlap less.",
             {
                 "data": {"values": _densities(labelled)},
                 "facet": {"field": "captions", "type": "ordinal", "title": "Captions per sample"},

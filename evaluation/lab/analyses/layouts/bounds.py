@@ -198,7 +198,8 @@ def charts(result: BoundsResult) -> list[Chart]:
             "bounds",
             "Scores with their bounds over the listed pairs",
             "Each measure has a dot for each run, on a line from the lower to the upper bound over "
-            "the listed pairs. If all listed pairs are judged, the line is a point.",
+            "the listed pairs. Listed pairs are the pairs in the ranked lists of the run, cut at "
+            "the depth. If all of them are judged, the line is a point.",
             by_measure(rows, plot),
         )
     ]

@@ -24,8 +24,8 @@ NOT_VALID = "The intervals of the stopping rule may therefore be wrong more ofte
 
 
 NOT_STARTED = (
-    "The stopping rule is not shown, because the first caption or video in its order still has "
-    "pairs to judge."
+    "The stopping rule is not shown yet. It counts captions or videos in a fixed order, and the "
+    "first of them still has pairs to judge."
 )
 
 
@@ -139,9 +139,9 @@ def tables(result: HistoryResult) -> list[Table]:
                 Column("share", "Share of all labels, %", "percent"),
             ],
             result["settled"],
-            note="From this number of labels on, all scores were this close to their last values, "
-            "or the runs had their last order. The last values are unknown during a campaign, so "
-            "these numbers are not a stopping rule.",
+            note="Each row shows the number of labels from which all scores stayed within a "
+            "distance of their last values, or from which the runs kept their last order. The last "
+            "values are unknown during a campaign, so these numbers are not a stopping rule.",
         ),
         *_stopping_tables(result),
         Table(
@@ -223,9 +223,9 @@ def _order_note(result: HistoryResult) -> str:
     order = "in the order of judging" if stopping["order"] == JUDGED else "in a random order"
     return (
         f"The rule uses {stopping['seen']:,} of {stopping['units']:,} {unit}, {order}. Each one "
-        "counts once it is judged completely. The probability that any interval in the two tables "
-        f"is ever wrong is at most {rate:.3g} %, however often they are examined. A dash means "
-        "that the interval was never narrow enough. The row then has the last interval."
+        "is used only after it is judged completely. The probability that any interval in the two "
+        f"tables is ever wrong is at most {rate:.3g} %, however often they are examined. A dash "
+        "means that the interval was never narrow enough. The row then has the last interval."
     )
 
 

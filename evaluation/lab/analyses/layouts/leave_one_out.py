@@ -19,7 +19,7 @@ from evaluation.lab.analyses.tables import Column, Table
 
 NOTHING_LOST = "No score changes if a system is left out, so there is no chart."
 POINTS = {"axis": {"format": "+.1%"}}
-# With a lower judged share of its lists, a run gets a warning. The share is below 1, because some
+# With a lower judged share of its lists, a run gets a warning. The limit is below 1, because some
 # pairs of a pooled run are in conflict or cannot be played.
 POOLED_FROM = 0.95
 # If there are more warnings, one warning replaces them.

@@ -39,8 +39,8 @@ class QualityFigures(TypedDict):
 class CurveRow(QualityFigures):
     """The quality at one threshold.
 
-    labelled: number of matching pairs, which therefore count as relevant. correct: how many of them
-    annotators judged relevant.
+    labelled: number of matching pairs, which therefore count as relevant. correct: number of these
+    that annotators judged relevant.
     """
 
     threshold: float
@@ -70,7 +70,8 @@ class MatchingScore(TypedDict):
 class CurveFigures(TypedDict):
     """The quality by threshold, and the chosen threshold.
 
-    pairs: number of compared pairs. relevant: how many of them annotators judged relevant.
+    pairs: number of compared pairs. relevant: number of these that annotators judged
+    relevant.
     """
 
     pairs: int

@@ -137,8 +137,8 @@ def charts(result: PositivesResult) -> list[Chart]:
         Chart(
             "per-caption",
             "Captions by their number of positives",
-            "For each number of positives, two bars: the captions that have this number by the "
-            "original positives, and with the labels."
+            "Each number of positives has two bars: one for the captions that have this number by "
+            "the original positives, and one for the captions that have it with the labels."
             + (f" The last bars are for {POSITIVES_MAX} or more positives." if is_cut else ""),
             spec(
                 rows,

@@ -11,8 +11,8 @@ from evaluation.lab.analyses.tables import Column, Table
 DIFFER, DIFFER_JUDGED = "differ", "differ-judged"
 LOW_RELEVANT, HIGH_REJECTED = "low-relevant", "high-rejected"
 GROUPS = {
-    DIFFER: "Proxies differ most, unjudged",
-    DIFFER_JUDGED: "Proxies differ most, judged",
+    DIFFER: "Unjudged pairs for which proxies differ most",
+    DIFFER_JUDGED: "Judged pairs for which proxies differ most",
     LOW_RELEVANT: "Judged relevant, lowest values",
     HIGH_REJECTED: "Judged not relevant, highest values",
 }
@@ -113,8 +113,8 @@ def charts(result: ProxiesResult) -> list[Chart]:
         Chart(
             "examples",
             GROUPS[group],
-            "For each caption and video, a dot for the value of each proxy. The name of the pair "
-            "ends with people’s label.",
+            "Each pair of a caption and a video has a dot at the value of each proxy. The name of "
+            "the pair ends with people’s label.",
             {
                 **spec(
                     rows,

@@ -76,7 +76,7 @@ def tables(result: ProxyLimitsResult) -> list[Table]:
                 Column("run", "Run"),
                 Column("direction", "Direction"),
                 Column("proxy", "Proxy"),
-                Column("kind", "Counted"),
+                Column("kind", "Recall"),
                 *(
                     Column(f"at_{cutoff}", f"R@{cutoff}, %", "percent")
                     for cutoff in result["cutoffs"]
@@ -124,8 +124,8 @@ def charts(result: ProxyLimitsResult) -> list[Chart]:
         Chart(
             "limits",
             "Recall with its limits",
-            "For each proxy and run, a dot at the geometric mean recall of the original positives. "
-            "The line goes from the lower to the upper limit.",
+            "Each proxy has a dot for each run, at the geometric mean recall of the original "
+            "positives. The dot is on a line from the lower to the upper limit.",
             {
                 "data": {"values": rows},
                 "facet": {**name_of("proxy", order=proxies), "header": {"labelLimit": 200}},

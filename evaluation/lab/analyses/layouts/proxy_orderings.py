@@ -148,8 +148,8 @@ def _findings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
     others = [row for row in rows if row is not best]
     worse = [row["proxy"] for row in others if _is_clearly_worse(row)]
     equal = [row["proxy"] for row in others if not _is_clearly_worse(row)]
-    parts = [f"Clearly worse: {', '.join(worse)}."] if worse else []
-    parts += [f"Not clearly worse: {', '.join(equal)}."] if equal else []
+    parts = [f"Clearly worse than the best proxy: {', '.join(worse)}."] if worse else []
+    parts += [f"Not clearly worse than the best proxy: {', '.join(equal)}."] if equal else []
     tied = [row for row in rows if row["ties"]]
     if tied:
         shares = ", ".join(
@@ -345,7 +345,7 @@ def _agreement_chart(result: OrderingsResult) -> Chart:
     return Chart(
         "agreement",
         "Agreement of proxies with people",
-        "For each proxy, three dots on lines that show their intervals: the agreement on all "
+        "Each proxy has three dots, each on a line that shows its interval: the agreement on all "
         "consistent pairs, its mean over the videos, and the agreement with the majority. Guessing "
         "gives 50 %.",
         _by_study(rows, view),
@@ -372,8 +372,9 @@ def _distance_chart(result: OrderingsResult) -> Chart:
     return Chart(
         "distance",
         "Agreement by the distance of two captions",
-        "Lines over the number of places between two captions: the share of the pairs that all "
-        "people order alike, and for each proxy the share of these that it orders like people.",
+        "The horizontal axis is the number of places between two captions. One line shows the "
+        "share of the pairs that all people order alike. Each proxy has a line that shows the "
+        "share of these pairs that it orders like people.",
         _by_study(rows, view),
     )
 

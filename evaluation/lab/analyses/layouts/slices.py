@@ -92,7 +92,7 @@ def tables(result: SlicesResult) -> list[Table]:
     )
     correlations = Table(
         "correlations",
-        "Correlation with the score of the caption",
+        f"Correlation of the number of {SLICED[result['by']].lower()} with its score",
         [
             Column("run", "Run"),
             Column("spearman", "Spearman’s rho", "number"),

@@ -2,8 +2,8 @@
 // with the answer.
 
 export class Checklist {
-  // `box` is null in campaigns without a checklist. The elements have the text direction of the
-  // `caption` element. `keys`: the keys that have an action.
+  // `box` is null in campaigns without a checklist. `caption`: the caption on the page, whose text
+  // direction the box gets. `keys`: the keys that have an action.
   constructor(box, { caption, keys }) {
     Object.assign(this, { box, caption, keys });
     this.buttons = [];

@@ -11,7 +11,7 @@ export const NO_VIDEO = { text: translate("This pair has no video."), isFault: t
 const MISSING = { text: translate("This video no longer exists."), isFault: true };
 const BROKEN = { text: translate("This video cannot be played."), isFault: true };
 // With some codecs, browsers play only the sound and report no error.
-export const NO_PICTURE = { text: translate("This video has no picture."), isFault: true };
+export const NO_PICTURE = { text: translate("The images of this video cannot be shown."), isFault: true };
 export const UNREACHABLE = {
   text: translate("The video cannot be loaded because the server cannot be reached. It will load when the connection is back."),
   isFault: false,

@@ -44,7 +44,7 @@ export class History {
   draw() {
     this.items.length = Math.min(this.items.length, ITEMS_MAX);
     this.onChange(this.items.length === 0);
-    // Rows and their pictures are needed only while the list is visible.
+    // Rows and their posters are needed only while the list is visible.
     if (!this.box.matches(":popover-open")) return;
     this.list.replaceChildren(...this.items.map((item) => this.row(item)));
   }

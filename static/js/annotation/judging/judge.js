@@ -128,7 +128,7 @@ async function advance() {
   const ticket = {};
   fetching = ticket;
   const item = await queue.next();
-  // Meanwhile, the annotator has gone back to an earlier pair. This pair comes after it.
+  // Meanwhile, the annotator has gone back to an earlier pair. `item` is shown after that one.
   if (fetching !== ticket) {
     if (item) queue.putBack(item);
     return;
@@ -264,6 +264,8 @@ function escalate(kind, reason) {
   if (!isIn("ready")) return;
   outbox.add(room.dataset.escalateUrl, { assignment: current.assignment, kind, reason });
   leave(current.assignment);
+  // If the pair was opened again with undo, its earlier answer no longer counts.
+  if (current.corrects) tally.add(-1);
   escalated = kind === "unsure" ? SENT : REPORTED;
   announce(`${escalated} ${question.next}`);
   advance();
@@ -375,7 +377,7 @@ setSpeed(0);
 history?.load();
 await outbox.open();
 tally.add(outbox.countIn(campaign));
-// An answer that was sent before the page was reloaded and that has no feedback yet.
+// An answer that was submitted before the page was reloaded and that has no feedback yet.
 const pendingFeedback = isTraining ? outbox.unsent.find(({ item }) => item) : null;
 if (pendingFeedback) {
   show(pendingFeedback.item);

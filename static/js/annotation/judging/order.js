@@ -1,4 +1,4 @@
-// Orders of captions, without a page.
+// Functions for orders of captions. They do not use the page.
 
 // Return the list with the element at `from` moved to the place `to`.
 export function moved(list, from, to) {

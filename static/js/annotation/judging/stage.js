@@ -159,7 +159,7 @@ export class Stage {
     return this.speed;
   }
 
-  // Check a clip whose first frame has been loaded, or should have been.
+  // Check a clip if its first frame has been loaded.
   check(clip) {
     if (clip.video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return;
     const { videoWidth, videoHeight } = clip.video;

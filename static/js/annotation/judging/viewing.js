@@ -82,7 +82,7 @@ export class Viewing {
   }
 
   onPaint(video) {
-    // Without a picture, nothing was seen.
+    // A file without an image track has the width 0. It shows no frame.
     if (video === this.video && video.paused && video.videoWidth > 0) this.see(performance.now());
   }
 

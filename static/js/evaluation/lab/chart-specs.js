@@ -50,8 +50,9 @@ function colourEncodings(spec) {
   return [...(own?.type === "nominal" ? [own] : []), ...parts.flatMap(colourEncodings)];
 }
 
-// A system has the same colour in all charts of a benchmark. `usermeta.systems` has its number.
-// `usermeta.kinds` has the kinds of other names whose colour is the same in all charts.
+// A system has the same colour in all charts of a benchmark. `usermeta.systems` contains its number.
+// Some other names, too, each have one colour in all charts. `usermeta.kinds` contains the key of that colour
+// in a theme of `COLOURS`.
 function setColours(spec, colours) {
   const { systems = {}, kinds = {} } = spec.usermeta ?? {};
   for (const encoding of colourEncodings(spec)) {

@@ -31,8 +31,8 @@ def by_hand() -> tuple[npt.NDArray[np.float16], Labelled]:
 def test_figures_by_hand() -> None:
     values, labelled = by_hand()
     counts = count_by_value(values, labelled)
-    # Of nine comparisons with pairs that are not relevant, the relevant pairs win 3, 2 1/2 and
-    # 1 1/2.
+    # Each of the three relevant pairs is compared with the three others. They win 3, 2.5 and 1.5 of
+    # these nine comparisons, because equal values count as half.
     assert counts.auc().tolist() == [pytest.approx(7 / 9)]
     # The precision at 1, 0.8 and 0.5, each the value of one relevant pair.
     assert counts.average_precision().tolist() == [pytest.approx((1 + 2 / 3 + 3 / 5) / 3)]
@@ -41,8 +41,8 @@ def test_figures_by_hand() -> None:
     assert at.called[:, 0].tolist() == [6, 5, 3, 1, 0]
     assert at.correct[:, 0].tolist() == [3, 3, 2, 1, 0]
     assert at.f1()[:, 0].tolist() == pytest.approx([6 / 9, 6 / 8, 4 / 6, 2 / 4, 0])
-    # At these thresholds, proxy and labels differ on 3, 2, 2, 2 and 3 of 6 pairs. Together, they
-    # call 9, 8, 6, 4 and 3 of 12 relevant.
+    # At these thresholds, proxy and labels differ on 3, 2, 2, 2 and 3 of 6 pairs. Proxy and labels
+    # together have 12 values, of which 9, 8, 6, 4 and 3 are "relevant".
     parts = [(3, 27), (2, 32), (2, 36), (2, 32), (3, 27)]
     alpha = [1 - 11 * differ / product for differ, product in parts]
     assert at.alpha()[:, 0].tolist() == pytest.approx(alpha)

@@ -121,7 +121,7 @@ def test_the_random_expectation_is_the_mean_over_all_orders(matrices) -> None:
 
 
 @given(MATRICES)
-def test_scores_are_shares_and_the_best_order_has_1(matrices) -> None:
+def test_scores_are_shares_and_the_best_order_has_an_ndcg_of_1(matrices) -> None:
     relevance, similarity = matrices
     scores = score_ranking(relevance, BySimilarity(similarity))
     best = score_ranking(relevance, BySimilarity(relevance))
@@ -134,7 +134,7 @@ def test_scores_are_shares_and_the_best_order_has_1(matrices) -> None:
 # --- exact values ---------------------------------------------------------------------------------
 
 
-def test_map_of_the_epic_code_is_not_average_precision() -> None:
+def test_map_of_the_epic_kitchens_code_is_not_average_precision() -> None:
     scores = score_ranking(np.array([[0.5, 1.0]]), BySimilarity(np.array([[0.9, 0.1]])))
     assert scores.precision[EPIC_MAP].mean() == Score(0.75, 1)
     assert scores.precision[FULL_AP].mean() == Score(0.5, 1)

@@ -84,7 +84,7 @@ def test_undefined_figures_have_reasons() -> None:
 def judged_with_thirds(rng: np.random.Generator, n: int) -> Opinions:
     """Return labels of n pairs: two labels each, and a third if they differ.
 
-    12 % of the pairs are relevant. Annotators label 80 % of these relevant, and 4 % of the others.
+    12 % of the pairs are relevant. Annotators label 80 % of these as relevant, and 4 % of the rest.
     """
     chance = np.where(rng.random(n) < 0.12, 0.8, 0.04)
     labels = (rng.random((3, n)) < chance).astype(np.int64)

@@ -44,7 +44,7 @@ def plain_alpha(pairs: Ints, people: Ints, labels: Ints, times: Ints) -> float:
     """Return nominal alpha, computed label by label.
 
     times: the number of times that each annotator was drawn. The weight of two labels of a pair is
-    the product of these numbers of their annotators, divided by (labels of the pair - 1).
+    the product of the `times` of their two annotators, divided by (labels of the pair - 1).
     """
     total, differing = 0.0, 0.0
     of_value: dict[int, float] = {}

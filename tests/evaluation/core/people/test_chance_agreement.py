@@ -88,7 +88,7 @@ def test_ac_equals_the_plain_formula(q: int, ordinal: bool) -> None:
         assert found.value == pytest.approx(plain(units, q, ordinal=ordinal), abs=1e-12)
 
 
-def test_a_category_that_does_not_occur_counts() -> None:
+def test_the_number_of_categories_includes_those_without_labels() -> None:
     counts = count_labels([0, 0, 1, 1, 2, 2], [0, 0, 2, 2, 0, 2], 3)
     assert gwet_ac(counts, 4).value == pytest.approx(
         plain([[0, 0], [2, 2], [0, 2]], 4, ordinal=False), abs=1e-12

@@ -55,7 +55,8 @@ NONE_INCOMPLETE = np.zeros(4, np.bool_)
 
 
 def test_groups_in_the_order_judged() -> None:
-    # The second pair of group 1 has the first label, but its first pair determines the order.
+    # The first label is of pair 3, the second pair of group 1. Only the first pair of each group
+    # determines the order, so group 0 is first.
     pair_of = np.array([3, 0, 2, 4, 1, 3], np.int64)
     found = order_as_judged(pair_of, GROUP_OF, NONE_INCOMPLETE)
     assert (found.groups.tolist(), found.seen) == ([0, 1, 2], 3)

@@ -68,9 +68,9 @@ def test_select_by_correctness(
     assert numbers(select_by_correctness(show, RUNS, PAIR, cutoff, by_labels=False)) == by_original
 
 
-def test_select_by_correctness_uses_the_named_pair() -> None:
+def test_select_by_correctness_uses_the_two_named_runs() -> None:
     assert numbers(select_by_correctness("first", RUNS, ("B", "A"), 1)) == [2]
-    # `every` takes all runs into account, and `first` only the pair.
+    # `every` takes all runs into account, and `first` only the two named runs.
     three = {**RUNS, "C": find_places(np.array([[3]] * 4, np.int32), LABELLED, ORIGINAL)}
     assert numbers(select_by_correctness("every", three, PAIR, 1)) == [1]
     assert numbers(select_by_correctness("first", three, ("C", "A"), 1)) == []

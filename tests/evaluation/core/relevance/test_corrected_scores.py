@@ -51,10 +51,11 @@ def test_probabilities_give_the_mean_over_all_outcomes() -> None:
 
 
 def test_many_different_numbers_are_multiplied_one_by_one() -> None:
-    """The results equal those of few different numbers, for which the code counts the pairs.
+    """The results equal those of few different numbers.
 
-    `few` contains two different numbers. `many` adds a negligible random number to each, so that
-    all numbers differ.
+    If there are few different numbers, the code counts the pairs that have each number. `few`
+    contains two different numbers. `many` adds a negligible random number to each, so that all
+    numbers differ.
     """
     rng = np.random.default_rng(1)
     codes = np.arange(0, 600, 2, dtype=np.int64)

@@ -22,7 +22,8 @@ from tests.evaluation.core.noise_world import (
 )
 
 RANKED = np.array([[0, 1, 2], [3, 2, -1], [1, 0, 3], [2, 3, 0]], np.int32)
-# Caption 0 has two positives, 1 has one, 2 has one at rank 3, and 3 has an original positive.
+# Caption 0 has two positives. Captions 1 and 2 have one each, at ranks 1 and 3. The only positive
+# of caption 3 is an original positive.
 JUDGED = Judged(
     np.array([0, 1, 2, 6, 7, 9, 11, 14]), np.array([1, 2, 0, 0, 1, 0, 1, 1], np.int8), 4, 4
 )
@@ -40,8 +41,10 @@ def test_the_only_positive_in_the_top_k() -> None:
 
 
 def test_a_positive_is_not_sole_next_to_an_original_positive() -> None:
-    both = Judged(np.array([7, 6]).astype(np.int64)[::-1], np.ones(2, np.int8), 4, 4)
-    assert sole_positives(RANKED, both, 2, ORIGINAL).tolist() == []
+    both = Judged(np.array([6, 7]), np.ones(2, np.int8), 4, 4)
+    original = Judged(np.array([6]), np.ones(1, np.int8), 4, 4)
+    assert sole_positives(RANKED, both, 1, original).tolist() == [7]
+    assert sole_positives(RANKED, both, 2, original).tolist() == []
 
 
 def test_k_is_at_least_one() -> None:

@@ -120,7 +120,7 @@ def test_labels_without_errors_change_nothing() -> None:
 
 
 def test_a_score_of_one_is_not_certain() -> None:
-    """All of thirty captions are correct, with one label each."""
+    """All thirty captions are correct, with one label each."""
     ones = np.ones(30, np.int64)
     judged = Judged(np.arange(30), ones.astype(np.int8), 30, 1)
     (row,) = correct_scores(

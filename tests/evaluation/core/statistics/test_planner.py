@@ -259,7 +259,8 @@ def test_power_of_shares_by_video() -> None:
 
 
 def test_effort_by_hand() -> None:
-    # 66,000 pairs have 0.1 * (1 + 0.05) further labels each, at six seconds and 20 per hour.
+    # Each of 66,000 pairs has one label and, on average, 0.1 * (1 + 0.05) further labels. A label
+    # takes six seconds, and an hour costs 20.
     assert estimate_effort(3000, RATES) == Effort(
         3000, 66_000, 72_930, pytest.approx(121.55), pytest.approx(2431.0)
     )

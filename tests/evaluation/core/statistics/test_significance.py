@@ -150,7 +150,7 @@ def test_by_video_a_true_null_is_rejected_at_the_stated_rate(n_clusters: int, ki
     left_out = sum(not low <= 0 <= high for low, high in ends) / trials  # type: ignore[operator]
     assert 0.03 <= randomised <= 0.07
     assert 0.03 <= bootstrapped <= 0.07
-    # If few videos differ, the closed form of C@5 is wider than needed.
+    # If systems differ on few videos, the closed-form interval of C@5 is wider than needed.
     assert 0.02 <= left_out <= 0.07
 
 

@@ -57,7 +57,7 @@ def input_hashes() -> dict[str, str]:
 
 
 def answers(world: World) -> Iterator[Answer]:
-    """Yield commands with their expected output. Only the keys of this output are compared."""
+    """Yield commands with their expected output. Keys that only the real output has are ignored."""
     measures = f"{scores.DEFAULT} {scores.FURTHER}"
     question = [word for name in measures.split() for word in ("--measure", name)]
     yield ["evaluate", KEY, *question], scores.evaluate(world, world.by_labels, measures)
@@ -101,7 +101,7 @@ def counts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def estimates(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the commands whose results depend on random samples, and those of bounds."""
+    """Yield the commands whose results depend on random samples, and the `bounds` commands."""
     draws = " ".join(DRAWS)
     yield f"labels {draws}", tables.labels_table(world)
     by_captions = statistic.intervals(world, "C@1 C@5 AP")

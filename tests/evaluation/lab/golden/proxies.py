@@ -18,8 +18,8 @@ from tests.evaluation.lab.golden import resampled
 from tests.evaluation.lab.golden.scores import score
 from tests.evaluation.lab.golden.world import Pair, World, as_qrels
 
-# The proxies, and the share (%) of a video's captions that must contain a word before it counts for
-# the video. Names are in alphabetical order, as in the results.
+# The proxies, each with a share (%). A word is one of the words of a video if at least this share
+# of the video's captions contain it. Names are in alphabetical order, as in the results.
 SHARES = {"any": 1, "some": 25}
 # The arguments of `compute_proxy` for these proxies.
 COMMANDS = [

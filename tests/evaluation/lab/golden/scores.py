@@ -195,8 +195,8 @@ BOUNDED = "C@1 C@3 P@5 R@5 AP AP(found) RR"
 def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
     """Return the lowest and highest score over all outcomes of unjudged pairs.
 
-    For `bounds`, these are the pairs of a list. For `bounds_all`, each possible number of positives
-    outside the list is tried, too.
+    `bounds` is over all outcomes of the unjudged pairs in the list. `bounds_all` also tries each
+    possible number of positives among the unjudged pairs outside the list.
     """
     runs = world.cut(depth)
     rows, judged = [], []

@@ -218,9 +218,9 @@ def plan(
 ) -> dict[str, Any]:
     """Return sample sizes, each multiplied by the design effect.
 
-    Paired plans use Connor's formula, and independent plans that of two proportions. For measures
-    other than zeros and ones, paired plans use the mean square of the differences, and independent
-    plans the sample variances.
+    Paired plans use Connor's formula. Independent plans use the formula for two proportions. For
+    measures other than zeros and ones, paired plans use the mean square of the differences, and
+    independent plans use the sample variances.
     """
     values = {
         name: np.array(per_caption(world, lists, world.by_labels, measure))

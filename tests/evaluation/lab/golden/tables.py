@@ -157,7 +157,7 @@ def _alpha_interval(labels: Labels) -> Any:
 
 
 def _annotators(world: World) -> list[dict[str, Any]]:
-    """Return the figures of the annotators, sorted by name. The import numbers them this way."""
+    """Return the figures of the annotators, sorted by name. The import stores them this way."""
     rows = []
     first = _first_judgments(world.judgments)
     for name in sorted({annotator for _, annotator, _ in world.judgments}):

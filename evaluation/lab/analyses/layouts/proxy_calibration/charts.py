@@ -129,8 +129,8 @@ def _lengths_chart(result: CalibrationResult) -> Chart:
     return Chart(
         "lengths",
         "AUC by the number of words of the caption",
-        "For each group of captions by length, a dot for each proxy on a line that shows its "
-        "interval.",
+        "Each group of captions of similar length has a dot for each proxy, on a line that shows "
+        "its interval.",
         {
             "data": {"values": rows},
             "height": {"step": 20},

@@ -79,8 +79,8 @@ def _others(result: CalibrationResult, best: ProxyRow) -> list[str]:
     others = [row for row in result["rows"] if row is not best]
     worse = [row["proxy"] for row in others if is_clearly_worse(row)]
     equal = [row["proxy"] for row in others if not is_clearly_worse(row)]
-    parts = [f"Clearly worse: {', '.join(worse)}."] if worse else []
-    parts += [f"Not clearly worse: {', '.join(equal)}."] if equal else []
+    parts = [f"Clearly worse than the best proxy: {', '.join(worse)}."] if worse else []
+    parts += [f"Not clearly worse than the best proxy: {', '.join(equal)}."] if equal else []
     return [" ".join(parts)] if parts else []
 
 

@@ -76,7 +76,10 @@ class LengthRow(SharesAt, RankingFigures):
 
 
 class GradeRow(TypedDict):
-    """The values of a proxy for the pairs with one label. quartiles: the first and the third."""
+    """The values of a proxy for the pairs that have the same label.
+
+    quartiles: the first and the third.
+    """
 
     proxy: str
     label: str
