@@ -249,13 +249,14 @@ class Evaluation(models.Model):
     scores = models.JSONField(
         help_text="Values by measure; an undefined value is {undefined: reason}."
     )
-    judged = models.JSONField(help_text="Judged share of the top ranks by depth.")
+    judged = models.JSONField(help_text="Judged share of the top k, for each k.")
     unjudged = models.PositiveIntegerField(
         null=True, help_text="Number of unjudged pairs in the top ten."
     )
     bounds = models.JSONField(
         default=dict,
-        help_text="Lowest and highest score by measure that the unjudged pairs allow.",
+        help_text="For each measure, the lowest and the highest score that the unjudged pairs "
+        "allow.",
     )
     code_version = models.CharField(max_length=50)
     created_at = models.DateTimeField(default=timezone.now)

@@ -104,7 +104,7 @@ class PoolingAct(models.TextChoices):
     RUN_UPLOAD_REFUSED = "run_upload_refused", "Uploaded run refused"
     RUN_PUBLISHED = "run_published", "Uploaded run published"
     UPLOADER_CONFIRMED = "uploader_confirmed", "Person confirmed for uploads"
-    UPLOADER_REMOVED = "uploader_removed", "Confirmation of a person for uploads removed"
+    UPLOADER_REMOVED = "uploader_removed", "Person no longer confirmed for uploads"
     RUN_DELETED = "run_deleted", "Run deleted"
     PROXY_COMPUTED = "proxy_computed", "Proxy computed"
     PROXY_IMPORTED = "proxy_imported", "Proxy imported"

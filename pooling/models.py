@@ -430,7 +430,8 @@ class Pool(models.Model):
         models.PROTECT,
         null=True,
         related_name="pools",
-        help_text="pairs whose value is at least `proxy_from` were candidates; empty: none",
+        help_text="pairs for which this proxy has a value of `proxy_from` or more were "
+        "candidates; empty: none",
     )
     proxy_from = models.FloatField(default=PROXY_FROM, help_text="lowest value of the proxy")
     budget = models.PositiveIntegerField(null=True, help_text="maximum new pairs; empty: all")

@@ -66,7 +66,7 @@ class OutcomeCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """The outcomes of n pairs, an array [n] each.
+    """The outcomes of n pairs. Each field is an array [n].
 
     states: int8, values of `State`. labels: int8, `NO_LABEL` for a pending or conflicted pair.
     required: int64, the number of labels that the pair needs in total. n_labels: int64, the number

@@ -91,7 +91,7 @@ def people(request: HttpRequest) -> HttpResponse:
 
 
 def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
-    """Return value, label and number of people of each choice: all, and the states that occur."""
+    """Return a value, label and number of people per choice: all, and the states that occur."""
     states = [(value, label, counts[value]) for value, label in PersonState.choices]
     return [("", "All", sum(counts.values())), *(state for state in states if state[2])]
 

@@ -47,8 +47,8 @@ class Job(models.Model):
     problems = models.JSONField(default=list)
     is_uncertain = models.BooleanField(
         default=False,
-        help_text="whether parts of the result are possibly stored, because the job ended while "
-        "its worker or the database was unavailable",
+        help_text="True if parts of the result may be stored, because the job ended while its "
+        "worker or the database was unavailable.",
     )
     attempts = models.PositiveSmallIntegerField(default=0)
     # Attempts that ended because the database did not answer. The next attempt starts after a wait.

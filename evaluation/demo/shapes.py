@@ -148,7 +148,10 @@ def holds_at(relation: Relation, first: Placement, second: Placement) -> bool:
 
 
 def _lead(relation: Relation, first: Placement, second: Placement) -> float:
-    """Return how far the centre of `first` is to the named side of `second`, in points."""
+    """Return the distance in points from the centre of `second` to that of `first`.
+
+    It is measured in the direction of the relation, and negative in the opposite direction.
+    """
     match relation:
         case Relation.ABOVE:
             return second.y - first.y

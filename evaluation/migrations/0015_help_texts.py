@@ -22,6 +22,16 @@ class Migration(migrations.Migration):
             field=models.PositiveSmallIntegerField(default=1, help_text='Grade that original positives get when they are combined with these labels.'),
         ),
         migrations.AlterField(
+            model_name='evaluation',
+            name='bounds',
+            field=models.JSONField(default=dict, help_text='For each measure, the lowest and the highest score that the unjudged pairs allow.'),
+        ),
+        migrations.AlterField(
+            model_name='evaluation',
+            name='judged',
+            field=models.JSONField(help_text='Judged share of the top k, for each k.'),
+        ),
+        migrations.AlterField(
             model_name='labelset',
             name='agreement',
             field=models.JSONField(editable=False, help_text='Agreement of planned labels and of all labels; empty in older label sets.', null=True),

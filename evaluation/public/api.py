@@ -93,7 +93,7 @@ class ScoredUploadSerializer(UploadSerializer):
     scores = serializers.SerializerMethodField(
         help_text="Scores by measure; null if there are none."
     )
-    judged = serializers.SerializerMethodField(help_text="Judged share of the top ranks by depth.")
+    judged = serializers.SerializerMethodField(help_text="Judged share of the top k, for each k.")
     unjudged = serializers.SerializerMethodField(
         help_text="The number of unjudged pairs in the top ten."
     )

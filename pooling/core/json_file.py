@@ -211,7 +211,7 @@ class JsonReader:
             self._refuse(f'{place} is not an object with "caption" and "preds"')
         text = value.get("caption")
         if not isinstance(text, str):
-            self._refuse(f'{place} has no text as its "caption"')
+            self._refuse(f'the "caption" of {place} is missing or not a text')
         gold = value.get("gold", list(outer))
         if isinstance(gold, str):
             gold = [gold]

@@ -1,5 +1,6 @@
 """Clearer help texts. No column changes."""
 
+import django.db.models.deletion
 from django.db import migrations, models
 
 
@@ -10,6 +11,11 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AlterField(
+            model_name='pool',
+            name='proxy',
+            field=models.ForeignKey(help_text='pairs for which this proxy has a value of `proxy_from` or more were candidates; empty: none', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='pools', to='pooling.proxy'),
+        ),
         migrations.AlterField(
             model_name='pool',
             name='similar',

@@ -167,7 +167,7 @@ def test_each_request_has_one_line(access_lines: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.django_db
-def test_a_message_of_django_after_the_middleware_has_the_request(
+def test_a_message_that_django_logs_after_the_middleware_names_the_request(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     answer = Client().get("/no/such/page/", headers={"X-Request-ID": "from-the-proxy-1"})
@@ -183,7 +183,7 @@ def test_a_message_of_django_after_the_middleware_has_the_request(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("sent", ["short", "a" * 65, "with space inside", "back\\slash", ""])
-def test_other_request_ids_are_replaced(access_lines: list[dict[str, Any]], sent: str) -> None:
+def test_invalid_request_ids_are_replaced(access_lines: list[dict[str, Any]], sent: str) -> None:
     answer = Client().get("/accounts/login/", headers={"X-Request-ID": sent})
     assert re.fullmatch(r"[0-9a-f]{32}", answer["X-Request-ID"])
     assert [line["request"] for line in access_lines] == [answer["X-Request-ID"]]

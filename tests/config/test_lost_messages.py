@@ -1,4 +1,4 @@
-"""The sweeper sends only jobs whose messages are lost, with both brokers."""
+"""The sweeper sends only jobs whose messages are lost. The broker is Redis or the file system."""
 
 from __future__ import annotations
 

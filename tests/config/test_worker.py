@@ -1,4 +1,4 @@
-"""A real Celery worker, with both brokers: complete jobs, and workers that are killed."""
+"""Complete jobs and killed workers: a real Celery worker with Redis and with the file system."""
 
 from __future__ import annotations
 

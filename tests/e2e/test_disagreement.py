@@ -40,7 +40,7 @@ def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
     page.goto(f"/benchmarks/{benchmark.key}/labels/")
     follow(page.get_by_role("link", name="Publish labels"))
     if confirm:
-        page.get_by_label("without a label").check()
+        page.get_by_label("will have no label").check()
     page.get_by_role("button", name="Publish now").click()
     # A worker process does the job. Then the page shows the label set on the tab "Labels".
     done = page.get_by_text("is published with")

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='job',
             name='is_uncertain',
-            field=models.BooleanField(default=False, help_text='whether parts of the result are possibly stored, because the job ended while its worker or the database was unavailable'),
+            field=models.BooleanField(default=False, help_text='True if parts of the result may be stored, because the job ended while its worker or the database was unavailable.'),
         ),
     ]

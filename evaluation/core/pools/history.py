@@ -81,15 +81,15 @@ class GroupOrder:
 
 
 def order_as_judged(pair_of: IntArray, group_of: IntArray, incomplete: BoolArray) -> GroupOrder:
-    """Order the groups by the time at which one pair of each group got its first label.
+    """Order the groups by the time of the first label of one fixed pair of each group.
 
     pair_of: int64 [L], the pair of each label, in the order of arrival. group_of: int64 [n_pairs],
     the group of each pair; each pair has at least one label. incomplete: bool [n_groups], whether a
     group needs more labels.
 
-    One pair represents each group: the first in `group_of`. The time of the first label of any pair
-    of the group would be biased: the more pairs a group has, the earlier this label arrives, even
-    in random order.
+    Each group is represented by one of its pairs, the first in `group_of`. The time of the first
+    label of any pair of the group would be biased: the more pairs a group has, the earlier this
+    label arrives, even in random order.
     """
     first, last = np.full((2, len(group_of)), -1, dtype=np.int64)
     numbers = np.arange(len(pair_of))

@@ -4,11 +4,10 @@ Per-query values of a measure are float64 [n_queries], or [m, n_queries] for sev
 measures on the same queries. A resample draws queries with replacement, together with all their
 values, so that differences stay paired.
 
-The module contains the experiment of section 4.3 of the FIRE study (`relevance.measures`; figures
-4, 9 and 10): how much would a system's score vary if only N captions had been annotated?
-`draw_sub_samples` draws N captions 10,000 times. The smallest difference between two systems that
-is significant at 95 % follows from the standard deviation of the means. The formula depends on the
-comparison:
+The module contains the experiment of section 4.3 of the FIRE study (its figures 4, 9 and 10): how
+much would a system's score vary if only N captions had been annotated? `draw_sub_samples` draws N
+captions 10,000 times. The smallest difference between two systems that is significant at 95 %
+follows from the standard deviation of the means. The formula depends on the comparison:
 
 independent  Each system has its own sub-sample, as in a comparison of two papers. The difference is
              z * sqrt(sd_a^2 + sd_b^2), or 1.96 * sqrt(2) * sd if both deviations are equal.
@@ -32,8 +31,8 @@ percentile      Percentiles of resampled means (Efron and Tibshirani 1993, chapt
                 Carter, Schnepel and Steigerwald 2017), which is lower for clusters of unequal size.
 t               Mean ± t times the jackknife standard error over clusters. It is used if the
                 percentiles cannot reach the confidence. The most extreme resamples repeat a single
-                cluster, and the interval between them covers 1 - 2^(1 - G). At 95 %, this is too
-                little for fewer than 6 clusters.
+                cluster. The interval between them is the widest one, but its coverage is only
+                1 - 2^(1 - G). At 95 %, this is too little for fewer than 6 clusters.
 
 In simulations (8, 12 and 19 clusters of equal and of very unequal size, symmetric and skewed
 values), the coverage is .93 to .96 for widened percentiles, .92 to .95 for t, and .85 to .92 for
@@ -362,7 +361,8 @@ def _sum_groups(
     draws from each group has its exact multinomial distribution. The deviations of the drawn values
     from the means of their groups are many and small, so their sum is drawn from a normal
     distribution with the same variance. The sums therefore have the correct mean and variance. Only
-    the higher moments of these deviations, which are about 1 / 64^2 of the variance, are not exact.
+    the higher moments of the deviations are not exact. The variance of the deviations is about
+    1 / 64^2 of the whole variance.
     The error is invisible in 10,000 resamples, and the running time does not depend on n.
     """
     single, weights, rest = _split_by_frequency(values[None], 1 / _GROUPS)

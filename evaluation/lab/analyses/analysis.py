@@ -19,7 +19,7 @@ from pooling.models import Benchmark
 # Note of the analyses that cut ranked lists at a depth.
 CUT = (
     "Lists are cut at the depth. AP divides by the number of all known positives of a caption. "
-    "It is therefore lower here than in the results and in the analysis “Scores before and "
+    "It is therefore lower here than on the page “Results” and in the analysis “Scores before and "
     "after judging”, which use whole lists."
 )
 

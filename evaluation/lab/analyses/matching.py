@@ -55,7 +55,7 @@ class MatchingOptions(TypedDict):
 
 
 def _compute(inputs: Inputs, options: MatchingOptions, progress: Progress) -> MatchingResult:
-    # Importing sparse matrices takes a tenth of a second, so they are imported only here.
+    # The module for sparse matrices is imported only here, because this takes a tenth of a second.
     from evaluation.core.texts.similarity import match_captions
 
     codes = np.setdiff1d(inputs.judged.codes, inputs.original.codes, assume_unique=True)

@@ -275,7 +275,7 @@ PLAN = Analysis(
         "If the two systems are scored on different captions, all numbers include both sets of "
         "captions.",
         "If a field is empty, the plan uses the rate measured here, or a usual rate if nothing was "
-        "measured. Imported judgments have no times.",
+        "measured. Imported judgments have no times, so they give no seconds per judgment.",
         "The formulas are approximate. With fewer than 30 videos or 200 discordant captions, the "
         "power may be up to four points lower.",
     ),

@@ -181,7 +181,8 @@ PROXY_ORDERINGS = Analysis(
         "table 2 of Wray et al. (2021, supplement A). A pair with equal values of the proxy counts "
         "as wrong. Guessing gives 50 %, and less if the proxy has equal values. “Mean of the "
         "videos” is the mean of the shares of the videos, so that each video has the same weight. "
-        "“Majority” counts all pairs that more than half of the people order in one way.",
+        "“Majority” is the agreement with the majority, over all pairs that more than half of the "
+        "people order in one way.",
         "All proxies are compared on the captions that one proxy chose. This favours that proxy: "
         "its five values are spread as widely as possible, and those of other proxies can be equal "
         "or close together. For a fair comparison, open a study for each proxy.",
@@ -190,7 +191,7 @@ PROXY_ORDERINGS = Analysis(
         "videos. In a cycle, the majorities form no order: they prefer A to B, B to C, and C to A.",
         "Only videos with all their orders count. Pairs of a video depend on each other, so "
         "intervals treat each video as a unit. They show how results vary with the videos, not "
-        "with the people. The intervals of the differences are valid together, for all pairs of "
-        "proxies.",
+        "with the people. The intervals of the differences are simultaneous: their "
+        "confidence applies to all comparisons of two proxies at once.",
     ),
 )

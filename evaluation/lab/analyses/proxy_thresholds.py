@@ -142,7 +142,7 @@ PROXY_THRESHOLDS = Analysis(
         "option “Value of own captions” of a proxy is 1, the value of each original positive is 1.",
         "If nearly all captions match no video but their own, the proxy hardly changes how "
         "retrieval is scored. If the number of captions per video is large, hardly any ranked "
-        "video is wrong. This analysis shows only how many pairs a threshold selects. “Proxies "
-        "against people” shows which of them people confirm.",
+        "video is wrong. This analysis shows only how many pairs a threshold selects. The analysis "
+        "“Proxies against people” shows which of these pairs are confirmed by people.",
     ),
 )

@@ -41,8 +41,8 @@ class ReplayForm(AnalysisForm):
         initial=0.5,
         min_value=0,
         max_value=100,
-        help_text="The largest tolerated difference between a system’s score if only some pairs "
-        "are judged and its score by all labels.",
+        help_text="The largest tolerated difference of a system’s score by some of the labels from "
+        "its score by all labels.",
     )
     seeds = forms.IntegerField(
         label="Replays per order",

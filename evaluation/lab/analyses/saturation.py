@@ -26,8 +26,9 @@ from pooling.core.direction import Direction
 SATURATION_NOTE = (
     "A score is saturated if the points left to gain are at most half the width of its interval, "
     "or at most the change that wrong labels cause. This change is the difference of the raw and "
-    "the corrected score, which the analysis “Wrong labels” shows with its interval. It is known "
-    "for text-to-video runs if pairs with several labels show how often labels are wrong."
+    "the corrected score, which the analysis “Wrong labels” shows with its interval. It can "
+    "be computed only for text-to-video runs, and only if pairs with several labels show how often "
+    "labels are wrong."
 )
 
 Changes = Mapping[tuple[str, str], float]

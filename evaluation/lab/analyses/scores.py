@@ -1,4 +1,4 @@
-"""Scores by the labels and by the original positives, with intervals: "A (B + C)"."""
+"""Scores by labels (A) and by original positives (B), and the difference C, written A (B + C)."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _fill_defaults(inputs: Inputs, options: TrainOverlapFields) -> TrainOverlapO
 def _compute(
     inputs: Inputs, options: TrainOverlapOptions, progress: Progress
 ) -> TrainOverlapResult:
-    # Importing sparse matrices takes a tenth of a second, so they are imported only here.
+    # The module for sparse matrices is imported only here, because this takes a tenth of a second.
     from evaluation.core.texts.similarity import overlap_with_train
 
     train = train_texts(get_train_split(inputs.benchmark, options["split"]))

@@ -26,7 +26,7 @@ OTHERS = "captions of other videos"
 
 
 def _compute(inputs: Inputs, options: TextOverlapOptions, progress: Progress) -> TextOverlapResult:
-    # Importing sparse matrices takes a tenth of a second, so they are imported only here.
+    # The module for sparse matrices is imported only here, because this takes a tenth of a second.
     from evaluation.core.texts.similarity import overlap_with_others
 
     if len(set(inputs.first_videos.tolist())) < 2:

@@ -22,7 +22,8 @@ from pooling.selectors.runs import ranked_matrix
 Int64Array = npt.NDArray[np.int64]
 
 CUTOFFS = (1, 5, 10)
-# Neither runs nor label sets change, so the counts could be cached permanently.
+# Neither runs nor label sets change, so the counts never become outdated. They expire only to free
+# memory.
 CACHE_SECONDS = 24 * 3600
 
 

@@ -47,7 +47,7 @@ def parse_msrvtt(path: Path, source: str, progress: Progress | None = None) -> M
     for number, video in enumerate(videos, start=1):
         key = video.get("video_id")
         if not isinstance(key, str):
-            reason = f"entry {number} of {VIDEOS} has no text as its 'video_id'"
+            reason = f"entry {number} of {VIDEOS}: its 'video_id' is missing or not a text"
             raise InvalidInput(reason, source=source)
         if fault := key_fault(key, "video"):
             raise InvalidInput(f"entry {number} of {VIDEOS}: {fault}", source=source)
@@ -80,7 +80,7 @@ def captions_of(
         place = f"entry {number} of {SENTENCES}"
         video, text, key = (sentence.get(name) for name in ("video_id", "caption", "sen_id"))
         if not isinstance(video, str) or not isinstance(text, str):
-            builder.refuse("it has no text as its 'video_id' or 'caption'", place=place)
+            builder.refuse("its 'video_id' or 'caption' is missing or not a text", place=place)
         elif video not in data.splits:
             builder.refuse(f"unknown video {shown(video)}", place=place)
         elif not isinstance(key, str | int) or isinstance(key, bool):

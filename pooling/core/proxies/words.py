@@ -1,9 +1,9 @@
 """The word sets of the proxies BoW, PoS and SYN.
 
-A row or column of the matrix is a group of captions: all captions of a video, or a single caption.
-BoW has one set of words per group, and PoS and SYN have two, one of verbs and one of nouns. A set
-contains the words that are in at least `percent` % of the captions of the group (see
-`frequent_words`).
+A row or column of a proxy's matrix stands for a group of captions: all captions of a video, or a
+single caption. BoW has one set of words per group, and PoS and SYN have two, one of verbs and one
+of nouns. A set contains the words that are in at least `percent` % of the captions of the group
+(see `frequent_words`).
 """
 
 from __future__ import annotations

@@ -225,7 +225,7 @@ def test_an_annotator_is_admitted_paused_and_resumed(
     assert lead.post(address, {"action": "erase"}).status_code == 400
 
 
-def test_admitting_a_person_who_never_trained_leads_to_their_page(
+def test_admitting_a_person_without_training_answers_redirects_to_their_page(
     tmp_path: Path, db: None, anna: Annotator, lead: Client
 ) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=1, videos=2, gold=1)
@@ -299,7 +299,7 @@ def test_an_annotator_without_training_items_left_needs_a_lead(
     assert "Continue training" not in page
 
 
-def test_an_entry_requirement_without_training_and_a_pause_are_shown(
+def test_a_pause_and_an_entry_requirement_without_open_training_are_shown(
     training: Campaign, gated: Campaign, anna: Annotator, lead: Client
 ) -> None:
     lead.post("/benchmarks/tiny/training/close/")

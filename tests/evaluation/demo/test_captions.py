@@ -77,7 +77,7 @@ def test_the_number_of_shapes_must_be_exact() -> None:
 
 
 def test_met_demands_are_counted_for_the_best_assignment() -> None:
-    # In the best assignment, the star is the first figure and the square is the second. Five
+    # In the best assignment, the first phrase gets the star and the second the square. Five
     # demands are met: both figures exist, the first is a star and is red, and the second is a
     # square. Three are not met: green, the star above the square, and a white background.
     phrases = (Phrase(Form.STAR, Colour.RED), Phrase(Form.SQUARE, Colour.GREEN))

@@ -43,7 +43,7 @@ def pooled(demo: DemoBenchmark, runs: dict[str, npt.NDArray[np.int32]]) -> npt.N
 def label(
     demo: DemoBenchmark, codes: npt.NDArray[np.int64], rng: np.random.Generator
 ) -> NoisyLabels:
-    """Label each pair by a simulated annotator.
+    """Return the label that a simulated annotator gives each pair.
 
     A tenth of the pairs have two labels, or three if the first two differ.
     """
@@ -117,7 +117,7 @@ def test_true_scores_are_those_of_the_judged_pairs(
     codes = pooled(demo, runs)
     scores = true_scores(demo, runs, codes, MEASURES)
     for name, ranked in runs.items():
-        # The top ten are pooled, so C@k is the true score.
+        # The top ten of all runs are pooled, so C@k by the pooled pairs equals C@k by all pairs.
         found = np.take_along_axis(demo.truth, ranked.astype(np.int64), axis=1)
         for k in (1, 5, 10):
             assert scores[name][f"C@{k}"] == found[:, :k].any(axis=1).mean()

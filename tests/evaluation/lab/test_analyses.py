@@ -712,7 +712,10 @@ def test_the_maximum_of_rank_resamples_is_in_the_note(benchmark: Benchmark) -> N
     assert (
         get_analysis("significance")
         .tables(result)[1]
-        .note.endswith("Ranks use 1,000 resamples; the maximum for ranks is 1,000.")
+        .note.endswith(
+            "The intervals of ranks are computed from 1,000 resamples. The maximum for them is "
+            "1,000."
+        )
     )
 
 

@@ -29,7 +29,7 @@ GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
 # other captions (test_analyses). The input has no equal captions (test_equal_captions) and no
 # ordering study (test_proxy_orderings, and core/graded/test_orderings with SciPy). The
 # analysis `proxies` chooses at random among pairs with equal values (test_proxy_analyses).
-# test_proxy_runs checks the scores of runs by proxies.
+# proxy-ndcg and proxy-limits score runs by proxies (test_proxy_runs).
 NOT_COMPARED = {"replay", "leaderboard", "train-overlap", "twins", "label-noise", "proxies"}
 NOT_COMPARED |= {"proxy-ndcg", "proxy-limits", "proxy-orderings"}
 

@@ -192,7 +192,7 @@ def test_msrvtt_errors_name_the_entry(tmp_path: Path) -> None:
         "f0: entry 4 of sentences: the sen_id '7' occurs twice",
         "f0: entry 5 of sentences: unknown video 'video9'",
         "f0: entry 6 of sentences: it has no 'sen_id'",
-        "f0: entry 7 of sentences: it has no text as its 'video_id' or 'caption'",
+        "f0: entry 7 of sentences: its 'video_id' or 'caption' is missing or not a text",
     ]
     table = TEST_1KA + "ret2,msr4,video4,a fish\n"
     assert refused(tmp_path, json.dumps(MSRVTT), table) == [
@@ -203,7 +203,7 @@ def test_msrvtt_errors_name_the_entry(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("video", "fault"),
     [
-        ({}, "entry 4 of videos has no text as its 'video_id'"),
+        ({}, "entry 4 of videos: its 'video_id' is missing or not a text"),
         ({"video_id": " "}, "entry 4 of videos: the video key is empty"),
         (
             {"video_id": "a b"},

@@ -131,7 +131,7 @@ def test_equal_texts_are_matched_in_order_without_positives(tmp_path: Path) -> N
         ("[]", "a.run: the run has no ranked list"),
         ('{"q1": []}', "a.run: the run has no ranked list"),
         ("[1]", 'a.run: entry 0 is not an object with "caption" and "preds"'),
-        ('[{"preds": []}]', 'a.run: entry 0 has no text as its "caption"'),
+        ('[{"preds": []}]', 'a.run: the "caption" of entry 0 is missing or not a text'),
         (
             '[{"caption": "a blue shape", "preds": []}]',
             "a.run: entry 0: no caption has the text 'a blue shape'",

@@ -287,8 +287,9 @@ def charts(result: PlanResult) -> list[Chart]:
         Chart(
             "captions",
             "Captions needed" + (f", first {PAIRS_DRAWN} pairs of runs" if left_out_note else ""),
-            "Falling lines on two logarithmic scales: the captions needed over the difference to "
-            f"detect, for every two runs{captions_note}.{left_out_note}",
+            "Falling lines on two logarithmic scales, one for every two runs. The horizontal axis "
+            "is the difference to detect, and the vertical axis is the number of captions "
+            f"needed{captions_note}.{left_out_note}",
             dashed_lines(
                 rows,
                 name_of("design", "Scored on", order=list(DESIGNS.values())),

@@ -373,8 +373,8 @@ def _distance_chart(result: OrderingsResult) -> Chart:
         "distance",
         "Agreement by the distance of two captions",
         "The horizontal axis is the number of places between two captions. One line shows the "
-        "share of the pairs that all people order alike. Each proxy has a line that shows the "
-        "share of these pairs that it orders like people.",
+        "share of all pairs that are consistent: all people order them alike. Each proxy has a "
+        "line that shows which share of the consistent pairs it orders like people.",
         _by_study(rows, view),
     )
 

@@ -105,10 +105,10 @@ def tables(result: ReplayResult) -> list[Table]:
                 tau_band,
             ],
             _named(result["enough"]),
-            note=f"{_replays(result)} In a replay, no system has an error above "
-            f"{result['error']:g} points with the smallest number of judged pairs or with any "
-            "larger number. Only the numbers in the table “All budgets” were tried, so a smaller "
-            "number between two of them may be enough.",
+            note=f"{_replays(result)} The smallest number of a replay is the number of judged "
+            f"pairs from which on no system has an error above {result['error']:g} points. Only "
+            "the numbers in the table “All budgets” were tried, so a smaller number between two of "
+            "them may be enough.",
         ),
         Table(
             "budgets",

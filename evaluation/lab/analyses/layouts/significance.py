@@ -201,7 +201,8 @@ def _ranking_note(ranking: Ranking) -> str:
     return (
         f"Kendall’s tau of both rankings is {ranking['tau']:.2f}{spread}. In "
         f"{100 * ranking['same_order']:.0f} % of the resamples all systems keep their ranks. "
-        f"Ranks use {capped:,} resamples; the maximum for ranks is {RANK_RESAMPLES_MAX:,}."
+        f"The intervals of ranks are computed from {capped:,} resamples. The maximum for them is "
+        f"{RANK_RESAMPLES_MAX:,}."
     )
 
 

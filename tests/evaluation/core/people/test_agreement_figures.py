@@ -46,7 +46,7 @@ def test_figures_of_a_graded_scale() -> None:
     first, every = found["first_labels"], found["all_labels"]
     assert (first["labels"], first["multiply_labelled"], first["alpha_level"]) == (7, 3, "ordinal")
     assert (first["agreement"], every["agreement"]) == (1 / 3, 1 / 3)
-    # Two of the six ordered label pairs of pair 0 are equal.
+    # Two labels of pair 0 can be drawn in six orders. In two of them, both labels are equal.
     assert every["pairwise_agreement"] == pytest.approx((1 / 3 + 0 + 1) / 3)
     assert first["alpha"] != first["alpha_nominal"]
     # Pair 1 also agrees if labels only count as relevant or not relevant.

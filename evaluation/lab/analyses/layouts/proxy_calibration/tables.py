@@ -63,8 +63,8 @@ def _proxies_table(result: CalibrationResult, percent: str) -> Table:
         ],
         result["rows"],
         note=f"{counted(result['pairs'], 'judged pair')}, {result['relevant']:,} relevant. "
-        f"{left_out}{of_people} The intervals of the differences are valid together, for all pairs "
-        "of proxies.",
+        f"{left_out}{of_people} The intervals of the differences are simultaneous: their "
+        "confidence applies to all comparisons of two proxies at once.",
     )
 
 
