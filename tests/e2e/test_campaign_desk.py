@@ -82,7 +82,7 @@ def test_a_lead_manages_a_campaign(
     page.get_by_text("Please look at the guideline.").wait_for()
     assert Membership.objects.get(annotator__user__username="ben").state == "paused"
     page.locator("summary", has_text="Resume").click()
-    page.get_by_text("Earlier answers to control pairs no longer count").wait_for()
+    page.get_by_text("Earlier answers to control pairs then no longer").wait_for()
     page.get_by_role("button", name="Resume now").click()
     page.get_by_text("The annotator may judge in First").wait_for()
 
