@@ -110,7 +110,7 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     )
 
 
-BEST = "The proxy that agrees best with people is near at the threshold 0.25: alpha"
+BEST = "The proxy that agrees best with people is near at the threshold 0.25: its alpha"
 NO_INTERVAL = "The proxy with the highest agreement is near at the threshold 0.25, without an int"
 
 

@@ -39,7 +39,9 @@ def _best(result: CalibrationResult, row: ProxyRow) -> str:
     if between and between[0] < between[1] and not result["is_given"]:
         name += f" (interval {between[0]:g} to {between[1]:g})"
     value, interval = row["fitted_alpha"], row["fitted_alpha_interval"]
-    of = "alpha" if result["is_given"] else "alpha on other videos"
+    of = "its alpha"
+    if not result["is_given"]:
+        of += " on videos that were not used to choose the threshold"
     alpha = f"{of} is {coefficient(value)}"
     if interval:
         alpha += f" ({coefficient(interval[0])} to {coefficient(interval[1])})"
