@@ -34,7 +34,7 @@ from annotation.services.members import (
     count_answer,
     is_paused,
     pause_inaccurate_annotator,
-    uncount_answer,
+    uncount_answers,
 )
 from annotation.services.slots import (
     TaskSlots,
@@ -180,7 +180,7 @@ def escalate_task(
         )
     if own is not None:
         Judgment.objects.filter(pk=own.pk).update(state=JudgmentState.SUPERSEDED, slot=None)
-        uncount_answer(task.campaign, annotator, is_gold=task.gold_id is not None)
+        uncount_answers(task.campaign, annotator, 1, is_gold=task.gold_id is not None)
     if task.gold_id is not None and kind == EscalationKind.UNSURE:
         return escalation
     changes: dict[str, Any] = {"labels_live": len(slots.live)}

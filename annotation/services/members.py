@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -218,13 +219,14 @@ def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> 
     counter.update(campaign=campaign.pk, annotator=annotator.pk)
 
 
-def uncount_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> None:
-    """Subtract an answer that its annotator has escalated."""
+def uncount_answers(
+    campaign: Campaign, annotator: Annotator, number: int, *, is_gold: bool = False
+) -> None:
+    """Subtract answers that were withdrawn or escalated."""
     column = "gold_judged" if is_gold else "judged"
-    counted = Membership.objects.filter(
-        campaign=campaign, annotator=annotator, **{f"{column}__gt": 0}
+    Membership.objects.filter(campaign=campaign, annotator=annotator).update(
+        **{column: Greatest(F(column) - number, Value(0))}
     )
-    counted.update(**{column: F(column) - 1})
 
 
 def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:

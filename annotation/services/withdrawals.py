@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime
 
 from django.db import transaction
-from django.db.models import F, Q, Value
-from django.db.models.functions import Greatest
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.enums import AnnotationAct, AssignmentState, JudgmentState
@@ -16,11 +15,10 @@ from annotation.models import (
     Campaign,
     Judgment,
     JudgmentTask,
-    Membership,
     Withdrawal,
 )
 from annotation.policies import check_can_lead
-from annotation.services.members import REASON_LENGTH
+from annotation.services.members import REASON_LENGTH, uncount_answers
 from annotation.services.slots import (
     LockedTasks,
     lock_and_read_tasks,
@@ -101,9 +99,7 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
         judgments = _withdraw(tasks, annotator, to_withdraw)
         update_task_states(campaign, tasks)
         renew_carried(tasks.pair_ids)
-        Membership.objects.filter(campaign=campaign, annotator=annotator).update(
-            judged=Greatest(F("judged") - judgments, Value(0))
-        )
+        uncount_answers(campaign, annotator, judgments)
         withdrawal.judgments = judgments
         withdrawal.tasks = int(tasks.by_labels.sum())
         withdrawal.ruled = int((~tasks.by_labels).sum())
