@@ -9,6 +9,7 @@ because these imports would take a quarter of the time that a command needs to s
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
@@ -26,6 +27,7 @@ from pooling.signals import (
     equal_texts_fixed,
     judged_captions,
     pool_built,
+    tasks_requested,
 )
 
 
@@ -68,6 +70,14 @@ def _send_count() -> None:
     from annotation.tasks import count_new_tasks_task
 
     count_new_tasks_task.apply_async()
+
+
+@receiver(tasks_requested)
+def tasks_of_next_campaign(benchmark: Benchmark, **_: Any) -> dict[str, int]:
+    """Return the numbers of tasks and pairs of a campaign that would open now."""
+    from annotation.selectors.tasks import count_new_tasks
+
+    return asdict(count_new_tasks(benchmark))
 
 
 @receiver(equal_texts_fixed)

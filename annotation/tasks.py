@@ -13,7 +13,7 @@ from annotation import services
 from annotation.enums import GoldUse, Scale
 from annotation.models import Campaign, Withdrawal
 from annotation.selectors.effort import preview_pool
-from annotation.selectors.tasks import new_counts
+from annotation.selectors.tasks import count_tasks_of_large_runs, new_counts
 from config.celery import app
 from config.jobs.deleting import deleted
 from config.jobs.models import Job
@@ -21,7 +21,7 @@ from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
 from config.shared.progress import Progress
 from config.shared.uploads import keep_upload, uploaded_file
-from config.shared.words import counted
+from config.shared.words import counted, tasks_to_judge
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark
 from pooling.policies import check_can_pool
@@ -37,8 +37,11 @@ def expire_leases_task() -> None:
 
 @app.task
 def count_new_tasks_task() -> None:
-    """Count the pairs that no campaign contains, so that pages find the counts in the cache."""
-    new_counts(Benchmark.objects.filter(archived_at=None))
+    """Count the tasks that no campaign contains, so that pages find the counts in the cache."""
+    benchmarks = list(Benchmark.objects.filter(archived_at=None))
+    new_counts(benchmarks)
+    for benchmark in benchmarks:
+        count_tasks_of_large_runs(benchmark)
 
 
 def _to_campaign(made: dict[str, Any], text: str) -> Outcome:
@@ -62,9 +65,9 @@ def judgments_planned(job: Job, made: dict[str, Any]) -> Outcome:
 
 
 def pool_previewed(job: Job, made: dict[str, Any]) -> Outcome:
-    new = counted(made["new_pairs"], "new pair")
+    pairs = made.get("task_pairs", made["new_pairs"])  # missing in results of older versions
     return Outcome(
-        text=f"The pool would have {new}.",
+        text=f"The pool would add {tasks_to_judge(made['new_tasks'], pairs)}.",
         url=reverse("pool-preview", args=[job.benchmark_key, job.pk]),
         link="To the preview",
     )
@@ -74,12 +77,13 @@ def pool_previewed(job: Job, made: dict[str, Any]) -> Outcome:
 def preview_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compute a pool without storing it.
 
-    params: benchmark (key), rate (money per hour or null), and the fields of `PoolOptions`. The
-    result is a `PoolPlanReport`.
+    params: benchmark (key), rate (money per hour or null), seconds (per answer; can be missing),
+    and the fields of `PoolOptions`. The result is a `PoolPlanReport`.
     """
     benchmark, options = get_benchmark(params["benchmark"]), PoolOptions.of(params)
     check_can_pool(actor_of_job(params), benchmark, options)
-    return {**preview_pool(benchmark, options, params["rate"], progress).report()}
+    planned = preview_pool(benchmark, options, params["rate"], params.get("seconds"), progress)
+    return {**planned.report()}
 
 
 @job_kind("plan_judgments", outcome=judgments_planned, retry="judgments-upload")
@@ -157,10 +161,16 @@ def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
 
 
 def campaign_opened(job: Job, made: dict[str, Any]) -> Outcome:
-    tasks = counted(made["tasks"], "task")
-    return _to_campaign(
-        made, f"The campaign has {tasks} to judge. Captions with equal texts share a task."
-    )
+    # Results of older versions lack the number of pairs.
+    tasks = counted(made["tasks"], "task") + " to judge"
+    if "pairs" in made:
+        tasks = tasks_to_judge(made["tasks"], made["pairs"])
+    return _to_campaign(made, f"The campaign has {tasks}. Captions with equal texts share a task.")
+
+
+def _opened(campaign: Campaign) -> dict[str, int]:
+    pairs = sum(n_pairs for _, _, n_pairs in campaign.plan)
+    return {"campaign": campaign.pk, "tasks": campaign.n_tasks, "pairs": pairs}
 
 
 @job_kind("open_campaign", outcome=campaign_opened, retry="campaign-open")
@@ -174,7 +184,7 @@ def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, A
         proxy=params.get("proxy", ""),
         by=actor_of_job(params),
     )
-    return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
+    return _opened(campaign)
 
 
 @job_kind("open_confirmation", outcome=campaign_opened)
@@ -187,7 +197,7 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
         name=params["name"],
         by=actor_of_job(params),
     )
-    return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
+    return _opened(campaign)
 
 
 def answers_withdrawn(job: Job, made: dict[str, Any]) -> Outcome:

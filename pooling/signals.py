@@ -32,6 +32,10 @@ positives_changed = Signal()
 # Sent in the transaction that stores a new pool. Argument: `benchmark`.
 pool_built = Signal()
 
+# Sent with `benchmark`. A receiver returns the number of `tasks` that the next campaign would have,
+# and of the `pairs` that share their labels, as a JSON object.
+tasks_requested = Signal()
+
 # Sent in the transaction in which a stored run joins the lists of the benchmark: an uploaded run is
 # published, or a withdrawn run is restored. Argument: `run`.
 run_listed = Signal()

@@ -24,7 +24,7 @@ from config.operations.housekeeping import (
 from config.shared.numbers import number
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
-from config.shared.words import counted, short_sha
+from config.shared.words import counted, short_sha, tasks_to_judge
 from pooling import services
 from pooling.core.direction import Direction
 from pooling.core.pool_options import PoolOptions
@@ -34,6 +34,7 @@ from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import run_names
 from pooling.services.queueing import KIND
 from pooling.services.run_uploads import KIND as SCORE_UPLOAD
+from pooling.signals import tasks_requested
 
 IMPORT_AGE = timedelta(days=7)
 
@@ -350,13 +351,10 @@ def delete_benchmark_job(params: dict[str, Any], progress: Progress) -> dict[str
 
 
 def pool_built(job: Job, made: dict[str, Any]) -> Outcome:
-    text = f"The pool has {counted(made['pairs'], 'pair')}, {made['new_pairs']:,} of them new."
-    n_tasks = made.get("tasks")  # missing in results of older versions
-    if n_tasks and n_tasks != made["pairs"]:
-        text += (
-            " Captions with equal texts are judged once, so the pool results in "
-            f"{counted(n_tasks, 'task')}."
-        )
+    pairs, new = counted(made["pairs"], "pair"), made["new_pairs"]
+    text = f"The pool has {pairs}, {new:,} of them in no earlier pool."
+    if "to_judge" in made:  # missing in results of older versions
+        text = f"The next campaign would have {tasks_to_judge(**made['to_judge'])}. {text}"
     url = reverse("benchmark-campaigns", args=[job.benchmark_key]) + "#pools"
     return Outcome(text=text, url=url, link="To the pools")
 
@@ -377,7 +375,9 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         by=actor_of_job(params),
         progress=progress,
     )
-    return {**built.report()}
+    answers: list[tuple[Any, Any]] = tasks_requested.send(Pool, benchmark=benchmark)
+    ((_, to_judge),) = answers  # `annotation` counts the tasks
+    return {**built.report(), "to_judge": to_judge}
 
 
 def videos_prepared(job: Job, made: dict[str, Any]) -> Outcome:

@@ -7,7 +7,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.selectors.effort import PoolPlanReport, preview_pool
+from annotation.selectors.effort import SECONDS_MIN, PoolPlanReport, preview_pool
+from annotation.selectors.me import SECONDS_EACH
 from config.jobs.api import JobSerializer
 from pooling.api.base import OfBenchmark
 from pooling.api.pools import PoolRequestSerializer
@@ -29,28 +30,39 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
         "as pairs that a proxy added."
     )
     tasks = serializers.IntegerField(
-        help_text="The number of pairs to judge if captions with equal texts share judgments."
+        help_text="The number of text pairs in the pool. Captions with equal texts share them."
     )
     new_tasks = serializers.IntegerField(
-        help_text="The number of the `tasks` that no earlier pool contains."
+        help_text="The number of tasks to judge that the pool adds to the next campaign."
+    )
+    task_pairs = serializers.IntegerField(
+        help_text="The number of pairs that share the labels of the `new_tasks`."
+    )
+    waiting_tasks = serializers.IntegerField(
+        help_text="The number of tasks to judge that earlier pools give to the next campaign."
+    )
+    waiting_pairs = serializers.IntegerField(
+        help_text="The number of pairs that share the labels of the `waiting_tasks`."
     )
     labels = serializers.IntegerField(
         help_text="The number of labels that the new tasks need under the policy of the newest "
         "judging campaign, without those that are needed after a disagreement."
     )
+    has_policy = serializers.BooleanField(
+        help_text="Whether there is such a campaign (true) or the default policy applies (false)."
+    )
     seconds = serializers.FloatField(
-        allow_null=True, help_text="The median time of an answer; null if no time is known."
+        help_text="The time of an answer: the `seconds` of the request, or the median time, or 8 "
+        "if no time is known."
     )
     answers = serializers.IntegerField(
-        help_text="The number of answers from which `seconds` is computed."
+        help_text="The number of answers from which `seconds` is computed; 0 if it is assumed."
     )
     is_of_benchmark = serializers.BooleanField(
         help_text="Whether `seconds` is computed from answers of this benchmark (true) or of all "
         "benchmarks (false)."
     )
-    hours = serializers.FloatField(
-        allow_null=True, help_text="The hours that all `labels` need; null if no time is known."
-    )
+    hours = serializers.FloatField(help_text="The hours that all `labels` need.")
     cost = serializers.FloatField(allow_null=True, help_text="The product of `hours` and `rate`.")
     sha256 = serializers.CharField(
         help_text="A value to send as `expected` when the pool is built, so that the job fails if "
@@ -65,6 +77,14 @@ class PoolPlanRequestSerializer(PoolRequestSerializer):
         allow_null=True,
         default=None,
         help_text="The cost of an hour of judging, in any currency.",
+    )
+    seconds = serializers.FloatField(
+        min_value=SECONDS_MIN,
+        max_value=SECONDS_EACH,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="An assumed time of an answer, in seconds. By default, it is measured.",
     )
 
 
@@ -91,5 +111,6 @@ class PoolPlans(OfBenchmark):
         if takes_long(self.benchmark, options):
             title = f"Preview a pool of {self.benchmark.name}"
             return self.enqueue(request, "preview_pool", title, shape.validated_data)
-        planned = preview_pool(self.benchmark, options, shape.validated_data["rate"])
+        data = shape.validated_data
+        planned = preview_pool(self.benchmark, options, data["rate"], data["seconds"])
         return Response(planned.report())

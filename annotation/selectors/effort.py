@@ -1,4 +1,4 @@
-"""The effort of judging the tasks of a pool, at the speed measured so far."""
+"""The effort of judging the tasks of a pool, at the speed measured so far or at an assumed one."""
 
 from __future__ import annotations
 
@@ -12,28 +12,34 @@ from annotation.core.plan import DOUBLE_SHARE
 from annotation.enums import CampaignKind
 from annotation.models import Campaign, Judgment, JudgmentTask
 from annotation.selectors.me import SECONDS_EACH
+from annotation.selectors.tasks import NewCounts, TaskCounter
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress, no_progress
 from pooling.core.arrays import Float64s
+from pooling.core.pool import union_codes
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark
 from pooling.selectors.pool_plan import PoolPlan, plan_pool
+from pooling.selectors.pools import pair_arrays
 
 # The median uses the latest answers, because annotators become faster.
 ANSWERS_READ = 10_000
 # With fewer timed answers in the benchmark, the speed of the whole site is used.
 ANSWERS_NEEDED = 30
+# The time of an answer before the first one has a recorded time.
+SECONDS_ASSUMED = 8.0
+SECONDS_MIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The median time of an answer in seconds, without breaks.
+    """The time of an answer in seconds, without breaks: a median, or an assumption.
 
-    seconds: None if no time is known. answers: the number of answers that it is computed from.
+    answers: the number of answers that the median is computed from; 0 for an assumption.
     is_of_benchmark: False if the answers come from all benchmarks.
     """
 
-    seconds: float | None
+    seconds: float
     answers: int
     is_of_benchmark: bool
 
@@ -42,18 +48,24 @@ class Speed:
 class Effort:
     """The planned labels of tasks, extra labels included, and the hours and cost of answering.
 
-    Labels that are needed only after a disagreement are not counted. hours: None if no speed is
-    known. cost: None if there is no hourly rate or `hours` is None.
+    Labels that are needed only after a disagreement are not counted. has_policy: whether the labels
+    follow the policy of a campaign of the benchmark; otherwise, they follow the default policy.
+    cost: None if there is no hourly rate.
     """
 
     labels: int
+    has_policy: bool
     speed: Speed
-    hours: float | None
+    hours: float
     cost: float | None
 
 
 class PoolPlanReport(TypedDict):
-    """A planned pool in the API and in the output of `build_pool --plan --json`."""
+    """A planned pool in the API and in the output of `build_pool --plan --json`.
+
+    new_tasks, task_pairs: what the pool adds to the next campaign. waiting_tasks, waiting_pairs:
+    what earlier pools give to it.
+    """
 
     pairs: int
     new_pairs: int
@@ -61,20 +73,29 @@ class PoolPlanReport(TypedDict):
     unranked: int
     tasks: int
     new_tasks: int
+    task_pairs: int
+    waiting_tasks: int
+    waiting_pairs: int
     labels: int
-    seconds: float | None
+    has_policy: bool
+    seconds: float
     answers: int
     is_of_benchmark: bool
-    hours: float | None
+    hours: float
     cost: float | None
     sha256: str
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedPool:
-    """A pool that could be built now, and the effort of judging its new tasks."""
+    """A pool that could be built now, and the effort of judging the tasks that it adds.
+
+    waiting: the tasks of earlier pools that no campaign contains.
+    """
 
     plan: PoolPlan
+    added: NewCounts
+    waiting: NewCounts
     effort: Effort
 
     def report(self) -> PoolPlanReport:
@@ -84,8 +105,12 @@ class PlannedPool:
             "left_out": self.plan.n_left_out,
             "unranked": self.plan.n_unranked,
             "tasks": self.plan.n_tasks,
-            "new_tasks": self.plan.n_new_tasks,
+            "new_tasks": self.added.tasks,
+            "task_pairs": self.added.pairs,
+            "waiting_tasks": self.waiting.tasks,
+            "waiting_pairs": self.waiting.pairs,
             "labels": self.effort.labels,
+            "has_policy": self.effort.has_policy,
             "seconds": self.effort.speed.seconds,
             "answers": self.effort.speed.answers,
             "is_of_benchmark": self.effort.speed.is_of_benchmark,
@@ -99,29 +124,53 @@ def preview_pool(
     benchmark: Benchmark,
     options: PoolOptions,
     rate: float | None = None,
+    seconds: float | None = None,
     progress: Progress = no_progress,
 ) -> PlannedPool:
-    """Compute a pool and its effort without storing anything. Raises `InvalidInput`."""
+    """Compute a pool and its effort without storing anything. Raises `InvalidInput`.
+
+    rate: money per hour. seconds: an assumed time of an answer; None for the measured time.
+    """
+    check_assumptions(rate, seconds)
+    plan = plan_pool(benchmark, options, progress)
+    known, counter = pair_arrays(benchmark).codes, TaskCounter(benchmark)
+    waiting = counter.count(known)
+    added = counter.count(union_codes([known, plan.new])) - waiting
+    return PlannedPool(plan, added, waiting, effort_of(benchmark, added.tasks, rate, seconds))
+
+
+def check_assumptions(rate: float | None, seconds: float | None) -> None:
+    """Raise `InvalidInput` if a cost per hour or a time per answer is out of range."""
     if rate is not None and not 0 <= rate < math.inf:
         raise InvalidInput(f"The cost per hour must be a finite number of 0 or more, not {rate}.")
-    plan = plan_pool(benchmark, options, progress)
-    return PlannedPool(plan, effort_of(benchmark, plan.n_new_tasks, rate))
+    if seconds is not None and not SECONDS_MIN <= seconds <= SECONDS_EACH:
+        raise InvalidInput(
+            f"The time of an answer must be from {SECONDS_MIN:g} to {SECONDS_EACH:g} seconds, not "
+            f"{seconds:g}."
+        )
 
 
-def effort_of(benchmark: Benchmark, n_tasks: int, rate: float | None = None) -> Effort:
+def effort_of(
+    benchmark: Benchmark, n_tasks: int, rate: float | None = None, seconds: float | None = None
+) -> Effort:
     """Return the effort under the policy of the benchmark's newest judging campaign.
 
     Without such a campaign, the default policy applies. rate: money per hour, in any currency.
+    seconds: an assumed time of an answer; None for the measured time.
     """
-    each, double = _labels_per_task(benchmark)
+    newest = _newest_campaign(benchmark)
+    each, double = (1, DOUBLE_SHARE)
+    if newest is not None:
+        each, double = newest.labels_each, float(newest.double_share)
     labels = n_tasks * each + round(n_tasks * double)
-    speed = measured_speed(benchmark)
-    hours = None if speed.seconds is None else labels * speed.seconds / 3600
-    cost = None if hours is None or rate is None else hours * rate
-    return Effort(labels=labels, speed=speed, hours=hours, cost=cost)
+    speed = measured_speed(benchmark) if seconds is None else Speed(seconds, 0, False)
+    hours = labels * speed.seconds / 3600
+    cost = None if rate is None else hours * rate
+    return Effort(labels, newest is not None, speed, hours, cost)
 
 
 def measured_speed(benchmark: Benchmark) -> Speed:
+    """Return the median time of an answer, or `SECONDS_ASSUMED` if no answer has a time yet."""
     own = _latest_seconds(benchmark)
     if len(own) >= ANSWERS_NEEDED:
         return _speed(own, is_of_benchmark=True)
@@ -129,7 +178,7 @@ def measured_speed(benchmark: Benchmark) -> Speed:
 
 
 def _speed(seconds: Float64s, *, is_of_benchmark: bool) -> Speed:
-    median = float(np.median(seconds)) if len(seconds) else None
+    median = float(np.median(seconds)) if len(seconds) else SECONDS_ASSUMED
     return Speed(median, len(seconds), is_of_benchmark)
 
 
@@ -144,10 +193,9 @@ def _latest_seconds(benchmark: Benchmark | None) -> Float64s:
     return np.fromiter(latest, np.float64)
 
 
-def _labels_per_task(benchmark: Benchmark) -> tuple[int, float]:
-    """Return the number of labels of every task, and the share of tasks with an extra label."""
-    campaigns = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
-    newest = campaigns.order_by("-pk").first()
-    if newest is None:
-        return 1, DOUBLE_SHARE
-    return newest.labels_each, float(newest.double_share)
+def _newest_campaign(benchmark: Benchmark) -> Campaign | None:
+    """Return the newest campaign whose policy a lead has chosen."""
+    campaigns = Campaign.objects.filter(
+        benchmark=benchmark, kind=CampaignKind.JUDGING, source_sha256="", confirms=False
+    )
+    return campaigns.order_by("-pk").first()

@@ -15,13 +15,16 @@ from annotation.models import Campaign, JudgmentTask, Withdrawal
 from annotation.selectors.progress import TaskGroup, task_groups
 from config.shared.bulk import Among, read_columns
 from config.shared.caches import process_cache as cache
+from config.shared.words import tasks_to_judge
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.enums import EqualTexts
-from pooling.models import Benchmark, Pool
-from pooling.selectors.arrays import Captions, video_ids
+from pooling.models import Benchmark, Pool, Run
+from pooling.policies import POOLED_DEPTH
+from pooling.selectors.arrays import Captions, codes_of, video_ids
 from pooling.selectors.captions import caption_parts, first_equal_captions
 from pooling.selectors.pools import pairs_of_captions
+from pooling.selectors.runs import find_runs, pooled_codes_of
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -65,9 +68,8 @@ class NewTasks:
 def new_task_parts(benchmark: Benchmark) -> Iterator[NewTasks]:
     """Yield the tasks of a new campaign, part by part.
 
-    There is one task for each text pair among the pooled pairs that no campaign contains. A
-    campaign contains a pair if it has a task for the pair, or for an equal caption and the same
-    video. The units ascend from part to part. Only one part is in memory at a time.
+    There is one task for each text pair among the pooled pairs that no campaign contains, see
+    `_is_taken`. The units ascend from part to part. Only one part is in memory at a time.
     """
     videos = video_ids(benchmark)
     for captions in caption_parts(benchmark, PAIRS_PER_PART):
@@ -83,7 +85,7 @@ def _new_tasks(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> 
     (taken_ids,) = read_columns(taken.filter(Among("pair__query_id", captions.ids)), "pair_id")
     (taken_units,) = read_columns(taken.filter(unit__gte=first, unit__lt=end), "unit")
     units = text_pair_codes(pairs.codes, first_equal, space)
-    is_new = ~(np.isin(pairs.ids, taken_ids) | np.isin(units, taken_units))
+    is_new = ~_is_taken(pairs.ids, units, taken_ids, taken_units)
     codes, units = pairs.codes[is_new], units[is_new]
     order = np.argsort(units, kind="stable")
     firsts = np.flatnonzero(np.diff(units[order], prepend=-1))
@@ -96,6 +98,17 @@ def _new_tasks(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> 
         pairs=codes,
         pair_task=np.searchsorted(units[chosen], units),
     )
+
+
+def _is_taken(
+    pairs: Int64Array, units: Int64Array, taken_pairs: Int64Array, taken_units: Int64Array
+) -> npt.NDArray[np.bool_]:
+    """Return which pairs a campaign contains, bool [n].
+
+    A campaign contains a pair if it has a task for the pair, or for an equal caption and the same
+    video. pairs, taken_pairs: primary keys, or codes. units: the text pair of each pair, [n].
+    """
+    return np.isin(pairs, taken_pairs) | np.isin(units, taken_units)
 
 
 def pairs_per_unit(
@@ -122,14 +135,98 @@ def pairs_per_unit(
 
 @dataclass(frozen=True, slots=True)
 class NewCounts:
-    """The number of tasks that a campaign would have if it opened now, and of their pairs."""
+    """The number of tasks that no campaign contains, and of the pairs that share their labels.
+
+    All pages, commands and results of jobs write both as `str` returns them.
+    """
 
     tasks: int
     pairs: int
 
+    def __str__(self) -> str:
+        return tasks_to_judge(self.tasks, self.pairs)
+
+    def __sub__(self, other: NewCounts) -> NewCounts:
+        return NewCounts(self.tasks - other.tasks, self.pairs - other.pairs)
+
+
+NO_TASKS = NewCounts(0, 0)
+
 
 def count_new_tasks(benchmark: Benchmark) -> NewCounts:
+    """Return the counts of a campaign that would open now."""
     return new_counts([benchmark])[benchmark.pk]
+
+
+class TaskCounter:
+    """Counts the tasks that a campaign would have for any pairs, pooled or not.
+
+    The tasks of all campaigns are read once. For the pooled pairs, the counts equal those of
+    `count_new_tasks`.
+    """
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        taken = taken_pairs(benchmark).order_by()
+        queries, videos = read_columns(taken, "pair__query_id", "pair__video_id")
+        self._codes = codes_of(benchmark, queries, videos)
+        (self._units,) = read_columns(taken.filter(unit__isnull=False), "unit")
+
+    def count(self, codes: Int64Array) -> NewCounts:
+        """Count the tasks of pairs. codes: int64 [n], in any order."""
+        benchmark = self._benchmark
+        found = text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
+        units = np.unique(found[~_is_taken(codes, found, self._codes, self._units)])
+        return NewCounts(len(units), int(pairs_per_unit(benchmark, units).sum()))
+
+
+def count_run_tasks(runs: Sequence[Run]) -> dict[int, NewCounts]:
+    """Return the counts of the tops of runs of one benchmark, by the run's primary key.
+
+    The top of a run is what `POOLED_DEPTH` pools of it.
+    """
+    if not runs:
+        return {}
+    keys = _keys_of_run_tasks(runs)
+    stored = shared_cache.get_many(list(keys.values()))
+    found = {pk: NewCounts(*stored[key]) for pk, key in keys.items() if key in stored}
+    missing = [run for run in runs if run.pk not in found]
+    if missing:
+        counter = TaskCounter(missing[0].benchmark)
+        for run in missing:
+            counts = counter.count(pooled_codes_of(run, POOLED_DEPTH))
+            shared_cache.set(keys[run.pk], [counts.tasks, counts.pairs], NEW_COUNTS_SECONDS)
+            found[run.pk] = counts
+    return found
+
+
+def run_tasks_for_page(run: Run) -> NewCounts | None:
+    """Return the counts of the top of a run, or None in large benchmarks while they are counted."""
+    if not _are_large([run]):
+        return count_run_tasks([run])[run.pk]
+    stored = shared_cache.get(_keys_of_run_tasks([run])[run.pk])
+    return None if stored is None else NewCounts(*stored)
+
+
+def count_tasks_of_large_runs(benchmark: Benchmark) -> None:
+    """Count the tasks of the tops of all runs whose pages do not count them, and cache them."""
+    runs = find_runs(benchmark)
+    if runs and _are_large(runs):
+        count_run_tasks(runs)
+
+
+def _are_large(runs: Sequence[Run]) -> bool:
+    """Return whether counting reads more than `PAIRS_PER_PAGE` pairs of a run, or tasks."""
+    if any(run.n_queries * min(run.depth, POOLED_DEPTH) > PAIRS_PER_PAGE for run in runs):
+        return True
+    campaigns = Campaign.objects.filter(benchmark=runs[0].benchmark_id, kind=CampaignKind.JUDGING)
+    n_tasks: int = campaigns.aggregate(n=Sum("n_tasks"))["n"] or 0
+    return n_tasks > PAIRS_PER_PAGE
+
+
+def _keys_of_run_tasks(runs: Sequence[Run]) -> dict[int, str]:
+    (key,) = _keys_of_new_counts([runs[0].benchmark]).values()
+    return {run.pk: f"{key}-run-{run.pk}" for run in runs}
 
 
 def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:

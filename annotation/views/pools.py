@@ -14,9 +14,9 @@ from config.jobs.models import JobState
 from config.jobs.policies import jobs_seen_by
 from config.jobs.views import start_job
 from config.shared.errors import InvalidInput
-from config.shared.numbers import Figure, count_figure, duration, undefined
+from config.shared.numbers import Figure, count_figure, duration
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
-from config.shared.words import counted
+from config.shared.words import counted, tasks_to_judge
 from pooling.forms.pools import PoolForm
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, check_can_build_pool
@@ -24,6 +24,7 @@ from pooling.selectors.pool_plan import takes_long
 from pooling.selectors.runs import run_ids
 
 PREVIEW = "preview"
+ASSUMED = "assumed; you can change it below"
 
 
 @only_for(can_see_benchmarks)
@@ -40,7 +41,8 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
         if takes_long(benchmark, form.options()):
             return _start_preview(request, benchmark, form)
         try:
-            planned = preview_pool(benchmark, form.options(), form.cleaned_data["rate"])
+            data = form.cleaned_data
+            planned = preview_pool(benchmark, form.options(), data["rate"], data["seconds"])
         except InvalidInput as error:
             form.add_error(None, str(error))
         else:
@@ -94,6 +96,7 @@ def _start_preview(request: HttpRequest, benchmark: Benchmark, form: PoolForm) -
             "benchmark": benchmark.key,
             **form.options().values(),
             "rate": form.cleaned_data["rate"],
+            "seconds": form.cleaned_data["seconds"],
         },
         benchmark_key=benchmark.key,
     )
@@ -116,32 +119,43 @@ def _start(request: HttpRequest, benchmark: Benchmark, form: PoolForm) -> HttpRe
 
 
 def _figures(plan: PoolPlanReport) -> list[tuple[str, Figure]]:
+    """Return the figures of a preview. Previews of older versions lack some values."""
     left_out = f"the maximum leaves out {plan['left_out']:,}" if plan["left_out"] else ""
-    shared = plan["new_pairs"] - plan["new_tasks"]
-    unranked = plan.get("unranked", 0)
-    no_time = undefined("no answer has a recorded time yet")
-    seconds, hours, cost = plan["seconds"], plan["hours"], plan["cost"]
-    where = "this benchmark" if plan["is_of_benchmark"] else "this site"
-    note = f"median of the last {counted(plan['answers'], 'timed answer')} of {where}"
+    unranked, pairs = plan.get("unranked", 0), plan.get("task_pairs", plan["new_pairs"])
+    policy = "the policy of the newest campaign" if plan.get("has_policy") else "the default policy"
     figures = [
-        ("New pairs", count_figure(plan["new_pairs"], left_out)),
-        # Previews that older versions stored do not have this count.
-        *([("New pairs that no run ranks", count_figure(unranked))] if unranked else []),
-        ("Pairs of the pool", count_figure(plan["pairs"])),
-        (
-            "New tasks",
-            count_figure(plan["new_tasks"], f"equal captions save {shared:,}" if shared else ""),
-        ),
+        ("Tasks to judge", count_figure(plan["new_tasks"], _note_on_tasks(plan, pairs))),
         (
             "Labels",
-            count_figure(
-                plan["labels"],
-                "needed under the policy of the newest campaign; disagreements need more",
-            ),
+            count_figure(plan["labels"], f"needed under {policy}; disagreements need more"),
         ),
-        ("Time of an answer", no_time if seconds is None else Figure(seconds, "seconds", note)),
-        ("Time of judging", no_time if hours is None else Figure(duration(3600 * hours))),
+        *_times(plan),
+        ("Pairs of the pool", count_figure(plan["pairs"])),
+        ("Pairs in no earlier pool", count_figure(plan["new_pairs"], left_out)),
+        *([("New pairs that no run ranks", count_figure(unranked))] if unranked else []),
     ]
-    if cost is not None:
-        figures.append(("Cost", Figure(round(cost), "count", "in the currency of the rate")))
+    if plan["cost"] is not None:
+        cost = Figure(round(plan["cost"]), "count", "in the currency of the rate")
+        figures.append(("Cost", cost))
     return figures
+
+
+def _note_on_tasks(plan: PoolPlanReport, pairs: int) -> str:
+    """Return the pairs of the tasks, and the total if earlier pools have tasks for the campaign."""
+    note = f"({counted(pairs, 'pair')})"
+    if waiting := plan.get("waiting_tasks", 0):
+        total = tasks_to_judge(plan["new_tasks"] + waiting, pairs + plan["waiting_pairs"])
+        note += f"; {total} with those of earlier pools"
+    return note
+
+
+def _times(plan: PoolPlanReport) -> list[tuple[str, Figure]]:
+    seconds, hours = plan["seconds"], plan["hours"]
+    if seconds is None or hours is None:  # previews of older versions
+        return []
+    where = "this benchmark" if plan["is_of_benchmark"] else "this site"
+    note = f"median of the last {counted(plan['answers'], 'timed answer')} of {where}"
+    return [
+        ("Time of judging", Figure(duration(3600 * hours))),
+        ("Time of an answer", Figure(seconds, "seconds", note if plan["answers"] else ASSUMED)),
+    ]

@@ -11,6 +11,14 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def tasks_to_judge(tasks: int, pairs: int) -> str:
+    """Return a number of tasks with the pairs that share their labels.
+
+    Such as "112 tasks to judge (171 pairs)". Equal captions share tasks, so the numbers can differ.
+    """
+    return f"{counted(tasks, 'task')} to judge ({counted(pairs, 'pair')})"
+
+
 def lower_first(text: str) -> str:
     """Return a title as it is written inside a sentence, with a small first letter."""
     return text[:1].lower() + text[1:]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from annotation.selectors.tasks import NO_TASKS, NewCounts
 from config.shared.words import counted
 from pooling.models import Benchmark
 
@@ -14,8 +15,8 @@ from pooling.models import Benchmark
 class Progress:
     """Counts of one benchmark that decide which step is next.
 
-    without_file: videos without a file or address. new_pairs: pooled pairs that no campaign
-    contains, or None while they are counted. at_desk: tasks that wait for a lead. desk_url: address
+    without_file: videos without a file or address. new: tasks that no campaign contains, or None
+    while they are counted. at_desk: tasks that wait for a lead. desk_url: address
     of the desk with the most such tasks. settled, unsettled: judged pairs that are settled, and
     judged pairs that are not. not_settled: all pairs that are not settled, judged or not, or None
     while they are counted. version: number of the newest label set, or None. newly_settled: pairs
@@ -26,7 +27,7 @@ class Progress:
     pairs: int
     without_file: int
     campaigns: int
-    new_pairs: int | None
+    new: NewCounts | None
     settled: int
     unsettled: int
     not_settled: int | None
@@ -120,19 +121,19 @@ def _campaign_step(now: Progress, url: str) -> Step:
             "no campaign",
             "Open a campaign, so that annotators can judge the pooled pairs.",
         )
-    elif now.new_pairs is None:
+    elif now.new is None:
         note = counted(now.campaigns, "campaign")
         advice = (
-            "The pairs that are not in any campaign are being counted. If there are some, open "
-            "another campaign, so that annotators can judge them."
+            "The tasks to judge that are not in any campaign are being counted. If there are some, "
+            "open another campaign."
         )
     else:
         note = counted(now.campaigns, "campaign")
         advice = (
-            f"{counted(now.new_pairs, 'new pair')} {_be(now.new_pairs)} not in any "
-            "campaign. Open another campaign, so that annotators can judge them."
+            f"{now.new} {_be(now.new.tasks)} not in any campaign. Open another campaign, so that "
+            "annotators can judge them."
         )
-    is_done = now.campaigns > 0 and now.new_pairs == 0
+    is_done = now.campaigns > 0 and now.new == NO_TASKS
     return Step("Open a campaign", note, is_done, advice, "Open a campaign", url)
 
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotation.enums import TaskState
 from annotation.selectors.tasks import new_counts_for_page
+from config.shared.words import counted
 from evaluation.models import LabelSet
 from evaluation.portal.selectors import (
     CampaignCount,
@@ -27,13 +28,14 @@ LINKS_MAX = 4
 class ToDoLink:
     """The work in one campaign or benchmark, with the page where it is done.
 
-    count: the number of things to do; None while they are being counted. name: the name of the
-    campaign or benchmark.
+    count: the number of things to do; None while they are being counted. pairs: for tasks to judge,
+    the number of their pairs. name: the name of the campaign or benchmark.
     """
 
     count: int | None
     name: str
     url: str
+    pairs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,10 @@ class ToDo:
 
     @property
     def noun(self) -> str:
-        return self.title if self.total == 1 else self.plural
+        """What is counted; for tasks to judge, with the number of their pairs in parentheses."""
+        noun = self.title if self.total == 1 else self.plural
+        pairs = sum(link.pairs for link in self.links)
+        return f"{noun} ({counted(pairs, 'pair')})" if pairs else noun
 
     @property
     def first_links(self) -> list[ToDoLink]:
@@ -75,10 +80,6 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
     if not benchmarks:
         return []
     desks = desk_counts(benchmarks)
-    new = {
-        pk: None if counts is None else counts.pairs
-        for pk, counts in new_counts_for_page(benchmarks).items()
-    }
     found = [
         _at_desk(desks, TaskState.CONFLICTED, "pair in conflict", "pairs in conflict"),
         _at_desk(desks, TaskState.ESCALATED, "escalated pair", "escalated pairs"),
@@ -96,10 +97,10 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
             _benchmark_links(benchmarks, unconfirmed_uploaders(), "benchmark-run-uploads"),
         ),
         ToDo(
-            "new pair without a campaign",
-            "new pairs without a campaign",
+            "task to judge",
+            "tasks to judge",
             "Open a campaign",
-            _benchmark_links(benchmarks, new, "campaign-open"),
+            _links_to_new_tasks(benchmarks),
         ),
         ToDo(
             "unscored run",
@@ -125,12 +126,29 @@ def _campaign_links(counts: Iterable[CampaignCount], page: str, query: str = "")
     ]
 
 
+def _links_to_new_tasks(benchmarks: Sequence[Benchmark]) -> list[ToDoLink]:
+    new = new_counts_for_page(benchmarks)
+    return _most_first(
+        ToDoLink(
+            None if counts is None else counts.tasks,
+            benchmark.name,
+            reverse("campaign-open", args=[benchmark.key]),
+            counts.pairs if counts else 0,
+        )
+        for benchmark in benchmarks
+        if (counts := new[benchmark.pk]) is None or counts.tasks
+    )
+
+
 def _benchmark_links(
-    benchmarks: Iterable[Benchmark], counts: Mapping[int, int | None], page: str
+    benchmarks: Iterable[Benchmark], counts: Mapping[int, int], page: str
 ) -> list[ToDoLink]:
-    links = [
+    return _most_first(
         ToDoLink(counts[benchmark.pk], benchmark.name, reverse(page, args=[benchmark.key]))
         for benchmark in benchmarks
-        if counts.get(benchmark.pk, 0) != 0
-    ]
+        if counts.get(benchmark.pk)
+    )
+
+
+def _most_first(links: Iterable[ToDoLink]) -> list[ToDoLink]:
     return sorted(links, key=lambda link: -(link.count or 0))

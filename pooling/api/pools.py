@@ -196,7 +196,8 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
         10 or less and without other options. A job computes the pairs and stores those that no
         earlier pool contains. The same request does not store a second pool.
 
-        The `result` of the job has `pool` (the id), `pairs`, `new_pairs` and `tasks`.
+        The `result` of the job has `pool` (the id), `pairs`, `new_pairs`, `tasks`, and `to_judge`
+        with the numbers of `tasks` and `pairs` that the next campaign would have.
         """
         shape = PoolBuildSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

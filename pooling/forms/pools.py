@@ -15,6 +15,7 @@ from pooling.selectors.runs import find_runs
 
 OTHER_FIELDS = ("sample", "video_sample", "seed", "originals", "similar", "similar_from")
 PROXY_FIELDS = ("proxy", "proxy_from")
+PREVIEW_FIELDS = ("rate", "seconds")
 
 
 class PoolForm(forms.Form):
@@ -97,6 +98,14 @@ class PoolForm(forms.Form):
         required=False,
         help_text="Only the preview uses it. It can be in any currency.",
     )
+    seconds = forms.FloatField(
+        label="Seconds per answer",
+        min_value=0.1,
+        max_value=120,
+        required=False,
+        help_text="Only the preview uses it. By default, it is the median of the recorded times, "
+        "or 8 seconds before the first one.",
+    )
     expected = forms.RegexField(
         r"\A[0-9a-f]{64}\Z", required=False, widget=forms.HiddenInput, label="Preview"
     )
@@ -122,7 +131,7 @@ class PoolForm(forms.Form):
         return PoolOptions.of(self.cleaned_data)
 
     def main_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("depth", "runs", "budget", "rate")]
+        return [self[name] for name in ("depth", "runs", "budget", "rate", "seconds")]
 
     def other_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in OTHER_FIELDS]
@@ -146,7 +155,7 @@ class PoolForm(forms.Form):
 
     def sent_values(self) -> list[tuple[str, str]]:
         """Return the values of a valid form, for a form that sends the same values again."""
-        names = [name for name in self.fields if name not in ("runs", "rate", "expected")]
+        names = [name for name in self.fields if name not in ("runs", *PREVIEW_FIELDS, "expected")]
         values = [(name, self[name].data or "") for name in names]
         return values + [("runs", run) for run in self.cleaned_data["runs"]]
 

@@ -50,17 +50,16 @@ class PoolPlan:
     """A pool that could be built now.
 
     codes: the codes of all its pairs. new: the codes of the pairs that no earlier pool contains.
-    Both are int64, ascending. n_tasks: number of different text pairs among `codes`. n_new_tasks:
-    number of those that no earlier pool contains. n_left_out: number of new pairs that the budget
-    leaves out. n_unranked: number of new pairs that are not in the top `depth` of any pooled run.
-    They come only from a proxy, similar texts or original positives.
+    Both are int64, ascending. n_tasks: number of different text pairs among `codes`. n_left_out:
+    number of new pairs that the budget leaves out. n_unranked: number of new pairs that are not in
+    the top `depth` of any pooled run. They come only from a proxy, similar texts or original
+    positives.
     """
 
     runs: Sequence[Run]
     codes: Int64s
     new: Int64s
     n_tasks: int
-    n_new_tasks: int
     n_left_out: int
     n_unranked: int
 
@@ -196,15 +195,11 @@ def plan_of(found: Candidates) -> PoolPlan:
     if found.priority is not None and options.budget is not None:
         new = found.priority.first(fresh, options.budget, options.seed)
         codes = new_codes(codes, new_codes(fresh, new))
-    tasks = text_pairs_of(found.benchmark, codes)
     return PoolPlan(
         runs=found.runs,
         codes=codes,
         new=new,
-        n_tasks=len(tasks),
-        n_new_tasks=len(
-            new_codes(text_pairs_of(found.benchmark, new), text_pairs_of(found.benchmark, known))
-        ),
+        n_tasks=len(text_pairs_of(found.benchmark, codes)),
         n_left_out=len(fresh) - len(new),
         n_unranked=len(new_codes(new, found.ranked)),
     )

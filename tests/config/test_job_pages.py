@@ -139,7 +139,9 @@ def test_the_browser_goes_to_the_result(client: Client, tmp_path: Path) -> None:
     done = poll(client, job, "/benchmarks/tiny/pools/new/")
     assert done["HX-Redirect"] == "/benchmarks/tiny/campaigns/#pools"
     page = client.get("/benchmarks/tiny/campaigns/").content.decode()
-    assert "The pool has 1 pair, 1 of them new." in page
+    assert (
+        "The next campaign would have 1 task to judge (1 pair). The pool has 1 pair, 1 of" in page
+    )
     # If the browser already shows this page, a redirect to a fragment of it would only scroll.
     again = poll(client, job, "/benchmarks/tiny/campaigns/")
     assert (again["HX-Refresh"], "HX-Redirect" in again) == ("true", False)

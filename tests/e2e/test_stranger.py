@@ -129,13 +129,13 @@ def build_pool(page: Page) -> None:
     page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.get_by_role("heading", name="Preview", exact=True)).to_be_visible()
     page.get_by_role("button", name="Build this pool").click()
-    done(page, "4 new pairs")
+    done(page, "4 tasks to judge (4 pairs)")
 
 
 def open_campaign(page: Page) -> None:
     next_step(page, "open a campaign", "Open a campaign")
     page.get_by_role("button", name="Open the campaign").click()
-    done(page, "The campaign has 4 tasks to judge.")
+    done(page, "The campaign has 4 tasks to judge (4 pairs).")
 
 
 def invite(page: Page) -> str:

@@ -157,14 +157,18 @@ def test_a_preview_counts_equal_captions_once_and_uses_the_measured_speed(tmp_pa
     report = planned.report()
     assert (report["pairs"], report["new_pairs"]) == (4, 3)
     assert (report["tasks"], report["new_tasks"]) == (3, 2)
-    assert (report["seconds"], report["hours"], report["cost"]) == (None, None, None)
+    # Two tasks of one label each at the assumed time. An imported file has no policy.
+    assert (report["seconds"], report["answers"], report["has_policy"]) == (8.0, 0, False)
+    assert (report["hours"], report["cost"]) == (16 / 3600, 15 * 16 / 3600)
+    slower = preview_pool(benchmark, PoolOptions(depth=2), seconds=36).report()
+    assert (slower["seconds"], slower["answers"], slower["hours"]) == (36, 0, 0.02)
 
     for judgment, seconds in zip(Judgment.objects.order_by("pk"), [2, 4, 6, 500], strict=True):
         judgment.seconds = seconds  # 500 seconds are a break
         judgment.save(update_fields=["seconds"])
     effort = effort_of(benchmark, 900, rate=15)
     assert effort.speed.seconds == 4
-    assert (effort.labels, effort.hours, effort.cost) == (900, 1.0, 15.0)
+    assert (effort.labels, effort.hours, effort.cost) == (990, 1.1, 16.5)
 
 
 @pytest.mark.parametrize(
@@ -249,19 +253,45 @@ def test_a_preview_shows_each_figure_with_its_note(benchmark: Benchmark, client:
     run_job(Job.objects.get().pk)
     job = Job.objects.get()
     measured = {"seconds": 36.0, "answers": 9, "is_of_benchmark": True, "hours": 0.1, "cost": 2.0}
-    counts = {"new_pairs": 12, "pairs": 13, "new_tasks": 10, "labels": 10, "left_out": 0}
+    counts = {
+        "new_pairs": 12,
+        "task_pairs": 12,
+        "pairs": 13,
+        "new_tasks": 10,
+        "labels": 10,
+        "left_out": 0,
+    }
     job.result = {**(job.result or {}), **measured, **counts, "unranked": 1}
     job.save()
     page = client.get(f"/benchmarks/tiny/pools/new/{job.pk}/")
     assert [(name, figure.text, figure.note) for name, figure in page.context["figures"]] == [
-        ("New pairs", "12", ""),
-        ("New pairs that no run ranks", "1", ""),
-        ("Pairs of the pool", "13", ""),
-        ("New tasks", "10", "equal captions save 2"),
-        ("Labels", "10", "needed under the policy of the newest campaign; disagreements need more"),
-        ("Time of an answer", "36.0 s", "median of the last 9 timed answers of this benchmark"),
+        ("Tasks to judge", "10", "(12 pairs)"),
+        ("Labels", "10", "needed under the default policy; disagreements need more"),
         ("Time of judging", "6 min 0 s", ""),
+        ("Time of an answer", "36.0 s", "median of the last 9 timed answers of this benchmark"),
+        ("Pairs of the pool", "13", ""),
+        ("Pairs in no earlier pool", "12", ""),
+        ("New pairs that no run ranks", "1", ""),
         ("Cost", "2", "in the currency of the rate"),
+    ]
+
+
+def test_the_lead_can_assume_a_time_per_answer(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("lena", Role.LEAD))
+    form = {"depth": "2", "seed": "0", "step": "preview"}
+
+    def times(**values: str) -> list[tuple[str, str]]:
+        figures = dict(client.post("/benchmarks/tiny/pools/new/", form | values).context["figures"])
+        names = ("Labels", "Time of an answer", "Time of judging")
+        return [(figures[name].text, figures[name].note) for name in names]
+
+    labels = ("8", "needed under the default policy; disagreements need more")
+    assumed = "assumed; you can change it below"
+    assert times() == [labels, ("8.0 s", assumed), ("1 min 4 s", "")]
+    assert times(seconds="30") == [labels, ("30.0 s", assumed), ("4 min 0 s", "")]
+    page = client.post("/benchmarks/tiny/pools/new/", form | {"seconds": "0"})
+    assert page.context["form"].errors["seconds"] == [
+        "Ensure this value is greater than or equal to 0.1."
     ]
 
 
@@ -286,11 +316,15 @@ def test_api_plans_a_pool(benchmark: Benchmark, client: Client) -> None:
         "unranked": 0,
         "tasks": 4,
         "new_tasks": 4,
+        "task_pairs": 4,
+        "waiting_tasks": 0,
+        "waiting_pairs": 0,
         "labels": 4,
-        "seconds": None,
+        "has_policy": False,
+        "seconds": 8.0,
         "answers": 0,
         "is_of_benchmark": False,
-        "hours": None,
+        "hours": 4 * 8 / 3600,
         "cost": None,
         "sha256": plan_pool(benchmark, PoolOptions(depth=2, budget=4)).sha256,
     }

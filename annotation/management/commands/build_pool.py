@@ -7,11 +7,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.selectors.effort import preview_pool
+from annotation.selectors.tasks import count_new_tasks
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from config.shared.words import counted
+from config.shared.words import counted, tasks_to_judge
 from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
 from pooling.enums import Originals
+from pooling.models import Benchmark
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import build_pool
 
@@ -56,6 +58,12 @@ class Command(HearthCommand):
         )
         parser.add_argument(
             "--rate", type=float, metavar="MONEY", help="cost of an hour of judging, for --plan"
+        )
+        parser.add_argument(
+            "--seconds",
+            type=float,
+            help="assumed time of an answer, for --plan; default: the median of the recorded "
+            "times, or 8 before the first one",
         )
 
     def _add_limits(self, parser: CommandParser) -> None:
@@ -110,7 +118,8 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark, chosen = get_benchmark(options["key"]), PoolOptions.of(options)
         if options["plan"]:
-            return {**preview_pool(benchmark, chosen, options["rate"]).report()}
+            planned = preview_pool(benchmark, chosen, options["rate"], options["seconds"])
+            return {**planned.report()}
         built = build_pool(benchmark=benchmark, options=chosen, by=OPERATOR, progress=self.progress)
         return {**built.report()}
 
@@ -118,31 +127,30 @@ class Command(HearthCommand):
         if "pool" not in result:
             self._report_plan(result)
             return
-        pairs, tasks = counted(result["pairs"], "pair"), counted(result["tasks"], "task")
+        pairs = counted(result["pairs"], "pair")
         self.stdout.write(
-            f"pool {result['pool']}: {pairs}, {result['new_pairs']:,} of them new, {tasks}"
+            f"pool {result['pool']}: {pairs}, {result['new_pairs']:,} of them in no earlier pool"
         )
-        saved = result["pairs"] - result["tasks"]
-        if saved:
-            self.stdout.write(
-                f"captions with equal texts share a task, which saves {counted(saved, 'judgment')} "
-                f"({saved / result['pairs']:.0%})"
-            )
+        benchmark = Benchmark.objects.get(pools=result["pool"])
+        self.stdout.write(f"for the next campaign: {count_new_tasks(benchmark)}")
 
     def _report_plan(self, result: dict[str, Any]) -> None:
+        added = tasks_to_judge(result["new_tasks"], result["task_pairs"])
+        self.stdout.write(f"{added}; labels to collect: {result['labels']:,}")
+        if result["waiting_tasks"]:
+            waiting = tasks_to_judge(result["waiting_tasks"], result["waiting_pairs"])
+            self.stdout.write(f"earlier pools also have {waiting}")
         self.stdout.write(
-            f"{counted(result['pairs'], 'pair')}, {result['new_pairs']:,} of them new; "
-            f"new tasks: {result['new_tasks']:,}; labels to collect: {result['labels']:,}"
+            f"{counted(result['pairs'], 'pair')}, {result['new_pairs']:,} of them in no earlier "
+            "pool"
         )
         if result["unranked"]:
             self.stdout.write(f"new pairs that no run ranks: {result['unranked']:,}")
         if result["left_out"]:
             self.stdout.write(f"the budget leaves out {counted(result['left_out'], 'new pair')}")
-        if result["hours"] is None:
-            self.stdout.write("no answer has a recorded time, so the hours are unknown")
-        else:
-            cost = "" if result["cost"] is None else f", at a cost of {result['cost']:,.2f}"
-            self.stdout.write(
-                f"{result['hours']:,.1f} hours at {result['seconds']:.1f} s per answer{cost}"
-            )
+        cost = "" if result["cost"] is None else f", at a cost of {result['cost']:,.2f}"
+        assumed = "" if result["answers"] else " (assumed)"
+        self.stdout.write(
+            f"{result['hours']:,.1f} hours at {result['seconds']:.1f} s per answer{assumed}{cost}"
+        )
         self.stdout.write("nothing was stored")

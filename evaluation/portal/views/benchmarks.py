@@ -19,7 +19,7 @@ from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.orderings import ordering_studies
 from annotation.selectors.people import judged_pairs
 from annotation.selectors.progress import CampaignProgress, progress_of, task_groups
-from annotation.selectors.tasks import new_counts_for_page
+from annotation.selectors.tasks import NO_TASKS, new_counts_for_page
 from annotation.selectors.training import find_training_queue
 from config.accounts.policies import can_see_people, people_seen_by
 from config.accounts.roles import Scopes
@@ -130,7 +130,7 @@ def _progress(benchmark: Benchmark, figures: KeyFigures, n_campaigns: int) -> Pr
         pairs=figures["pairs"],
         without_file=benchmark.videos.filter(state=MediaState.MISSING).count(),
         campaigns=n_campaigns,
-        new_pairs=_new_pairs(benchmark),
+        new=new_counts_for_page([benchmark])[benchmark.pk],
         settled=outcomes.counts.settled,
         unsettled=outcomes.counts.unsettled,
         not_settled=figures["not_settled"],
@@ -211,17 +211,11 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
         "pools": list(
             benchmark.pools.select_related("created_by", "proxy").prefetch_related("runs")
         ),
-        "new_pairs": _new_pairs(benchmark) if leads else 0,
+        "new": new_counts_for_page([benchmark])[benchmark.pk] if leads else NO_TASKS,
         "campaigns": _campaign_rows(request.user, benchmark),
         "studies": _study_rows(benchmark),
     }
     return render(request, "evaluation/portal/campaigns.html", context)
-
-
-def _new_pairs(benchmark: Benchmark) -> int | None:
-    """Return the number of pairs that no campaign contains, or None while they are counted."""
-    counts = new_counts_for_page([benchmark])[benchmark.pk]
-    return None if counts is None else counts.pairs
 
 
 def _study_rows(benchmark: Benchmark) -> list[tuple[Campaign, StudyProgress]]:

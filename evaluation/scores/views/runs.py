@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.selectors.tasks import run_tasks_for_page
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.views import in_place_context, start_job
 from config.shared.numbers import Figure
@@ -69,6 +70,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "n_unscored": sum(not row.is_scored for row in rows),
         "label_set": label_set,
         "depth": min(POOLED_DEPTH, found.depth),
+        "new": run_tasks_for_page(found),
         "is_pooled": _is_pooled(found, min(POOLED_DEPTH, found.depth)),
         "may_change": can_change_benchmark(request.user, benchmark),
         "can_change": can_change_run(request.user, found),

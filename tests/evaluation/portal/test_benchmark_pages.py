@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -13,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.enums import GoldUse, MembershipState
 from annotation.models import Campaign, Membership
+from annotation.selectors.tasks import NO_TASKS, NewCounts
 from annotation.services import Policy, open_campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
@@ -149,7 +151,7 @@ DONE = Progress(
     pairs=100,
     without_file=0,
     campaigns=1,
-    new_pairs=0,
+    new=NO_TASKS,
     settled=90,
     unsettled=0,
     not_settled=10,
@@ -170,8 +172,16 @@ DONE = Progress(
         ({"without_file": 2, "campaigns": 0}, "Add videos", "2 videos have no file yet."),
         ({"without_file": 1}, None, ""),
         ({"campaigns": 0}, "Open a campaign", "Open a campaign, so that annotators"),
-        ({"new_pairs": 1}, "Open a campaign", "1 new pair is not in any campaign."),
-        ({"new_pairs": 2000}, "Open a campaign", "2,000 new pairs are not in any campaign."),
+        (
+            {"new": NewCounts(1, 2)},
+            "Open a campaign",
+            "1 task to judge (2 pairs) is not in any campaign.",
+        ),
+        (
+            {"new": NewCounts(2000, 2000)},
+            "Open a campaign",
+            "2,000 tasks to judge (2,000 pairs) are not in any campaign.",
+        ),
         ({"at_desk": 1, "desk_url": "/d"}, "Settle conflicts", "1 task at the desk needs a lead"),
         ({"at_desk": 7, "desk_url": "/d"}, "Settle conflicts", "7 tasks at the desk need a lead"),
         ({"version": None, "settled": 0}, "Judge pairs", "Annotators find the campaign"),
@@ -185,7 +195,7 @@ DONE = Progress(
         ({"unscored": 2}, "Score runs", "2 runs have no scores by the newest labels yet."),
     ],
 )
-def test_the_next_step(changes: dict[str, int | None], title: str | None, advice: str) -> None:
+def test_the_next_step(changes: dict[str, Any], title: str | None, advice: str) -> None:
     now = Progress(**{name: getattr(DONE, name) for name in DONE.__slots__} | changes)
     step = next_step(steps_of(Benchmark(key="tiny"), now))
     assert (step and step.title) == title
@@ -203,7 +213,7 @@ def test_the_next_step(changes: dict[str, int | None], title: str | None, advice
     ],
 )
 def test_judging_is_done_when_all_pairs_are_settled(
-    changes: dict[str, int | None], note: str, is_done: bool, page: str
+    changes: dict[str, Any], note: str, is_done: bool, page: str
 ) -> None:
     now = Progress(**{name: getattr(DONE, name) for name in DONE.__slots__} | changes)
     (step,) = [step for step in steps_of(Benchmark(key="tiny"), now) if step.title == "Judge pairs"]

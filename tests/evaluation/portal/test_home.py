@@ -55,7 +55,7 @@ def home_of(user: User) -> str:
 def make_work(folder: Path, key: str) -> Benchmark:
     """Make a benchmark that gives a lead five kinds of work.
 
-    These are a conflict, an escalated pair, a paused annotator, a new pair and an unscored run.
+    These are a conflict, an escalated pair, a paused annotator, a new task and an unscored run.
     """
     benchmark = factories.make_benchmark(folder, captions=1, videos=4, key=key)
     factories.make_run(folder, benchmark, {"c0": ["v0", "v1", "v2"]}, system=f"first of {key}")
@@ -124,7 +124,7 @@ def test_leads_see_work_with_its_number_and_link(tmp_path: Path) -> None:
         (1, "pair in conflict", [f"/campaigns/{campaign.pk}/desk/?kind=conflicted"]),
         (1, "escalated pair", [f"/campaigns/{campaign.pk}/desk/?kind=escalated"]),
         (1, "paused annotator", [f"/campaigns/{campaign.pk}/people/"]),
-        (1, "new pair without a campaign", ["/benchmarks/tiny/campaigns/new/"]),
+        (1, "task to judge (1 pair)", ["/benchmarks/tiny/campaigns/new/"]),
         (1, "unscored run", ["/benchmarks/tiny/results/"]),
     ]
     client = client_of(lead)
@@ -162,7 +162,7 @@ def test_finished_work_is_not_shown(tmp_path: Path) -> None:
     assert [todo.noun for todo in todos] == ["pair in conflict", "escalated pair"]
 
 
-def test_pages_show_that_new_pairs_are_still_being_counted(
+def test_pages_show_that_new_tasks_are_still_being_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "PAIRS_PER_PAGE", 2)
@@ -174,16 +174,16 @@ def test_pages_show_that_new_pairs_are_still_being_counted(
     cache.clear()
     with CaptureQueriesContext(connection) as queries:
         text = home_of(lea)
-    assert "To do … new pairs without a campaign Open a campaign: tiny being counted" in text
-    assert "The new pairs are being counted. Reload the page in a minute" in text
+    assert "To do … tasks to judge Open a campaign: tiny being counted" in text
+    assert "The tasks to judge are being counted. Reload the page in a minute" in text
     assert "% settled" not in text
     assert [one["sql"] for one in queries if 'FROM "pooling_pair"' in one["sql"]] == []
     pages = [client_of(lea).get(f"/benchmarks/tiny/{page}") for page in ("", "campaigns/")]
-    shown = ["new pairs are being counted" in page.content.decode().lower() for page in pages]
+    shown = ["tasks to judge are being counted" in page.content.decode().lower() for page in pages]
     assert (shown, [page.status_code for page in pages]) == ([True, True], [200, 200])
     count_new_tasks_task()
     text = home_of(lea)
-    assert "To do 3 new pairs without a campaign Open a campaign: tiny 3" in text
+    assert "To do 3 tasks to judge (3 pairs) Open a campaign: tiny 3" in text
     assert "being counted" not in text
     assert "0 % settled" in text
 
