@@ -319,9 +319,9 @@ def test_import_tags(folder: Path, manage: Manage) -> None:
 
 def test_agreement(judged: Path, manage: Manage) -> None:
     result = manage("agreement", "tiny", "--resamples", "20")
-    interval, people = result.pop("alpha_interval"), result.pop("annotators")
+    interval, people = result.pop("alpha_interval_pairs"), result.pop("annotators")
     first, every = result.pop("first_labels"), result.pop("all_labels")
-    assert (first["alpha_interval"], first["labels"], every["labels"]) == (interval, 8, 8)
+    assert (first["alpha_interval_pairs"], first["labels"], every["labels"]) == (interval, 8, 8)
     assert every | first == first
     assert first["ac1"] == result.pop("ac1")
     assert first["ac1_interval"] == result.pop("ac1_interval")
@@ -340,8 +340,12 @@ def test_agreement(judged: Path, manage: Manage) -> None:
         # Labels 1 0 and 1 1: the observed disagreement is 2, the expected one 2 * 3 * 1 / 3.
         "alpha": 0.0,
         "alpha_level": "nominal",
+        "alpha_interval": None,
         "alpha_annotator_interval": None,
-        "undefined": {"alpha_annotator_interval": "fewer than three annotators share pairs"},
+        "undefined": {
+            "alpha_interval": "fewer than three annotators share pairs",
+            "alpha_annotator_interval": "fewer than three annotators share pairs",
+        },
         "resamples": 20,
         "by_label_count": [
             {"labels": 1, "pairs": 4, "agreement": None},

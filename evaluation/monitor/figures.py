@@ -19,6 +19,8 @@ from config.shared.numbers import (
 )
 from config.shared.words import counted
 from evaluation.core.people.agreement_figures import AgreementFigures, LabelAgreement
+from evaluation.core.people.alpha import alpha_in_words
+from evaluation.core.people.annotator_resampling import FEW_ANNOTATORS
 from evaluation.core.people.pace import (
     BREAK_MS,
     DAY,
@@ -165,7 +167,8 @@ def agreement_rows(agreement: Agreement | AgreementFigures) -> list[AgreementRow
     """Return the rows of the agreement table; an undefined figure has its reason."""
     first, every = agreement["first_labels"], agreement["all_labels"]
     n_people = first["sharing_annotators"]
-    people = f"{counted(n_people, 'annotator')} resampled"
+    few = ", too narrow because they are few" if n_people < FEW_ANNOTATORS else ""
+    people = f"{counted(n_people, 'annotator')} resampled{few}"
     named = [
         ("pairwise_agreement", EQUAL_PAIRWISE, ""),
         ("agreement", "All labels of a pair equal", ""),
@@ -187,8 +190,8 @@ def agreement_rows(agreement: Agreement | AgreementFigures) -> list[AgreementRow
 def _alpha_names(level: str, people: str) -> list[tuple[str, str, str]]:
     alpha = "Krippendorff’s alpha"
     of_alpha = [
-        ("alpha_interval", INTERVAL, PAIRS_RESAMPLED),
-        ("alpha_annotator_interval", INTERVAL, people),
+        ("alpha_interval", INTERVAL, people),
+        ("alpha_interval_pairs", INTERVAL, f"{PAIRS_RESAMPLED}, for the same annotators"),
     ]
     if level == "nominal":
         return [("alpha", alpha, ""), *of_alpha]
@@ -203,7 +206,8 @@ def _alpha_names(level: str, people: str) -> list[tuple[str, str, str]]:
 def _agreement_figure(key: str, figures: LabelAgreement) -> Figure:
     kind = "percent sign" if key.endswith("agreement") else "coefficient"
     value = cast("float | list[float] | None", figures.get(key))
-    return Figure(value, kind, reason=figures["undefined"].get(key, ""))
+    words = alpha_in_words(value) if key == "alpha" and isinstance(value, float) else ""
+    return Figure(value, kind, words, figures["undefined"].get(key, ""))
 
 
 def agreement_note(agreement: Agreement | AgreementFigures) -> str:

@@ -38,7 +38,10 @@ Ends: TypeAlias = list[float] | None
 class MainAgreement(TypedDict):
     """The main agreement figures as JSON; null if undefined.
 
-    `undefined`: the reason for each figure that is null, by its name.
+    alpha_interval: the interval of alpha with annotators resampled, which also covers the choice of
+    the pairs. It has a second name, `alpha_annotator_interval`. alpha_interval_pairs: the interval
+    with pairs resampled, which holds for the same annotators only. undefined: the reason for each
+    figure that is null, by its name.
     """
 
     multiply_labelled: int
@@ -47,6 +50,8 @@ class MainAgreement(TypedDict):
     pairwise_agreement: float | None
     alpha: float | None
     alpha_interval: Ends
+    alpha_annotator_interval: Ends
+    alpha_interval_pairs: Ends
     ac1: float | None
     ac1_interval: Ends
     undefined: dict[str, str]
@@ -55,10 +60,12 @@ class MainAgreement(TypedDict):
 class LabelAgreement(MainAgreement):
     """All agreement figures.
 
-    The keys that are not required exist only if the scale has more than two steps.
+    sharing_annotators: number of annotators who share a pair with another annotator. The keys that
+    are not required exist only if the scale has more than two steps.
     """
 
     labels: int
+    sharing_annotators: int
     alpha_nominal: NotRequired[float | None]
     alpha_nominal_interval: NotRequired[Ends]
     ac2: NotRequired[float | None]
@@ -67,29 +74,28 @@ class LabelAgreement(MainAgreement):
     relevance_alpha: NotRequired[float | None]
 
 
-class FirstLabelAgreement(LabelAgreement):
-    """Agreement of planned labels, with a second interval of alpha that resamples annotators.
-
-    `sharing_annotators`: number of annotators who share a pair with another annotator.
-    """
-
-    sharing_annotators: int
-    alpha_annotator_interval: Ends
-
-
 class AgreementFigures(TypedDict):
     """Agreement of the planned labels of each pair, and of all labels."""
 
-    first_labels: FirstLabelAgreement
+    first_labels: LabelAgreement
     all_labels: LabelAgreement
 
 
 class AnnotatorInterval(TypedDict):
-    """The figures of planned labels with annotators resampled."""
+    """The figures of some labels with annotators resampled, as label sets store them."""
 
     sharing_annotators: int
     alpha_annotator_interval: Ends
     undefined: dict[str, str]
+
+
+NOT_STORED: Final = "the annotators of these labels are not stored"
+ANNOTATOR_INTERVAL: Final = ("alpha_interval", "alpha_annotator_interval")
+UNKNOWN_ANNOTATORS: Final[AnnotatorInterval] = {
+    "sharing_annotators": 0,
+    "alpha_annotator_interval": None,
+    "undefined": {"alpha_annotator_interval": NOT_STORED},
+}
 
 
 class StoredCounts(TypedDict):
@@ -103,13 +109,15 @@ class StoredCounts(TypedDict):
 class StoredAgreement(TypedDict):
     """The counts from which agreement figures can be computed again, as JSON.
 
-    n_grades: number of steps of the scale. annotators: the figures with annotators resampled.
+    n_grades: number of steps of the scale. annotators, all_annotators: the figures of planned labels
+    and of all labels with annotators resampled. Older versions did not store `all_annotators`.
     """
 
     n_grades: int
     first_labels: StoredCounts
     all_labels: StoredCounts
     annotators: AnnotatorInterval
+    all_annotators: NotRequired[AnnotatorInterval]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,60 +168,62 @@ class Opinions:
         return count_labels(self.pairs, self.labels, n_pairs)
 
 
-def figures_of(counts: ValueCounts, n_grades: int, settings: Resampling) -> LabelAgreement:
-    """Return the agreement figures of some labels as a JSON object. Intervals resample pairs.
+def figures_of(
+    counts: ValueCounts,
+    n_grades: int,
+    settings: Resampling,
+    people: AnnotatorInterval = UNKNOWN_ANNOTATORS,
+) -> LabelAgreement:
+    """Return the agreement figures of some labels as a JSON object.
 
-    n_grades: number of steps of the scale. `alpha` is nominal on a scale of two steps and ordinal
-    on a longer scale. A longer scale also has `alpha_nominal`, `ac2`, and figures of relevance,
-    which count all labels above 0 as equal. `undefined` contains the reason for each figure that is
-    null.
+    n_grades: number of steps of the scale. people: the figures with annotators resampled, which
+    cannot be computed from counts. `alpha` is nominal on a scale of two steps and ordinal on a
+    longer scale. A longer scale also has `alpha_nominal`, `ac2`, and figures of relevance, which
+    count all labels above 0 as equal. Their intervals resample pairs. `undefined` contains the
+    reason for each figure that is null.
     """
     level: Level = "ordinal" if n_grades > 2 else "nominal"
     figures = {
         "agreement": percent_agreement(counts),
         "pairwise_agreement": pairwise_agreement(counts),
-        **_alphas("alpha", counts, level, settings),
+        **_alphas("alpha", "alpha_interval_pairs", counts, level, settings),
         **_gwet("ac1", counts, n_grades, settings, ordinal=False),
     }
     if n_grades > 2:
         relevance = as_relevance(counts)
         figures |= {
-            **_alphas("alpha_nominal", counts, "nominal", settings),
+            **_alphas("alpha_nominal", "alpha_nominal_interval", counts, "nominal", settings),
             **_gwet("ac2", counts, n_grades, settings, ordinal=True),
             "relevance_agreement": percent_agreement(relevance),
             "relevance_alpha": krippendorff_alpha(relevance),
         }
+    found = _as_json(figures)
+    reason = people["undefined"].get("alpha_annotator_interval")
+    undefined = dict.fromkeys(ANNOTATOR_INTERVAL, reason) if reason else {}
     found = {
         "labels": counts.n_labels,
         "multiply_labelled": counts.n_multiply_labelled,
+        "sharing_annotators": people["sharing_annotators"],
         "alpha_level": level,
-        **_as_json(figures),
+        **found,
+        **dict.fromkeys(ANNOTATOR_INTERVAL, people["alpha_annotator_interval"]),
+        "undefined": found["undefined"] | undefined,
     }
     return cast(LabelAgreement, found)
 
 
 def figures_of_both(opinions: Opinions, n_grades: int, settings: Resampling) -> AgreementFigures:
-    """Return the figures of the planned labels and of all labels, as `figures_of` does.
-
-    The figures of the planned labels also contain the interval of alpha with annotators resampled.
-    """
-    first = opinions.first
-    return {
-        "first_labels": _with_annotators(
-            figures_of(first.counts, n_grades, settings),
-            _annotator_interval(first, n_grades, settings),
-        ),
-        "all_labels": figures_of(opinions.counts, n_grades, settings),
+    """Return the figures of the planned labels and of all labels, as `figures_of` does."""
+    parts = {"first_labels": opinions.first, "all_labels": opinions}
+    found = {
+        name: figures_of(part.counts, n_grades, settings, _annotators(part, n_grades, settings))
+        for name, part in parts.items()
     }
+    return cast(AgreementFigures, found)
 
 
-def _with_annotators(figures: LabelAgreement, annotators: AnnotatorInterval) -> FirstLabelAgreement:
-    undefined = figures["undefined"] | annotators["undefined"]
-    return {**figures, **annotators, "undefined": undefined}
-
-
-def _annotator_interval(first: Opinions, n_grades: int, settings: Resampling) -> AnnotatorInterval:
-    pairs = label_pairs(first.pairs, first.annotators, first.labels)
+def _annotators(opinions: Opinions, n_grades: int, settings: Resampling) -> AnnotatorInterval:
+    pairs = label_pairs(opinions.pairs, opinions.annotators, opinions.labels)
     level: Level = "ordinal" if n_grades > 2 else "nominal"
     interval = annotator_interval(
         pairs, settings.resamples, rng=settings.rng(), confidence=settings.confidence, level=level
@@ -228,7 +238,7 @@ def _annotator_interval(first: Opinions, n_grades: int, settings: Resampling) ->
 def agreement_to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
     """Return a small JSON object from which `figures_from_store` computes the figures again.
 
-    It contains the number of pairs with each combination of labels, and the 95 % interval of alpha
+    It contains the number of pairs with each combination of labels, and the 95 % intervals of alpha
     with annotators resampled.
     """
     first = opinions.first
@@ -236,20 +246,29 @@ def agreement_to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
         "n_grades": n_grades,
         "first_labels": _counts_to_store(first.counts),
         "all_labels": _counts_to_store(opinions.counts),
-        "annotators": _annotator_interval(first, n_grades, Resampling()),
+        "annotators": _annotators(first, n_grades, Resampling()),
+        "all_annotators": _annotators(opinions, n_grades, Resampling()),
     }
 
 
 def figures_from_store(stored: StoredAgreement, settings: Resampling) -> AgreementFigures:
     """Return the same as `figures_of_both`, from the result of `agreement_to_store`.
 
-    The interval with annotators resampled is the stored one. It does not depend on the settings.
+    The intervals with annotators resampled are the stored ones, at 95 %. They do not depend on the
+    settings.
     """
     n_grades = stored["n_grades"]
-    first = figures_of(_counts_of(stored["first_labels"]), n_grades, settings)
+    people = {
+        "first_labels": stored["annotators"],
+        "all_labels": stored.get("all_annotators", UNKNOWN_ANNOTATORS),
+    }
     return {
-        "first_labels": _with_annotators(first, stored["annotators"]),
-        "all_labels": figures_of(_counts_of(stored["all_labels"]), n_grades, settings),
+        "first_labels": figures_of(
+            _counts_of(stored["first_labels"]), n_grades, settings, people["first_labels"]
+        ),
+        "all_labels": figures_of(
+            _counts_of(stored["all_labels"]), n_grades, settings, people["all_labels"]
+        ),
     }
 
 
@@ -291,12 +310,12 @@ def as_relevance(counts: ValueCounts) -> ValueCounts:
 
 
 def _alphas(
-    name: str, counts: ValueCounts, level: Level, settings: Resampling
+    name: str, of_interval: str, counts: ValueCounts, level: Level, settings: Resampling
 ) -> dict[str, Estimate | Interval]:
     interval = alpha_interval(
         counts, settings.resamples, rng=settings.rng(), confidence=settings.confidence, level=level
     )
-    return {name: krippendorff_alpha(counts, level), f"{name}_interval": interval}
+    return {name: krippendorff_alpha(counts, level), of_interval: interval}
 
 
 def _gwet(

@@ -103,9 +103,10 @@ def _figures(label_set: LabelSource, counts: ValueCounts, resampling: Resampling
         "pairwise_agreement": every["pairwise_agreement"],
         "alpha": quoted["alpha"],
         "alpha_interval": quoted["alpha_interval"],
+        "alpha_annotator_interval": quoted["alpha_annotator_interval"],
+        "alpha_interval_pairs": quoted["alpha_interval_pairs"],
         "ac1": quoted["ac1"],
         "ac1_interval": quoted["ac1_interval"],
-        "alpha_annotator_interval": None if first is None else first["alpha_annotator_interval"],
         "first_labels": first,
         "all_labels": every,
     }
@@ -122,7 +123,7 @@ def _agreement(
         "agreement": agreement,
         "disagreement": None if agreement is None else 1 - agreement,
         "alpha": krippendorff_alpha(counts).value,
-        "alpha_interval": interval.ends,
+        "alpha_interval_pairs": interval.ends,
     }
 
 

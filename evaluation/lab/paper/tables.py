@@ -56,8 +56,10 @@ def labels(result: LabelsResult) -> Table:
         ["\\quad interval", interval(result["alpha_interval"])],
         ["Gwet's AC$_1$", coefficient(result["ac1"])],
     ]
-    share = f"{100 * result['confidence']:g}"
-    caption = f"The labels and their agreement. The interval has a confidence of {share}\\,\\%."
+    caption = (
+        "The labels and their agreement. The interval resamples annotators, with a confidence of "
+        "95\\,\\%."
+    )
     return Table("tab:labels", caption, ["", "Number"], rows)
 
 

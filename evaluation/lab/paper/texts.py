@@ -75,12 +75,12 @@ def _pooled(depths: Sequence[int]) -> str:
 def _agreement(result: Mapping[str, Any]) -> str:
     if result["agreement"] is None:
         return ""
-    share = f"{100 * result['confidence']:g}"
+    ends = result["alpha_interval"]
+    of_alpha = f", 95\\,\\% interval {interval(ends)} with annotators resampled" if ends else ""
     return (
         f"Of the {count(result['several'])} pairs with several labels, "
         f"{percent(result['agreement'])}\\,\\% have equal ones (Krippendorff's $\\alpha$ "
-        f"{coefficient(result['alpha'])}, {share}\\,\\% interval "
-        f"{interval(result['alpha_interval'])})."
+        f"{coefficient(result['alpha'])}{of_alpha})."
     )
 
 

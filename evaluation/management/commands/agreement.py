@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.core.people.agreement_figures import RESAMPLES
+from evaluation.core.people.alpha import alpha_in_words
 from evaluation.monitor.services import compute_agreement
 from pooling.selectors.benchmarks import get_benchmark
 
@@ -32,8 +33,8 @@ NAMES = {
     "agreement": "all labels of a pair equal",
     "pairwise_agreement": "two labels of a pair equal",
     "alpha": "alpha",
-    "alpha_interval": "  95 % interval, pairs resampled",
-    "alpha_annotator_interval": "  95 % interval, annotators resampled",
+    "alpha_interval": "  95 % interval, annotators resampled",
+    "alpha_interval_pairs": "  95 % interval, pairs resampled",
     "alpha_nominal": "alpha, nominal",
     "alpha_nominal_interval": "  95 % interval, pairs resampled",
     "ac1": "Gwet's AC1",
@@ -84,8 +85,10 @@ def _name(key: str, name: str, figures: dict[str, Any]) -> str:
 
 
 def _figure(key: str, figures: dict[str, Any]) -> str:
-    reason = figures["undefined"].get(key)
-    return f"undefined: {reason}" if reason else _text(figures[key])
+    reason, value = figures["undefined"].get(key), figures[key]
+    if reason:
+        return f"undefined: {reason}"
+    return f"{_text(value)}, {alpha_in_words(value)}" if key == "alpha" else _text(value)
 
 
 def _text(value: Any) -> str:

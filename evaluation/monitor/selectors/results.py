@@ -6,8 +6,6 @@ from typing import TypedDict
 
 from evaluation.core.people.agreement_figures import (
     AgreementFigures,
-    Ends,
-    FirstLabelAgreement,
     LabelAgreement,
     MainAgreement,
 )
@@ -31,7 +29,7 @@ class LabelCount(TypedDict):
     undefined: str | None
 
 
-class FirstLabels(FirstLabelAgreement):
+class FirstLabels(LabelAgreement):
     """Agreement of planned labels. `most`: the largest number of planned labels of a pair."""
 
     most: int
@@ -104,7 +102,6 @@ class AgreementSummary(MainAgreement):
     """The main agreement figures of a benchmark."""
 
     first_two_agreement: float | None
-    alpha_annotator_interval: Ends
 
 
 class AgreementResult(AgreementSummary, AgreementFigures):

@@ -32,7 +32,14 @@ from evaluation.release.selectors import agreement_figures, live_labels, opinion
 from pooling.models import Benchmark
 
 # The figures that are also at the top level of a report.
-OF_FIRST_LABELS = ("alpha", "alpha_interval", "ac1", "ac1_interval", "alpha_annotator_interval")
+OF_FIRST_LABELS = (
+    "alpha",
+    "alpha_interval",
+    "alpha_annotator_interval",
+    "alpha_interval_pairs",
+    "ac1",
+    "ac1_interval",
+)
 OF_ALL_LABELS = ("agreement", "pairwise_agreement")
 
 
@@ -90,9 +97,10 @@ def _summary(figures: AgreementFigures) -> AgreementSummary:
         "first_two_agreement": first["pairwise_agreement"],
         "alpha": first["alpha"],
         "alpha_interval": first["alpha_interval"],
+        "alpha_annotator_interval": first["alpha_annotator_interval"],
+        "alpha_interval_pairs": first["alpha_interval_pairs"],
         "ac1": first["ac1"],
         "ac1_interval": first["ac1_interval"],
-        "alpha_annotator_interval": first["alpha_annotator_interval"],
         "alpha_level": first["alpha_level"],
         "undefined": {
             name: labels["undefined"][key]

@@ -265,9 +265,9 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
 def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
     """Return the table of agreement. It is empty if there is no report, or an old one.
 
-    Reports of older code versions have only figures of all labels, and none of planned labels.
+    In reports of older code versions, `alpha_interval` resamples pairs.
     """
-    if report is None or "first_labels" not in report.result:
+    if report is None or "alpha_interval_pairs" not in report.result:
         return {"agreement_rows": []}
     return {
         "agreement_rows": agreement_rows(report.result),

@@ -188,9 +188,8 @@ def test_figures_of_a_campaign(campaign: Campaign) -> None:
     # The labels are 1 1 and 1 0. Alpha is 1 - 2 / 2: the observed disagreement is 2, and the
     # expected one is 2 * 3 * 1 / 3.
     assert first["alpha"] == 0.0
-    assert first["undefined"] == {
-        "alpha_annotator_interval": "fewer than three annotators share pairs"
-    }
+    reason = "fewer than three annotators share pairs"
+    assert first["undefined"] == {"alpha_interval": reason, "alpha_annotator_interval": reason}
     anna = next(row for row in people if row["annotator"] == person("anna").pk)
     counted = {key: anna[key] for key in ("counted", "relevant", "compared", "equal", "too_fast")}
     assert counted == {"counted": 3, "relevant": 2, "compared": 2, "equal": 1, "too_fast": 0}
@@ -272,7 +271,8 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "Relevant pairs 50.0 % 1 of 2 settled",
         "Relevant labels 50.0 % 3 of 6",
         "Figure Planned labels All labels Two labels of a pair equal 50.0 % 66.7 % "
-        "All labels of a pair equal 50.0 % 50.0 % Krippendorff’s alpha 0.000 0.333",
+        "All labels of a pair equal 50.0 % 50.0 % Krippendorff’s alpha 0.000 "
+        "low: below 0.667 (bounds by Krippendorff 2004, p. 241) 0.333",
         "The figures are computed from 2 pairs with two or more labels. In addition to the planned "
         "labels, 1 label was added.",
         "Meaning of the figures",

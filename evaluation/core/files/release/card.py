@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.core.files.release.facts import CONTENTS, ReleaseFacts, VersionFacts
+from evaluation.core.people.alpha import alpha_in_words
 
 # Characters that Markdown reads as formatting.
 SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -167,13 +168,18 @@ def _agreement(facts: ReleaseFacts) -> str:
     if found is None or found.agreement is None:
         return "The agreement is unknown. It needs pairs with two or more planned labels."
     alpha = "undefined" if found.alpha is None else f"{found.alpha:.3f}"
+    words = "" if found.alpha is None else f", {alpha_in_words(found.alpha)}"
     ends = found.alpha_interval
-    interval = f" (95 % interval {ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
+    interval = (
+        f" (95 % interval with annotators resampled: {ends[0]:.3f} to {ends[1]:.3f})"
+        if ends
+        else ""
+    )
     return (
         "Agreement is computed from the labels that were planned for each pair, without labels "
         f"that were added later. Number of pairs with two or more planned labels: {found.pairs:,}. "
         f"Share of these pairs whose planned labels are all equal: {100 * found.agreement:.1f} %. "
-        f"Krippendorff's alpha is {alpha}{interval}."
+        f"Krippendorff's alpha is {alpha}{interval}{words}."
     )
 
 

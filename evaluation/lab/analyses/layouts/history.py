@@ -163,7 +163,7 @@ def tables(result: HistoryResult) -> list[Table]:
                 Column("pairs", "Pairs", "count"),
                 Column("several", "Labelled several times", "count"),
                 Column("alpha", "Krippendorff’s alpha", "number"),
-                Column("interval", percent, "number"),
+                Column("interval", f"{percent}, pairs resampled", "number"),
             ],
             result["agreement"],
             note="Agreement of the planned labels of each pair on whether it is relevant. A third "

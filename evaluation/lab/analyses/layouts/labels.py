@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from evaluation.core.people.agreement_figures import FirstLabelAgreement, LabelAgreement
+from evaluation.core.people.agreement_figures import LabelAgreement
+from evaluation.core.people.alpha import alpha_in_words
 from evaluation.lab.analyses.charts import (
     BARS,
     Chart,
@@ -25,8 +26,8 @@ OUTCOMES = {"relevant": "Relevant", "irrelevant": "Not relevant", "undecided": "
 UNDEFINED_NAMES = {
     "agreement": "labels equal",
     "alpha": "alpha",
-    "alpha_interval": "interval of alpha, pairs resampled",
-    "alpha_annotator_interval": "interval of alpha, annotators resampled",
+    "alpha_interval": "interval of alpha, annotators resampled",
+    "alpha_interval_pairs": "interval of alpha, pairs resampled",
 }
 
 
@@ -45,7 +46,7 @@ class AgreementFigures(TypedDict):
     agreement: float | None
     disagreement: float | None
     alpha: float | None
-    alpha_interval: Ends | None
+    alpha_interval_pairs: Ends | None
 
 
 class LabelCountRow(OutcomeCounts, AgreementFigures):
@@ -70,10 +71,11 @@ class QuotedFigures(AgreementFigures):
     several: int
     first_two_agreement: float | None
     pairwise_agreement: float | None
+    alpha_interval: Ends | None
+    alpha_annotator_interval: Ends | None
     ac1: float | None
     ac1_interval: Ends | None
-    alpha_annotator_interval: Ends | None
-    first_labels: FirstLabelAgreement | None
+    first_labels: LabelAgreement | None
     all_labels: LabelAgreement
 
 
@@ -141,9 +143,7 @@ def _agreement_table(result: LabelsResult, percent: str) -> Table:
         "All labels": result["all_labels"],
     }
     rows: list[Row] = [
-        {"of": name, "alpha_annotator_interval": None, **figures}
-        for name, figures in parts.items()
-        if figures is not None
+        {"of": name, **figures} for name, figures in parts.items() if figures is not None
     ]
     ordinal = rows[0]["alpha_level"] == "ordinal"
     further = [
@@ -160,8 +160,8 @@ def _agreement_table(result: LabelsResult, percent: str) -> Table:
             Column("pairwise_agreement", "Two labels equal, %", "percent"),
             Column("agreement", "All labels equal, %", "percent"),
             Column("alpha", f"Krippendorff’s alpha{', ordinal' if ordinal else ''}", "number"),
-            Column("alpha_interval", f"{percent}, pairs resampled", "number"),
-            Column("alpha_annotator_interval", "95 % interval, annotators resampled", "number"),
+            Column("alpha_interval", "95 % interval, annotators resampled", "number"),
+            Column("alpha_interval_pairs", f"{percent}, pairs resampled", "number"),
             Column("ac1", "Gwet’s AC1", "number"),
             Column("ac1_interval", f"{percent}, pairs resampled", "number"),
             *(further if ordinal else []),
@@ -180,11 +180,13 @@ def _agreement_note(rows: Sequence[Row]) -> str:
         if name in UNDEFINED_NAMES
     }
     note = (
-        "The interval with annotators resampled also covers the choice of the annotators. It "
-        "was computed when the label set was published, at 95 %."
+        "Quote alpha with the interval that resamples annotators, because the other one holds only "
+        "for the same annotators. It was computed when the label set was published, at 95 %."
     )
-    has_annotators = any(row["alpha_annotator_interval"] for row in rows)
-    return " ".join([*sorted(reasons), *([note] if has_annotators else [])])
+    has_annotators = any(row["alpha_interval"] for row in rows)
+    alpha = rows[0]["alpha"]
+    words = [f"Alpha is {alpha_in_words(alpha)}."] if alpha is not None else []
+    return " ".join([*words, *sorted(reasons), *([note] if has_annotators else [])])
 
 
 def warnings(result: LabelsResult) -> list[str]:

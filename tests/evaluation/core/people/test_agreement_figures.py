@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.core.people.agreement import NOT_TWO_PAIRS
 from evaluation.core.people.agreement_figures import (
-    FirstLabelAgreement,
+    NOT_STORED,
     LabelAgreement,
     Opinions,
     Resampling,
@@ -51,7 +51,12 @@ def test_figures_of_a_graded_scale() -> None:
     assert first["alpha"] != first["alpha_nominal"]
     # Pair 1 also agrees if labels only count as relevant or not relevant.
     assert first["relevance_agreement"] == 2 / 3
-    assert set(every) == set(first) - {"alpha_annotator_interval", "sharing_annotators"}
+    assert set(every) == set(first)
+    # Annotators 0, 1 and 2 share the pairs with several labels. Each resample draws three of them.
+    for figures in (first, every):
+        assert figures["sharing_annotators"] == 3
+        assert figures["alpha_interval"] == figures["alpha_annotator_interval"]
+        assert figures["alpha_interval"] != figures["alpha_interval_pairs"]
 
 
 def test_figures_have_the_declared_names() -> None:
@@ -59,23 +64,31 @@ def test_figures_have_the_declared_names() -> None:
     required = [name for name, hint in names.items() if get_origin(hint) is not NotRequired]
     assert set(figures_of(GRADED.counts, 4, Resampling(50))) == set(names)
     assert set(figures_of(as_relevance(GRADED.counts), 2, Resampling(50))) == set(required)
-    assert set(figures_of_both(GRADED, 4, Resampling(50))["first_labels"]) == set(
-        FirstLabelAgreement.__annotations__
-    )
 
 
 def test_figures_from_stored_counts_are_the_same() -> None:
     for n_grades in (4, 5):
         stored = json.loads(json.dumps(agreement_to_store(GRADED, n_grades)))
-        assert figures_from_store(stored, Resampling()) == figures_of_both(
-            GRADED, n_grades, Resampling()
-        )
+        both = figures_of_both(GRADED, n_grades, Resampling())
+        assert figures_from_store(stored, Resampling()) == both
+        # Older versions stored the interval of the planned labels only.
+        del stored["all_annotators"]
+        older = figures_from_store(stored, Resampling())
+        assert older["first_labels"] == both["first_labels"]
+        assert older["all_labels"]["alpha_interval"] is None
+        assert older["all_labels"]["undefined"]["alpha_interval"] == NOT_STORED
+        assert older["all_labels"]["alpha"] == both["all_labels"]["alpha"]
 
 
 def test_undefined_figures_have_reasons() -> None:
     found = figures_of(opinions([(0, 0, 0, True), (0, 1, 1, True)]).counts, 2, Resampling(50))
-    assert (found["alpha"], found["alpha_interval"]) == (0.0, None)
-    assert found["undefined"] == {"alpha_interval": NOT_TWO_PAIRS, "ac1_interval": NOT_TWO_PAIRS}
+    assert (found["alpha"], found["alpha_interval_pairs"]) == (0.0, None)
+    assert found["undefined"] == {
+        "alpha_interval": NOT_STORED,
+        "alpha_annotator_interval": NOT_STORED,
+        "alpha_interval_pairs": NOT_TWO_PAIRS,
+        "ac1_interval": NOT_TWO_PAIRS,
+    }
 
 
 # --- Third labels -----------------------------------------------------------------------------
@@ -104,7 +117,7 @@ def test_only_the_interval_of_planned_labels_covers_the_true_alpha() -> None:
         found = judged_with_thirds(rng, 3000)
         for place, opinions in enumerate((found.first, found)):
             figures = figures_of(opinions.counts, 2, Resampling(300, seed=number))
-            low, high = figures["alpha_interval"]
+            low, high = figures["alpha_interval_pairs"]
             inside[place] += low <= truth <= high
     first, every = inside / times
     assert 0.93 <= first <= 0.97

@@ -109,12 +109,12 @@ def test_undefined_with_a_reason(
 PREVALENCE = 0.15
 
 
-def simulated(rng: np.random.Generator, *, differ: bool) -> tuple[Ints, Ints, Ints]:
-    """Return 2,000 pairs with labels by two of 40 annotators each.
+def simulated(rng: np.random.Generator, people: int, *, differ: bool) -> tuple[Ints, Ints, Ints]:
+    """Return 2,000 pairs with labels by two of `people` annotators each.
 
     On average, annotators label 85 % of the relevant pairs relevant, and 4 % of the others.
     """
-    n, people = 2000, 40
+    n = 2000
     hits, alarms = np.full(people, 0.85), np.full(people, 0.04)
     if differ:
         hits, alarms = rng.beta(8.5, 1.5, people), rng.beta(0.4, 9.6, people)
@@ -132,7 +132,7 @@ def true_alpha() -> float:
     return 1 - observed / (2 * share * (1 - share))
 
 
-def coverages(*, differ: bool, times: int) -> tuple[float, float, float]:
+def coverages(*, differ: bool, times: int, people: int = 40) -> tuple[float, float, float]:
     """Return the coverage of two intervals of alpha, and the ratio of their widths.
 
     The first interval resamples pairs, and the second one resamples annotators. The ratio is the
@@ -141,10 +141,10 @@ def coverages(*, differ: bool, times: int) -> tuple[float, float, float]:
     rng = np.random.default_rng(5)
     inside, width = np.zeros(2), np.zeros(2)
     for _ in range(times):
-        pairs, people, labels = simulated(rng, differ=differ)
+        pairs, who, labels = simulated(rng, people, differ=differ)
         found = (
             alpha_interval(count_labels(pairs, labels, 2000), 300, rng=rng),
-            annotator_interval(label_pairs(pairs, people, labels), 300, rng=rng),
+            annotator_interval(label_pairs(pairs, who, labels), 300, rng=rng),
         )
         for place, interval in enumerate(found):
             assert interval.low is not None
@@ -159,6 +159,13 @@ def test_only_resampling_annotators_covers_alpha_if_annotators_differ() -> None:
     assert by_pairs < 0.75
     assert 0.92 <= by_annotators <= 0.98
     assert wider > 1.7
+
+
+def test_few_annotators_need_the_interval_that_resamples_them() -> None:
+    by_pairs, by_annotators, wider = coverages(differ=True, times=200, people=8)
+    assert by_pairs < 0.45
+    assert by_annotators >= 0.84
+    assert wider > 3
 
 
 def test_the_interval_is_conservative_if_annotators_are_equal() -> None:

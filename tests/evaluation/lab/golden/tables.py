@@ -70,7 +70,7 @@ def _quoted(labels: Labels) -> dict[str, Any]:
     return {
         "first_two_agreement": _unanimous(first),
         "alpha": alpha(first),
-        "alpha_interval": _alpha_interval(first),
+        "alpha_interval_pairs": _alpha_interval(first),
         "ac1": _ac1(first),
     }
 
@@ -80,7 +80,7 @@ def _figures(labels: Labels) -> dict[str, Any]:
         "agreement": _unanimous(labels),
         "pairwise_agreement": _pairwise(labels),
         "alpha": alpha(labels),
-        "alpha_interval": _alpha_interval(labels),
+        "alpha_interval_pairs": _alpha_interval(labels),
         "ac1": _ac1(labels),
     }
 
@@ -103,7 +103,7 @@ def _outcomes(labels: Labels) -> dict[str, Any]:
         "agreement": equal,
         "disagreement": None if equal is None else 1 - equal,
         "alpha": alpha(labels),
-        "alpha_interval": _alpha_interval(labels),
+        "alpha_interval_pairs": _alpha_interval(labels),
     }
 
 
