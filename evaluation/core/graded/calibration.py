@@ -31,14 +31,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from config.shared.arrays import numbered
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray, dense_groups
 from evaluation.core.people.alpha import Interval
-from evaluation.core.statistics.resampling import mean_interval
+from evaluation.core.statistics.proportions import effective_size, wilson_interval
+from evaluation.core.statistics.resampling import WILSON, normal_quantile, undefined_reason
 
 FOLDS: Final = 10
 
@@ -46,22 +49,27 @@ NO_RELEVANT: Final = "no pair was judged relevant"
 NO_IRRELEVANT: Final = "no pair was judged irrelevant"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Labelled:
     """Pairs that people judged.
 
     relevant: bool [n], what people answered. clusters: int64 [n], the cluster of each pair, such as
-    its video, numbered from 0 without gaps.
+    the video of its caption, numbered from 0 without gaps. others: int64 [n], a second cluster of
+    each pair, such as the video that was ranked; None if only `clusters` are resampled.
     """
 
     relevant: BoolArray
     clusters: IntArray
+    others: IntArray | None = None
 
     @classmethod
-    def of(cls, relevant: npt.ArrayLike, clusters: npt.ArrayLike) -> Labelled:
+    def of(
+        cls, relevant: npt.ArrayLike, clusters: npt.ArrayLike, others: npt.ArrayLike | None = None
+    ) -> Labelled:
         """Return the pairs. Raises ValueError if the lengths differ."""
         found = np.asarray(relevant, np.bool_)
-        return cls(found, dense_groups(clusters, len(found)))
+        second = None if others is None else dense_groups(others, len(found))
+        return cls(found, dense_groups(clusters, len(found)), second)
 
     def __len__(self) -> int:
         return len(self.relevant)
@@ -75,6 +83,24 @@ class Labelled:
         return int(self.clusters.max(initial=-1)) + 1
 
     @property
+    def sides(self) -> tuple[IntArray, ...]:
+        """The clusterings that are resampled, one or two, int64 [n] each."""
+        return (self.clusters,) if self.others is None else (self.clusters, self.others)
+
+    @cached_property
+    def cells(self) -> tuple[IntArray, tuple[IntArray, ...]]:
+        """The cell of each pair, int64 [n], and the cluster of each cell, int64 [C], by side.
+
+        Pairs with the same cluster on each side are in the same cell. The cells are numbered from 0
+        without gaps.
+        """
+        if self.others is None:
+            return self.clusters, (np.arange(self.n_clusters),)
+        width = int(self.others.max(initial=-1)) + 1
+        codes, cell = numbered(self.clusters * width + self.others)
+        return cell, tuple(np.divmod(codes, max(1, width)))
+
+    @property
     def undefined_reason(self) -> str | None:
         """The reason why a proxy cannot be compared with these pairs, or None."""
         if self.n_relevant in (0, len(self)):
@@ -83,7 +109,7 @@ class Labelled:
 
     def part(self, pairs: BoolArray) -> Labelled:
         """Return some of the pairs. pairs: bool [n]."""
-        return Labelled.of(self.relevant[pairs], self.clusters[pairs])
+        return Labelled.of(self.relevant[pairs], *(side[pairs] for side in self.sides))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,6 +162,14 @@ class AtThresholds:
     called: FloatArray
     relevant: FloatArray
     n_pairs: FloatArray
+
+    @classmethod
+    def of_one_sample(
+        cls, correct: IntArray, called: IntArray, relevant: int, n_pairs: int
+    ) -> AtThresholds:
+        """Return the numbers of one sample. correct, called: int64 [T]."""
+        columns = (correct[:, None].astype(np.float64), called[:, None].astype(np.float64))
+        return cls(*columns, np.array([relevant], np.float64), np.array([n_pairs], np.float64))
 
     def f1(self) -> FloatArray:
         """Return F1 [T, B], which is 0 if no pair is called or judged relevant."""
@@ -197,7 +231,7 @@ class CurvePoint:
 
 def count_by_value(values: npt.NDArray[Any], labelled: Labelled) -> ByValue:
     """Return the numbers of pairs by their value. values: [n]."""
-    return Cells.of(values, labelled).in_samples(np.ones((labelled.n_clusters, 1)))
+    return Cells.of(values, labelled).as_they_are
 
 
 def draw_folds(n_clusters: int, rng: np.random.Generator, folds: int = FOLDS) -> IntArray:
@@ -217,7 +251,8 @@ def cross_fit(
 
     values: [n]. fold: int64 [n_clusters], from 0 without gaps.
     """
-    others = 1.0 - (fold[:, None] == np.arange(fold.max() + 1))
+    fold_of_cells = fold[labelled.cells[1][0]]
+    others = 1.0 - (fold_of_cells[:, None] == np.arange(fold.max() + 1))
     best = Cells.of(values, labelled).in_samples(others).at(thresholds).best()
     limits = np.asarray(thresholds).astype(values.dtype)[best]
     return CrossFitted(values >= limits[fold[labelled.clusters]], best)
@@ -241,8 +276,8 @@ def curve_of(
                 threshold=threshold,
                 called=int(np.count_nonzero(called)),
                 correct=int(np.count_nonzero(called & labelled.relevant)),
-                precision=share_of(labelled.relevant, called, labelled.clusters, confidence),
-                recall=share_of(called, labelled.relevant, labelled.clusters, confidence),
+                precision=share_of(labelled.relevant, called, labelled.sides, confidence),
+                recall=share_of(called, labelled.relevant, labelled.sides, confidence),
                 f1=f1[place],
                 alpha=alpha[place],
             )
@@ -252,10 +287,10 @@ def curve_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """The number of pairs by value and cluster: a sparse matrix [2 * V, G].
+    """The number of pairs by value and cell: a sparse matrix [2 * V, C].
 
-    V is the number of distinct values, and G the number of clusters. The first V rows count
-    relevant pairs, the others irrelevant ones.
+    V is the number of distinct values, and C the number of cells (`Labelled.cells`). The first V
+    rows count relevant pairs, the others irrelevant ones.
     """
 
     values: npt.NDArray[Any]
@@ -269,32 +304,44 @@ class Cells:
             raise ValueError(f"{len(values)} values for {len(labelled)} pairs")
         distinct, place = np.unique(values, return_inverse=True)
         row = place.reshape(-1) + np.where(labelled.relevant, 0, len(distinct))
-        shape = (2 * len(distinct), labelled.n_clusters)
-        ones = np.ones(len(values))
-        return cls(distinct, sparse.csr_array((ones, (row, labelled.clusters)), shape=shape))
+        cell, (first, *_) = labelled.cells
+        shape = (2 * len(distinct), len(first))
+        return cls(distinct, sparse.csr_array((np.ones(len(values)), (row, cell)), shape=shape))
+
+    @property
+    def as_they_are(self) -> ByValue:
+        """The counts of all pairs, each once."""
+        return self.in_samples(np.ones((self.counts.shape[1], 1)))
 
     def in_samples(self, weights: FloatArray) -> ByValue:
         """Return the counts in B samples.
 
-        weights: float64 [G, B], how often each sample contains each cluster.
+        weights: float64 [C, B], how often each sample contains each cell.
         """
         found = np.asarray(self.counts @ weights)
         return ByValue(self.values, found[: len(self.values)], found[len(self.values) :])
 
 
-def share_of(part: BoolArray, of: BoolArray, clusters: IntArray, confidence: float) -> Ends:
+def share_of(part: BoolArray, of: BoolArray, sides: Sequence[IntArray], confidence: float) -> Ends:
     """Return the share of the pairs in `of` that are also in `part`.
 
-    part, of: bool [n]. clusters: int64 [n].
+    part, of: bool [n]. sides: one or two clusterings, int64 [n] each. For two, the variance of the
+    share is that of the first plus that of the second minus that of independent pairs (Cameron,
+    Gelbach and Miller 2011).
     """
     values = part[of].astype(np.float64)
-    interval = mean_interval(
-        values,
-        rng=np.random.default_rng(0),  # not used: intervals of shares need no random numbers
-        confidence=confidence,
-        clusters=clusters[of],
-    )
-    return Ends(float(values.mean()) if len(values) else None, interval)
+    share = float(values.mean()) if len(values) else None
+    groups = [side[of] for side in sides]
+    reasons = [undefined_reason(len(values), group) for group in groups]
+    if reason := next(filter(None, reasons), None):
+        return Ends(share, Interval(None, None, confidence, 0, 0, reason))
+    z = normal_quantile(confidence)
+    sizes = [effective_size(values, dense_groups(one, len(one)), confidence, z) for one in groups]
+    size = min(sizes)
+    if len(sizes) > 1:
+        size = min(size, 1 / max(1e-9, sum(1 / one for one in sizes) - 1 / len(values)))
+    low, high = wilson_interval(share or 0.0, size, z)
+    return Ends(share, Interval(low, high, confidence, 0, method=WILSON))
 
 
 def alpha_of(

@@ -11,6 +11,9 @@ alpha       on Fisher's scale: atanh(x) ± t * sd / (1 - x^2)
 difference  x ± t * sd
 threshold   between percentiles of the resamples
 
+With two sides (`Labelled.others`), clusters of both sides are drawn, so that the intervals also
+hold for other videos to rank.
+
 All except those of shares are widened if there are few clusters. They use the effective number of
 clusters (`statistics.resampling`) of the relevant or of the irrelevant pairs, whichever is lower.
 
@@ -117,7 +120,7 @@ def calibrate(
     fitted = [cross_fit(values, labelled, thresholds, fold).called for values in proxies]
     cells = [Cells.of(values, labelled) for values in proxies]
     outcomes = [_Outcomes.of(called, labelled) for called in fitted]
-    draws = _resample(cells, outcomes, thresholds, resamples, rng, progress)
+    draws = _resample(cells, outcomes, labelled, thresholds, resamples, rng, progress)
     curves = [curve_of(values, labelled, thresholds, confidence) for values in proxies]
     highest = [max(point.alpha for point in curve) for curve in curves]
     best = int(np.argmax(highest))
@@ -127,7 +130,7 @@ def calibrate(
     together = _Settings(1 - (1 - confidence) / n_differences, single.number)
     return tuple(
         Calibration(
-            **_of_ranking(cells[place], draws[place], labelled, thresholds, single),
+            **_of_ranking(cells[place], draws[place], thresholds, single),
             **_of_outcome(outcomes[place], draws[place], labelled, single),
             curve=curves[place],
             difference=_difference_ends(
@@ -151,12 +154,11 @@ class _Settings:
 def _of_ranking(
     cells: Cells,
     drawn: _Draws,
-    labelled: Labelled,
     thresholds: Sequence[float],
     settings: _Settings,
 ) -> dict[str, Any]:
     """Return AUC and AP, and the best threshold with its interval, as fields of `Calibration`."""
-    counts = cells.in_samples(np.ones((labelled.n_clusters, 1)))
+    counts = cells.as_they_are
     auc, ap = float(counts.auc()[0]), float(counts.average_precision()[0])
     return {
         "auc": _log_odds_ends(auc, drawn.auc, settings),
@@ -173,7 +175,7 @@ def _of_outcome(
     is_equal, every = outcome.called == labelled.relevant, np.ones(len(labelled), np.bool_)
     return {
         "fitted_alpha": _fisher_ends(outcome.alpha(), drawn.fitted_alpha, settings),
-        "fitted_agreement": share_of(is_equal, every, labelled.clusters, settings.confidence),
+        "fitted_agreement": share_of(is_equal, every, labelled.sides, settings.confidence),
     }
 
 
@@ -182,28 +184,28 @@ def _of_outcome(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outcomes:
-    """The pairs that the proxy calls relevant, and counts of pairs by cluster.
+    """The pairs that the proxy calls relevant, and counts of pairs by cell.
 
-    called: bool [n]. by_cluster: float64 [4, G]. Its rows count the pairs that both call relevant,
+    called: bool [n]. by_cell: float64 [4, C]. Its rows count the pairs that both call relevant,
     those that the proxy calls relevant, those that people judged relevant, and all pairs.
     """
 
     called: BoolArray
-    by_cluster: FloatArray
+    by_cell: FloatArray
 
     @classmethod
     def of(cls, called: BoolArray, labelled: Labelled) -> _Outcomes:
         every = np.ones(len(labelled), np.bool_)
         flags = (called & labelled.relevant, called, labelled.relevant, every)
-        size = labelled.n_clusters
-        sums = [np.bincount(labelled.clusters[flag], minlength=size) for flag in flags]
+        cell, (first, *_) = labelled.cells
+        sums = [np.bincount(cell[flag], minlength=len(first)) for flag in flags]
         return cls(called, np.array(sums, np.float64))
 
     def alpha(self) -> float:
-        return float(self.alpha_in_samples(np.ones((self.by_cluster.shape[1], 1)))[0])
+        return float(self.alpha_in_samples(np.ones((self.by_cell.shape[1], 1)))[0])
 
     def alpha_in_samples(self, weights: FloatArray) -> FloatArray:
-        both, called, relevant, every = self.by_cluster @ weights
+        both, called, relevant, every = self.by_cell @ weights
         return alpha_of(both, called, relevant, every)
 
 
@@ -224,6 +226,7 @@ class _Draws:
 def _resample(
     cells: Sequence[Cells],
     outcomes: Sequence[_Outcomes],
+    labelled: Labelled,
     thresholds: Sequence[float],
     resamples: int,
     rng: np.random.Generator,
@@ -231,9 +234,8 @@ def _resample(
 ) -> list[_Draws]:
     """Return the figures of each proxy in the same resamples."""
     parts: list[list[_Draws]] = [[] for _ in cells]
-    n_clusters = cells[0].counts.shape[1]
-    rows = max(cell.counts.shape[0] for cell in cells)
-    for done, weights in _weights(n_clusters, resamples, max(rows, n_clusters), rng):
+    rows = max(max(cell.counts.shape) for cell in cells)
+    for done, weights in _weights(labelled, resamples, rows, rng):
         progress(done, resamples, "resampling")
         for cell, outcome, part in zip(cells, outcomes, parts, strict=True):
             counts = cell.in_samples(weights)
@@ -260,28 +262,35 @@ def _resample(
 
 
 def _weights(
-    n_clusters: int, resamples: int, rows: int, rng: np.random.Generator
+    labelled: Labelled, resamples: int, rows: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, FloatArray]]:
-    """Yield, for each chunk, the number of earlier resamples and the weights, [G, B].
+    """Yield, for each chunk, the number of earlier resamples and the weights, [C, B].
 
-    A weight is how often a resample draws a cluster. rows: number of rows of the largest array,
+    A weight is how often a resample draws the cluster of a cell; with two sides, the product of
+    both numbers (Owen 2007, "The pigeonhole bootstrap"). rows: number of rows of the largest array,
     whose columns are the resamples.
     """
     chunk = max(1, min(resamples, _CHUNK // rows))
-    shares = np.full(n_clusters, 1 / n_clusters)
+    _, sides = labelled.cells
+    numbers = [int(side.max()) + 1 for side in sides]
     for start in range(0, resamples, chunk):
         size = min(chunk, resamples - start)
-        yield start, rng.multinomial(n_clusters, shares, size=size).T.astype(np.float64)
+        weights = np.ones((len(sides[0]), size))
+        for side, number in zip(sides, numbers, strict=True):
+            drawn = rng.multinomial(number, np.full(number, 1 / number), size=size).T
+            weights *= drawn[side]
+        yield start, weights
 
 
 def _resampling_number(labelled: Labelled) -> float | None:
     """Return the effective number of clusters, or None if there are too few.
 
     Figures depend on the relevant and on the irrelevant pairs. The number is computed for each of
-    the two, and the lower one is returned.
+    the two and for each side, and the lowest one is returned.
     """
     sizes = [
-        np.bincount(labelled.clusters[flag]).astype(np.float64)
+        np.bincount(side[flag]).astype(np.float64)
+        for side in labelled.sides
         for flag in (labelled.relevant, ~labelled.relevant)
     ]
     if min(np.count_nonzero(size) for size in sizes) < FEWEST_CLUSTERS:

@@ -241,7 +241,7 @@ def _signs(values: npt.NDArray[Any]) -> FloatArray:
 def _share(part: BoolArray, of: BoolArray, confidence: float) -> Ends:
     """Return the share of the pairs in `of` that are also in `part`, flags [n_videos, 10] each."""
     videos = np.repeat(np.arange(len(part)), part.shape[1])
-    return share_of(part.reshape(-1), of.reshape(-1), videos, confidence)
+    return share_of(part.reshape(-1), of.reshape(-1), (videos,), confidence)
 
 
 def _mean(values: FloatArray, rng: np.random.Generator, confidence: float) -> Ends:

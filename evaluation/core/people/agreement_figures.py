@@ -109,8 +109,9 @@ class StoredCounts(TypedDict):
 class StoredAgreement(TypedDict):
     """The counts from which agreement figures can be computed again, as JSON.
 
-    n_grades: number of steps of the scale. annotators, all_annotators: the figures of planned labels
-    and of all labels with annotators resampled. Older versions did not store `all_annotators`.
+    n_grades: number of steps of the scale. annotators, all_annotators: the figures of planned
+    labels and of all labels with annotators resampled. Older versions did not store
+    `all_annotators`.
     """
 
     n_grades: int

@@ -32,6 +32,7 @@ import numpy.typing as npt
 
 from config.shared.progress import Progress, no_progress
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
+from evaluation.core.graded.calibration import AtThresholds
 from evaluation.core.relevance.judged import Judged
 
 Vectors: TypeAlias = Any
@@ -194,7 +195,11 @@ class MatchQuality:
     judged relevant.
 
     precision = correct / labelled, recall = correct / relevant, and f1 is their harmonic mean
-    2 * correct / (labelled + relevant). Each is 0 if its divisor is 0.
+    2 * correct / (labelled + relevant). Each is 0 if its divisor is 0. alpha: Krippendorff's alpha
+    of both kinds of labels, as of two annotators.
+
+    best: index of the threshold with the highest alpha (`AtThresholds.best`). The scores of this
+    threshold are too high on the pairs on which it was chosen. Report them on other pairs.
     """
 
     thresholds: FloatArray
@@ -205,15 +210,8 @@ class MatchQuality:
     precision: FloatArray
     recall: FloatArray
     f1: FloatArray
-
-    @property
-    def best(self) -> int:
-        """Index of the threshold with the highest F1; the first if there are several.
-
-        The scores of this threshold are too high on the pairs on which it was chosen. Report them
-        on other pairs.
-        """
-        return int(self.f1.argmax())
+    alpha: FloatArray
+    best: int
 
 
 def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike) -> FloatArray:
@@ -286,6 +284,7 @@ def score_matches(
     labelled = _count_reaching(similarity[known], limits)
     correct = _count_reaching(similarity[known][relevant], limits)
     n_relevant = int(np.count_nonzero(relevant))
+    at = AtThresholds.of_one_sample(correct, labelled, n_relevant, len(relevant))
     return MatchQuality(
         thresholds=limits,
         judged=len(relevant),
@@ -294,7 +293,9 @@ def score_matches(
         correct=correct,
         precision=correct / np.maximum(1, labelled),
         recall=correct / max(1, n_relevant),
-        f1=2 * correct / np.maximum(1, labelled + n_relevant),
+        f1=at.f1()[:, 0],
+        alpha=at.alpha()[:, 0],
+        best=int(at.best()[0]),
     )
 
 

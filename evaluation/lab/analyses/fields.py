@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from django import forms
@@ -184,8 +185,8 @@ def studies_field() -> forms.MultipleChoiceField:
     )
 
 
-def resampling_unit_field() -> forms.ChoiceField:
-    """Return the field for the resampling unit.
+def resampling_unit_field(further: Sequence[tuple[str, str]] = ()) -> forms.ChoiceField:
+    """Return the field for the resampling unit. further: choices beside the usual ones.
 
     Name it `UNIT` in a form: `question_from_form` then replaces `AUTO` by the unit that it selects.
     """
@@ -196,6 +197,7 @@ def resampling_unit_field() -> forms.ChoiceField:
             (AUTO, "automatic"),
             (VIDEOS, "video"),
             (CAPTIONS, "caption"),
+            *further,
         ],
         help_text="Automatic: video if a video has several captions, because their scores depend "
         "on each other.",

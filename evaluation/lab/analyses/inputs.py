@@ -58,6 +58,8 @@ class Provenance(TypedDict):
 
 
 CAPTIONS, VIDEOS, AUTO = "captions", "videos", "auto"
+BOTH_SIDES = "both-sides"
+"""The video of the caption, and the video that was ranked."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,7 @@ class Inputs:
         Queries of one cluster are resampled together, and a randomisation test changes their signs
         together. For video-to-text runs, each query is a unit, because it is a video.
         """
-        by_video = self.resampling_unit(unit) == VIDEOS
+        by_video = self.resampling_unit(unit) in (VIDEOS, BOTH_SIDES)
         is_query = self.direction is Direction.VIDEO_TO_TEXT
         return self.first_videos if by_video and not is_query else None
 

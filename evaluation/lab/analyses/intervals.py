@@ -11,8 +11,9 @@ from config.shared.words import counted
 from evaluation.core.arrays import IntArray
 from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
-from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.inputs import BOTH_SIDES, CAPTIONS, VIDEOS, Inputs
 from evaluation.lab.analyses.results import Resampled, Row
+from evaluation.lab.analyses.tables import Column
 
 METHODS = {
     WILSON: "Wilson",
@@ -20,7 +21,12 @@ METHODS = {
     PERCENTILE: "bootstrap",
     T: "t",
 }
-NAMES = {"captions": "caption", "videos": "video"}
+FEWEST_SYSTEMS = 5
+NO_TAU = (
+    f"Kendall’s tau is shown for {FEWEST_SYSTEMS} or more systems. With fewer, it can have only a "
+    "few values."
+)
+NAMES = {CAPTIONS: "caption", VIDEOS: "video", BOTH_SIDES: "video"}
 
 INTERVALS_NOTE = (
     "Intervals of C@k are Wilson’s. Intervals of differences of C@k are Bonett and Price’s "
@@ -61,6 +67,16 @@ def method_title(method: str | None) -> str | None:
 def interval_title(confidence: float) -> str:
     """Return the heading of a column of intervals. confidence: 0 to 1."""
     return f"{100 * confidence:g} % interval"
+
+
+def tau_columns(n_systems: int, *columns: Column) -> list[Column]:
+    """Return the columns of Kendall's tau, or none of them if it compares too few systems."""
+    return list(columns) if n_systems >= FEWEST_SYSTEMS else []
+
+
+def tau_note(n_systems: int) -> str:
+    """Return the reason why a table of rankings has no tau, or an empty text."""
+    return NO_TAU if 1 < n_systems < FEWEST_SYSTEMS else ""
 
 
 def few_units_warnings(result: Resampled) -> list[str]:

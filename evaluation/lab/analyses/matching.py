@@ -42,8 +42,8 @@ class MatchingForm(AnalysisForm):
         required=False,
         min_value=0.02,
         max_value=1,
-        help_text="At 1 only equal captions match. If empty, the similarity with the highest F1 "
-        "on one half of the videos is used, and all figures are from the other half.",
+        help_text="At 1 only equal captions match. If empty, the similarity with the highest "
+        "alpha on one half of the videos is used, and all figures are from the other half.",
     )
     seed = seed_field()
 
@@ -132,6 +132,7 @@ def _half(part: BoolArray, quality: MatchQuality, threshold: float, inputs: Inpu
         "precision": row["precision"],
         "recall": row["recall"],
         "f1": row["f1"],
+        "alpha": row["alpha"],
     }
 
 
@@ -142,6 +143,7 @@ def _curve_of(quality: MatchQuality) -> list[CurveRow]:
             "precision": float(quality.precision[place]),
             "recall": float(quality.recall[place]),
             "f1": float(quality.f1[place]),
+            "alpha": float(quality.alpha[place]),
             "labelled": int(quality.labelled[place]),
             "correct": int(quality.correct[place]),
         }
@@ -205,8 +207,11 @@ MATCHING = Analysis(
         "counts of five-character sequences, weighted by the rarity of the sequences. These labels "
         "are compared with human labels of the same pairs. Original positives are left out, "
         "because they are known.",
-        "If no similarity is entered, the one with the highest F1 on a random half of the videos "
-        "is used. All other figures are from the other half. Figures from the half on which the "
+        "If no similarity is entered, the one with the highest alpha on a random half of the "
+        "videos is used. Alpha compares both kinds of labels like those of two annotators: it is 1 "
+        "for equal labels and 0 for guessing. F1 would choose a similarity at which nearly all "
+        "pairs match if captions say nothing about relevance. All other figures are from the other "
+        "half. Figures from the half on which the "
         "similarity was chosen would be too high. For the same reason, the highest point of the "
         "curve is too high.",
     ),

@@ -36,7 +36,7 @@ from evaluation.lab.analyses.fields import (
     seed_field,
 )
 from evaluation.lab.analyses.forms import AnalysisForm
-from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.inputs import BOTH_SIDES, Inputs
 from evaluation.lab.analyses.layouts import proxy_calibration as layout
 from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     AmongPeople,
@@ -77,7 +77,7 @@ class CalibrationForm(AnalysisForm):
         max_value=20,
         help_text="Captions are divided into this many groups of similar length.",
     )
-    unit = resampling_unit_field()
+    unit = resampling_unit_field([(BOTH_SIDES, "videos of both sides")])
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
@@ -108,7 +108,9 @@ class _Data:
     def labelled(self) -> Labelled:
         clusters = self.inputs.clusters(self.options["unit"])
         of_pairs = self.queries if clusters is None else clusters[self.queries]
-        return Labelled.of(self.judged.relevant, of_pairs)
+        ranked = self.texts.space.videos(self.judged.codes)
+        both = self.options["unit"] == BOTH_SIDES
+        return Labelled.of(self.judged.relevant, of_pairs, ranked if both else None)
 
     @cached_property
     def values(self) -> list[Values]:
@@ -434,7 +436,9 @@ PROXY_CALIBRATION = Analysis(
         "relevant. Pairs in conflict and pending pairs have no label and are left out.",
         "Intervals resample videos with all their captions, or single captions if the resampling "
         "unit is the caption. They show how figures vary with the captions, not with the "
-        "annotators or with the videos that were ranked.",
+        "annotators or with the videos that were ranked. With “videos of both sides”, the ranked "
+        "videos are resampled, too, so the intervals of all figures except scores also hold for "
+        "other videos to rank, and are wider.",
         "Scores by a proxy count each pair that it calls relevant, judged or not, and the original "
         "positives. If two systems were trained on captions, a proxy that compares captions can "
         "show a larger difference between their scores than people’s labels do. Compare the order "

@@ -88,6 +88,7 @@ def _compute(inputs: Inputs, options: ReplayOptions, progress: Progress) -> Repl
         "measure": options["measure"],
         "error": options["error"],
         "seeds": options["seeds"],
+        "systems": len(inputs.runs),
         "rows": rows,
         "enough": enough,
     }

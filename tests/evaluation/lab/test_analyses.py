@@ -853,11 +853,11 @@ def test_the_reporting_half_does_not_influence_the_choice(tmp_path: Path) -> Non
     reported = np.flatnonzero(~split_in_half(12, rng=np.random.default_rng(1)).choosing)
     twelve_videos = make_couples(tmp_path, {*reported.tolist()})
     result = result_of(twelve_videos, "matching", measures="C@1", seed="1")
-    # On the reporting half, the lowest similarity has the highest F1.
-    assert result["choosing"]["f1"] == 1
-    assert result["threshold"] == 0.1
-    assert max(result["curve"], key=lambda row: row["f1"])["threshold"] == 0.02
-    assert result["reporting"]["f1"] < 0.2
+    # On the reporting half, other similarities have a higher alpha.
+    assert result["choosing"]["alpha"] == 1
+    assert result["threshold"] == 0.54
+    assert max(row["alpha"] for row in result["curve"]) > result["reporting"]["alpha"]
+    assert result["reporting"]["alpha"] < 0
 
 
 def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path: Path) -> None:
@@ -1149,14 +1149,14 @@ def test_formatted_numbers(kind: str, value: float, text: str) -> None:
 
 
 def test_precision_of_no_matches_is_undefined() -> None:
-    shares = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+    shares = {"precision": 0.0, "recall": 0.0, "f1": 0.0, "alpha": 0.0}
     curve = [{"threshold": 1.0, "labelled": 0, "correct": 0, **shares}]
     result = {"threshold": 0.5, "pairs": 1, "relevant": 1, "scores": [], "curve": curve}
     result |= {"choosing": None, "reporting": None}
     analysis = get_analysis("matching")
     assert analysis.tables(result)[1].rows == [{**curve[0], "precision": None}]
     values = analysis.charts(result)[0].spec["data"]["values"]
-    assert [row["share"] for row in values] == [None, 0.0, 0.0]
+    assert [row["value"] for row in values] == [None, 0.0, 0.0]
 
 
 # --- Resampling by video ------------------------------------------------------------------------

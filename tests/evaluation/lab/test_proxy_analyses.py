@@ -24,6 +24,8 @@ from tests.factories import (
     add_judgments,
     add_proxy,
     import_benchmark,
+    make_benchmark,
+    make_run,
     make_user,
     write_captions,
     write_videos,
@@ -108,6 +110,38 @@ def test_scores_by_a_proxy(benchmark: Benchmark) -> None:
     assert text[2].startswith(
         f"The C@1 of the run A is 66.7{PERCENT_SIGN} by near, 100.0{PERCENT_SIGN} by people, and "
     )
+
+
+def make_many_videos(tmp_path: Path) -> Benchmark:
+    """Import twelve videos with one caption each, and judge all pairs. A proxy has random values.
+
+    People judge a third of the videos relevant to most captions.
+    """
+    rng = np.random.default_rng(3)
+    benchmark = make_benchmark(tmp_path, captions=12, videos=12)
+    run = {f"c{caption}": [f"v{video}" for video in range(12)] for caption in range(12)}
+    make_run(tmp_path, benchmark, run, system="A")
+    relevant = rng.random((12, 12)) < np.where(np.arange(12) % 3 == 0, 0.7, 0.1)
+    pairs = np.ndindex(12, 12)
+    add_judgments(
+        tmp_path, benchmark, [(f"c{c}", f"v{v}", "ann", int(relevant[c, v])) for c, v in pairs]
+    )
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
+    add_proxy(tmp_path, benchmark, (0.3 * relevant + 0.7 * rng.random((12, 12))), "random")
+    return benchmark
+
+
+def test_the_interval_of_both_sides(tmp_path: Path) -> None:
+    benchmark = make_many_videos(tmp_path)
+    by = {
+        unit: result_of(benchmark, "proxy-calibration", unit=unit, measures="C@1")
+        for unit in ("videos", "both-sides")
+    }
+    assert [found["units"] for found in by.values()] == [12, 12]
+    widths = {unit: np.diff(found["rows"][0]["auc_interval"])[0] for unit, found in by.items()}
+    assert widths["both-sides"] > widths["videos"]
+    # Scores are means over captions, so their intervals do not change.
+    assert by["videos"]["scores"] == by["both-sides"]["scores"]
 
 
 BEST = "The proxy that agrees best with people is near at the threshold 0.25: its alpha"

@@ -17,6 +17,8 @@ from evaluation.lab.analyses.charts import (
 )
 from evaluation.lab.analyses.intervals import (
     interval_title,
+    tau_columns,
+    tau_note,
 )
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
@@ -76,6 +78,7 @@ class LeaderboardResult(WithIntervals):
 
 def tables(result: LeaderboardResult) -> list[Table]:
     percent = interval_title(result["confidence"])
+    n_systems = len(result["board"])
     return [
         Table(
             "board",
@@ -110,14 +113,18 @@ def tables(result: LeaderboardResult) -> list[Table]:
             [
                 Column("before", "From"),
                 Column("after", "To"),
-                Column("tau", "Kendall’s tau", "number"),
-                Column("interval", percent, "number"),
+                *tau_columns(
+                    n_systems,
+                    Column("tau", "Kendall’s tau", "number"),
+                    Column("interval", percent, "number"),
+                ),
                 Column("same_order", "Resamples in which the order stays, %", "percent"),
             ],
             [
                 {**row, "before": title(row["before"]), "after": title(row["after"])}
                 for row in result["moves"]
             ],
+            note=tau_note(n_systems),
         ),
     ]
 

@@ -7,7 +7,6 @@ from typing import TypedDict
 from evaluation.lab.analyses.charts import (
     LINES,
     ORIGINAL_POSITIVES,
-    PERCENT,
     Chart,
     name_of,
     quantity,
@@ -16,7 +15,8 @@ from evaluation.lab.analyses.charts import (
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
-CURVES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+SHARES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+CURVES = {"precision": "Precision", "recall": "Recall", "alpha": "Alpha"}
 BY = {"original": ORIGINAL_POSITIVES, "matched": "Matched captions", "labelled": "Annotators"}
 
 
@@ -29,11 +29,12 @@ TOO_FEW = (
 
 
 class QualityFigures(TypedDict):
-    """Precision, recall and F1 of the labels from matching captions, as in `CURVES`."""
+    """The figures of the labels from matching captions. alpha: that of captions and annotators."""
 
     precision: float | None
     recall: float
     f1: float
+    alpha: float
 
 
 class CurveRow(QualityFigures):
@@ -112,15 +113,20 @@ def _halves_table(result: MatchingResult) -> list[Table]:
                 Column("captions", "Captions", "count"),
                 Column("pairs", "Judged pairs", "count"),
                 Column("relevant", "Relevant", "count"),
-                *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
+                *_columns(),
             ],
             [{"used": PARTS["choosing"], **choosing}, {"used": PARTS["reporting"], **reporting}],
             note="Each video is in one half with all its captions. A pair is left out here if "
             "its caption and its video are in different halves. The figures of the first row "
-            "tend to be too high, because the similarity with the highest F1 on these pairs was "
+            "tend to be too high, because the similarity with the highest alpha on these pairs was "
             "chosen.",
         )
     ]
+
+
+def _columns() -> list[Column]:
+    shares = [Column(key, f"{title}, %", "percent") for key, title in SHARES.items()]
+    return [*shares, Column("alpha", "Alpha", "number")]
 
 
 def _caption_note(result: MatchingResult) -> str:
@@ -155,7 +161,7 @@ def tables(result: MatchingResult) -> list[Table]:
                 Column("threshold", "Minimum similarity", "number"),
                 Column("labelled", "Matching pairs", "count"),
                 Column("correct", "Of these, relevant", "count"),
-                *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
+                *_columns(),
             ],
             _curve(result),
             note=f"{result['pairs']:,} judged pairs{_of_half(result)}, without the original "
@@ -176,7 +182,7 @@ def _curve(result: MatchingResult) -> list[CurveRow]:
 def charts(result: MatchingResult) -> list[Chart]:
     curve: list[Row] = [*_curve(result)]
     rows = [
-        {"threshold": row["threshold"], "share": row[key], "what": title}
+        {"threshold": row["threshold"], "value": row[key], "what": title}
         for row in curve
         for key, title in CURVES.items()
     ]
@@ -184,12 +190,12 @@ def charts(result: MatchingResult) -> list[Chart]:
         Chart(
             "curve",
             "Matching captions compared with human labels",
-            "Three lines show precision, recall and F1 at each minimum similarity.",
+            "Three lines show precision, recall and alpha at each minimum similarity.",
             spec(
                 rows,
                 LINES,
                 x=quantity("threshold", "Minimum similarity"),
-                y=quantity("share", "Share", axis={"format": PERCENT}),
+                y=quantity("value", "Share, or alpha"),
                 color=name_of("what", order=list(CURVES.values())),
             ),
         )

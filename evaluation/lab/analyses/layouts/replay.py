@@ -15,6 +15,7 @@ from evaluation.lab.analyses.charts import (
     quantity,
     spans,
 )
+from evaluation.lab.analyses.intervals import tau_columns, tau_note
 from evaluation.lab.analyses.results import Ends, Row
 from evaluation.lab.analyses.tables import Column, Table
 
@@ -64,6 +65,7 @@ class ReplayResult(TypedDict):
     measure: str
     error: float
     seeds: int
+    systems: int
     rows: list[BudgetRow]
     enough: list[EnoughRow]
 
@@ -89,8 +91,12 @@ def tables(result: ReplayResult) -> list[Table]:
         Column("positives", "Relevant pairs", "count"),
         Column("positives_band", "Band", "count"),
     ]
-    tau = Column("tau", "Kendall’s tau with the ranking by all labels", "number")
-    tau_band = Column("tau_band", "Band of tau", "number")
+    tau = tau_columns(
+        result["systems"],
+        Column("tau", "Kendall’s tau with the ranking by all labels", "number"),
+        Column("tau_band", "Band of tau", "number"),
+    )
+    replays = f"{_replays(result)} {tau_note(result['systems'])}".strip()
     return [
         Table(
             "enough",
@@ -101,8 +107,7 @@ def tables(result: ReplayResult) -> list[Table]:
                 share,
                 Column("share_band", "Band, %", "percent"),
                 *judged,
-                tau,
-                tau_band,
+                *tau,
             ],
             _named(result["enough"]),
             note=f"{_replays(result)} The smallest number of a replay is the number of judged "
@@ -119,11 +124,10 @@ def tables(result: ReplayResult) -> list[Table]:
                 *judged,
                 Column("error", "Largest error, points", "percent"),
                 Column("error_band", "Band of the error, points", "percent"),
-                tau,
-                tau_band,
+                *tau,
             ],
             _named(result["rows"]),
-            note=_replays(result),
+            note=replays,
         ),
     ]
 

@@ -24,6 +24,7 @@ from evaluation.lab.analyses.intervals import (
     few_units_warnings,
     interval_title,
     method_title,
+    tau_note,
 )
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.saturation import (
@@ -156,7 +157,7 @@ def tables(result: SignificanceResult) -> list[Table]:
                 Column("saturated_by", "Saturated"),
             ],
             ranks,
-            note=_ranking_note(ranking),
+            note=_ranking_note(ranking, len(ranks)),
         ),
     ]
 
@@ -192,17 +193,19 @@ def _covered(comparisons: Sequence[Row]) -> str:
     )
 
 
-def _ranking_note(ranking: Ranking) -> str:
+def _ranking_note(ranking: Ranking, n_systems: int) -> str:
     if ranking["tau"] is None:
         return "There is no ranking: only one system is compared, or all scores are equal."
     between = ranking["interval"]
     spread = f" ({between[0]:.2f} to {between[1]:.2f})" if between else ""
     capped = ranking.get("resamples", RANK_RESAMPLES_MAX)
+    tau = tau_note(n_systems) or (
+        f"Kendall’s tau of both rankings is {ranking['tau']:.2f}{spread}."
+    )
     return (
-        f"Kendall’s tau of both rankings is {ranking['tau']:.2f}{spread}. In "
-        f"{100 * ranking['same_order']:.0f} % of the resamples all systems keep their ranks. "
-        f"The intervals of ranks are computed from {capped:,} resamples. The maximum for them is "
-        f"{RANK_RESAMPLES_MAX:,}."
+        f"{tau} In {100 * ranking['same_order']:.0f} % of the resamples all systems keep their "
+        f"ranks. The intervals of ranks are computed from {capped:,} resamples. The maximum for "
+        f"them is {RANK_RESAMPLES_MAX:,}."
     )
 
 

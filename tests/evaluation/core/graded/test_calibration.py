@@ -17,7 +17,12 @@ from evaluation.core.graded.calibration import (
     curve_of,
     draw_folds,
 )
-from evaluation.core.graded.calibration_intervals import NOTHING_VARIES, TOO_FEW, calibrate
+from evaluation.core.graded.calibration_intervals import (
+    NOTHING_VARIES,
+    TOO_FEW,
+    _weights,
+    calibrate,
+)
 
 GRID = (0.25, 0.5, 0.75, 1.0)
 
@@ -157,3 +162,52 @@ def test_intervals_contain_the_truth_as_often_as_they_claim() -> None:
     # 200 draws have a standard error of .015.
     too_low = {name: count for name, count in hits.items() if count < 0.905 * DRAWS}
     assert too_low == {}
+
+
+# --- Two sides ------------------------------------------------------------------------------------
+
+
+def test_a_cell_has_the_product_of_the_draws_of_both_sides() -> None:
+    captions, videos = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 0])
+    labelled = Labelled.of([True, False, True, True, False], captions, videos)
+    cell, (first, second) = labelled.cells
+    assert (first[cell].tolist(), second[cell].tolist()) == (captions.tolist(), videos.tolist())
+    assert len(first) == 4  # pairs 2 and 3 are in the same cell
+    rng = np.random.default_rng(0)
+    drawn = [rng.multinomial(n, np.full(n, 1 / n), size=6).T for n in (3, 2)]
+    ((_, weights),) = _weights(labelled, 6, 4, np.random.default_rng(0))
+    assert weights.tolist() == (drawn[0][first] * drawn[1][second]).tolist()
+
+
+def ranked(
+    rng: np.random.Generator, n_captions: int, n_videos: int
+) -> tuple[npt.NDArray[np.float64], Labelled]:
+    """Return ten judged pairs for each caption, in which videos differ much from each other.
+
+    Some videos are relevant to many captions, and the proxy has high values for others.
+    """
+    of_caption = rng.normal(0, 0.7, n_captions)
+    relevance, proxy = rng.normal(0, 0.9, n_videos), rng.normal(0, 0.7, n_videos)
+    videos = np.concatenate([rng.choice(n_videos, 10, replace=False) for _ in range(n_captions)])
+    captions = np.repeat(np.arange(n_captions), 10)
+    match = rng.normal(size=len(videos)) + of_caption[captions] + relevance[videos]
+    values = 0.5 * match + 0.8 * proxy[videos] + rng.normal(size=len(videos))
+    return 1 / (1 + np.exp(0.9 - values)), Labelled.of(match > 1.8, captions, videos)
+
+
+def test_only_intervals_of_both_sides_hold_for_other_videos_to_rank() -> None:
+    values, labelled = ranked(np.random.default_rng(9), 3000, 3000)
+    (truth,) = curve_of(values, labelled, [0.7])
+    true = (truth.precision.value, truth.alpha, float(count_by_value(values, labelled).auc()[0]))
+    rng, times = np.random.default_rng(1), 40
+    inside = np.zeros((2, 3))
+    for _ in range(times):
+        values, both = ranked(rng, 200, 25)
+        for place, sample in enumerate((Labelled(both.relevant, both.clusters), both)):
+            (found,) = calibrate([values], sample, [0.7], 100, rng=rng)
+            figures = (found.curve[0].precision, found.fitted_alpha, found.auc)
+            ends = [figure.interval.ends or [1, 0] for figure in figures]
+            inside[place] += [low <= x <= high for x, (low, high) in zip(true, ends, strict=True)]
+    one_side, both_sides = inside / times
+    assert (one_side < 0.88).all(), one_side
+    assert (both_sides >= 0.92).all(), both_sides

@@ -349,8 +349,23 @@ def test_score_matches_by_hand() -> None:
     assert quality.precision.tolist() == [2 / 5, 2 / 3, 1 / 2, 0]
     assert quality.recall.tolist() == [1, 1, 1 / 2, 0]
     assert quality.f1.tolist() == [4 / 7, 4 / 5, 2 / 4, 0]
+    # Alpha is 1 - d (2 n - 1) / (N1 N0), for d pairs that differ and n = 5.
+    alpha = [1 - 3 * 9 / (7 * 3), 1 - 1 * 9 / (5 * 5), 1 - 2 * 9 / (4 * 6), 1 - 2 * 9 / (2 * 8)]
+    assert quality.alpha == pytest.approx(alpha)
+    assert quality.best == 1
     graded = score_matches(codes, similarity, judged, [0.5], rel=2)
     assert (graded.relevant, graded.correct.tolist()) == (1, [1])
+
+
+def test_the_best_threshold_does_not_match_all_pairs_if_captions_say_nothing() -> None:
+    rng = np.random.default_rng(0)
+    labels, similarity = (rng.random(4000) < 0.15).astype(np.int64), rng.random(4000)
+    judged = Judged.from_pairs([0] * 4000, range(4000), labels, n_queries=1, n_videos=4000)
+    quality = score_matches(np.arange(4000), similarity, judged)
+    # F1 is highest where nearly all pairs match. Alpha is about 0 where few do.
+    assert quality.f1.argmax() == 0
+    assert quality.labelled[quality.best] < 2000
+    assert quality.alpha[quality.best] > quality.alpha[0] + 0.2
 
 
 def test_score_matches_without_judgments() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from config.shared.numbers import coefficient, points, ratio, with_percent
 from config.shared.words import counted
-from evaluation.lab.analyses.intervals import NAMES, few_units_warnings
+from evaluation.lab.analyses.intervals import NAMES, few_units_warnings, tau_note
 from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     CalibrationResult,
     ProxyRow,
@@ -111,7 +111,7 @@ def _order(result: CalibrationResult, best: ProxyRow) -> list[str]:
             f" Over all {order['runs']} runs, the score by the proxy minus the score by people is "
             f"{points(order['lowest'])} to {points(order['highest'])} points"
         )
-        tau = order["tau"]
+        tau = None if tau_note(order["runs"]) else order["tau"]
         text += "." if tau is None else f", and Kendall’s tau of their order is {coefficient(tau)}."
     return [text]
 

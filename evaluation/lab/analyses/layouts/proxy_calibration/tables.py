@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from config.shared.numbers import coefficient, ratio, with_percent
 from config.shared.words import counted
-from evaluation.lab.analyses.inputs import VIDEOS
-from evaluation.lab.analyses.intervals import interval_title
+from evaluation.lab.analyses.inputs import CAPTIONS
+from evaluation.lab.analyses.intervals import interval_title, tau_columns, tau_note
 from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     CalibrationResult,
 )
@@ -117,6 +117,7 @@ def _scores_table(result: CalibrationResult, percent: str) -> Table:
 
 
 def _orders_table(result: CalibrationResult) -> Table:
+    n_runs = max((row["runs"] for row in result["orders"]), default=0)
     return Table(
         "orders",
         "The order of the runs by proxies and by people",
@@ -124,13 +125,13 @@ def _orders_table(result: CalibrationResult) -> Table:
             Column("proxy", "Proxy"),
             Column("measure", "Measure"),
             Column("runs", "Runs", "count"),
-            Column("tau", "Kendall’s tau-b", "coefficient"),
+            *tau_columns(n_runs, Column("tau", "Kendall’s tau-b", "coefficient")),
             Column("mean", "Mean difference", "points"),
             Column("lowest", "Lowest", "points"),
             Column("highest", "Highest", "points"),
         ],
         result["orders"],
-        note="Differences are proxy minus people, in points.",
+        note=f"Differences are proxy minus people, in points. {tau_note(n_runs)}".strip(),
     )
 
 
@@ -154,7 +155,7 @@ def _curve_table(result: CalibrationResult, percent: str) -> Table:
 
 
 def _lengths_table(result: CalibrationResult, percent: str) -> Table:
-    units = "Videos" if result["unit"] == VIDEOS else "Captions"
+    units = "Captions" if result["unit"] == CAPTIONS else "Videos"
     return Table(
         "lengths",
         "By the length of the caption",
