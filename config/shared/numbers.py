@@ -9,6 +9,8 @@ from typing import Any
 # Replaces an undefined value on pages and in terminals.
 UNDEFINED = "–"
 MINUS = "−"
+# Pages state no share and no difference of scores of fewer items in a sentence.
+STATED_FROM = 20
 # The sign after a number. A line never ends between the two.
 PERCENT_SIGN = "\N{NO-BREAK SPACE}%"
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from config.shared.numbers import format_value
+from config.shared.numbers import STATED_FROM, format_value
 from config.shared.tables import Column
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.inputs import VIDEOS
@@ -13,6 +14,7 @@ from evaluation.lab.analyses.layouts.originals import OriginalsResult
 from evaluation.lab.analyses.question import COMMON_FIELDS
 from evaluation.lab.services import OVERVIEW_ANALYSIS
 from evaluation.models import DRAFT, AnalysisResult, LabelSource
+from evaluation.release.selectors import draft_state
 from pooling.models import Benchmark
 
 
@@ -32,12 +34,23 @@ class Originals:
     """The stored result of the analysis of original positives, with its numbers as texts.
 
     result: None if it is not computed yet. labels: a noun phrase for the labels of the result.
-    is_old: whether the result was computed from labels other than the newest ones.
+    is_old: whether there are newer labels than those of the result. drafted_at: the time of the
+    labels if they are a draft.
     """
 
     result: OriginalsResult | None
     labels: str
     is_old: bool
+    drafted_at: datetime | None = None
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether enough original positives are settled to state a share of them."""
+        return self._computed["settled"] >= STATED_FROM
+
+    @property
+    def stated_from(self) -> int:
+        return STATED_FROM
 
     @property
     def share(self) -> str:
@@ -85,8 +98,16 @@ def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Original
     if found is None:
         return Originals(None, "", is_old=False)
     labels = found.inputs["labels"]
-    title = "the draft of the labels" if labels == DRAFT else f"label set {labels}"
-    return Originals(found.result, title, is_old=found.inputs["labels_sha256"] != newest.sha256)
+    is_newest = found.inputs["labels_sha256"] == newest.sha256
+    if labels != DRAFT:
+        return Originals(found.result, f"label set {labels}", is_old=not is_newest)
+    return Originals(
+        found.result,
+        "the draft of the labels",
+        is_old=not (is_newest and draft_state(benchmark).is_current),
+        # An earlier draft is no longer stored. Its result was computed at about the same time.
+        drafted_at=newest.created_at if is_newest else found.created_at,
+    )
 
 
 def _stored(benchmark: Benchmark, newest: LabelSource) -> AnalysisResult | None:

@@ -15,8 +15,8 @@ from pooling.models import Benchmark
 class Progress:
     """Counts of one benchmark that decide which step is next.
 
-    without_file: videos without a file or address. new: tasks that no campaign contains, or None
-    while they are counted. at_desk: tasks that wait for a lead. desk_url: address
+    without_file: videos without a playable file or an address. new: tasks that no campaign
+    contains, or None while they are counted. at_desk: tasks that wait for a lead. desk_url: address
     of the desk with the most such tasks. settled, unsettled: judged pairs that are settled, and
     judged pairs that are not. not_settled: all pairs that are not settled, judged or not, or None
     while they are counted. version: number of the newest label set, or None. newly_settled: pairs
@@ -82,10 +82,10 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
         ),
         Step(
             "Add videos",
-            f"{now.without_file:,} without a file" if now.without_file else "all can be shown",
+            f"{now.without_file:,} cannot be shown" if now.without_file else "all can be shown",
             not now.without_file or now.campaigns > 0,
             f"{counted(now.without_file, 'video')} {'has' if now.without_file == 1 else 'have'} no "
-            "file yet. Annotators need the videos of the pooled pairs.",
+            "playable file yet. Annotators need the videos of the pooled pairs.",
             "Add videos",
             page("videos-add"),
         ),

@@ -12,7 +12,7 @@ from django.db.models import Case, Count, IntegerField, QuerySet, Sum, Value, Wh
 
 from pooling.core.archive_names import is_archive_name
 from pooling.core.file_names import Match, MatchKind, match_names
-from pooling.enums import UNPREPARED, UploadState
+from pooling.enums import UNPREPARED, MediaState, UploadState
 from pooling.models import Benchmark, VideoUpload
 from pooling.selectors.arrays import video_keys
 
@@ -134,6 +134,11 @@ def shown_uploads(benchmark: Benchmark) -> QuerySet[VideoUpload]:
     )
     uploads = benchmark.uploads.select_related("video")
     return uploads.order_by(order, "-changed_at", "pk")
+
+
+def count_unplayable(benchmark: Benchmark) -> int:
+    """Return the number of videos without a playable file or an address."""
+    return benchmark.videos.exclude(state=MediaState.PLAYABLE).count()
 
 
 def count_uploads(benchmark: Benchmark) -> UploadCounts:

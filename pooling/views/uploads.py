@@ -21,12 +21,17 @@ from config.shared.errors import InvalidInput
 from config.shared.pages import FORM_METHODS, form_data, only_for
 from config.shared.words import counted
 from pooling import services
-from pooling.enums import MediaState, UploadState
+from pooling.enums import UploadState
 from pooling.forms.uploads import FILES_MAX, AddressesForm, parse_files
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, check_can_add_videos
 from pooling.selectors.folders import shown_folders
-from pooling.selectors.uploads import count_uploads, plan_files, shown_uploads
+from pooling.selectors.uploads import (
+    count_unplayable,
+    count_uploads,
+    plan_files,
+    shown_uploads,
+)
 from pooling.services.uploads import PART_BYTES_MAX
 
 ROWS_PER_PAGE = 50
@@ -43,6 +48,8 @@ def videos_add(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "counts": counts,
+        "n_missing": count_unplayable(benchmark),
+        "is_refreshed": bool(request.htmx),  # type: ignore[attr-defined]
         "states": [
             (state.label, counts.by_state.get(state, 0))
             for state in UploadState
@@ -52,10 +59,9 @@ def videos_add(request: HttpRequest, key: str) -> HttpResponse:
             request.GET.get("page")
         ),
     }
-    if request.htmx:  # type: ignore[attr-defined]
+    if context["is_refreshed"]:
         return render(request, "pooling/_uploads.html", context)
     context |= {
-        "n_missing": benchmark.videos.filter(state=MediaState.MISSING).count(),
         "back": reverse("benchmark-captions", args=[benchmark.key]),
         "folders": shown_folders(),
         "buckets": settings.VIDEO_BUCKETS,

@@ -99,10 +99,15 @@ def test_each_file_ends_playable_or_refused_with_its_reason(tus: TusClient, tmp_
     }
     for name, content in files.items():
         tus.upload(name, content)
+    assert "12 videos of this benchmark have neither" in tus.client.get(PAGE).content.decode()
 
     job = run_jobs()
 
     assert (job.state, job.result) == ("done", {"playable": 4, "refused": 6, "unpacked": 0})
+    # The list that htmx requests again also replaces the number above it.
+    page = tus.client.get(PAGE, headers={"HX-Request": "true"}).content.decode()
+    assert '<p id="missing-videos" hx-swap-oob="true">' in page
+    assert "8 videos of this benchmark have neither a playable file nor an address yet." in page
     assert states_and_reasons() == {
         "v0.mp4": ("playable", ""),
         "v1.avi": ("playable", ""),

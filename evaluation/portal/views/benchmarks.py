@@ -52,7 +52,6 @@ from evaluation.release.selectors import (
 from evaluation.scores.forms import JUDGED
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import result_rows, value_of
-from pooling.enums import MediaState
 from pooling.models import Benchmark, PublicPage
 from pooling.policies import (
     benchmarks_seen_by,
@@ -61,6 +60,7 @@ from pooling.policies import (
     public_benchmarks,
 )
 from pooling.selectors.runs import find_runs, withdrawn_runs
+from pooling.selectors.uploads import count_unplayable
 
 
 @only_for(can_see_benchmarks)
@@ -128,7 +128,7 @@ def _progress(benchmark: Benchmark, figures: KeyFigures, n_campaigns: int) -> Pr
     return Progress(
         runs=figures["runs"],
         pairs=figures["pairs"],
-        without_file=benchmark.videos.filter(state=MediaState.MISSING).count(),
+        without_file=count_unplayable(benchmark),
         campaigns=n_campaigns,
         new=new_counts_for_page([benchmark])[benchmark.pk],
         settled=outcomes.counts.settled,

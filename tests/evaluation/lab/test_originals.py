@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,11 @@ from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse, compute_overview_analysis, renew_analyses
-from evaluation.models import AnalysisResult, LabelSet
-from evaluation.release.services import SETTLED_FOR, publish_label_set
+from evaluation.models import AnalysisResult, Draft, LabelSet
+from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_set
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import add_judgments, make_benchmark, make_user
+from tests.factories import add_judgments, make_benchmark, make_run, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -137,18 +138,32 @@ def test_without_labels_the_analysis_is_not_available(tmp_path: Path, benchmark:
 # --- On the benchmark's page ----------------------------------------------------------------------
 
 
-def test_the_page_shows_rejected_original_positives(benchmark: Benchmark, rita: Client) -> None:
+def make_rejecting_benchmark(folder: Path, settled: int, rejected: int) -> Benchmark:
+    """Make a benchmark with 24 captions, and settle the original positives of the first ones.
+
+    Those of the first `rejected` captions are not relevant. The run A ranks them first.
+    """
+    benchmark = make_benchmark(folder, captions=24, videos=24)
+    make_run(folder, benchmark, {f"c{n}": [f"v{n}"] for n in range(24)})
+    rows = [(f"c{n}", f"v{n}", "anna", int(n >= rejected)) for n in range(settled)]
+    add_judgments(folder, benchmark, rows)
+    return benchmark
+
+
+def test_the_page_shows_rejected_original_positives(tmp_path: Path, rita: Client) -> None:
+    benchmark = make_rejecting_benchmark(tmp_path, settled=20, rejected=1)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
     found = compute_overview_analysis(benchmark=benchmark)
     assert found is not None
     low, high = (f"{100 * end:.1f}" for end in found.result["interval"])
     text = originals_section(rita)
     assert (
-        "By label set 1.0.0, 3 of the 3 original positives are judged and settled. "
-        "1 of them is labelled not relevant: 33.3 % " in text
+        "By label set 1.0.0, 20 of the 24 original positives are judged and settled. "
+        "1 of them is labelled not relevant: 5.0 % " in text
     )
     assert f"(95 % interval {low} to {high} %)" in text
     assert "C@1, with → without C@5, with → without" in text
-    assert text.endswith("B 100.0 → 66.7 100.0 → 100.0 100.0 → 100.0 88.9 → 75.0")
+    assert text.endswith("A 100.0 → 95.8 100.0 → 95.8 100.0 → 95.8 100.0 → 95.8")
     page = rita.get("/benchmarks/tiny/").content.decode()
     assert '<a class="btn btn-outline-secondary" href="/benchmarks/tiny/analyses/originals/"' in (
         re.sub(r"\s+", " ", page)
@@ -178,8 +193,21 @@ def test_without_rejections_the_page_has_no_table(tmp_path: Path, rita: Client) 
     compute_overview_analysis(benchmark=benchmark)
     text = originals_section(rita)
     assert "By label set 1.1.0, 2 of the 3 original positives are judged and settled." in text
-    assert "0 of them are labelled not relevant: 0.0 % (95 % interval 0.0 to " in text
-    assert "dropped" not in text
+    assert text.endswith("settled. These are too few to state a share, which needs 20.")
+
+
+def test_the_page_shows_the_age_of_a_draft(tmp_path: Path, rita: Client) -> None:
+    benchmark = make_rejecting_benchmark(tmp_path, settled=2, rejected=1)
+    make_draft(benchmark=benchmark, by=OPERATOR)
+    Draft.objects.update(created_at=timezone.now() - timedelta(days=3))
+    analyse(question=build_question(get_analysis("originals"), benchmark, {"labels": "draft"}))
+    begin = "By the draft of the labels (made 3 days ago), 2 of the 24 original positives are "
+    few = "judged and settled. These are too few to state a share, which needs 20."
+    text = originals_section(rita)
+    assert text.removeprefix("Rejected original positives Full table ") == begin + few
+    add_judgments(tmp_path, benchmark, [(f"c{n}", f"v{n}", "ben", 1) for n in range(2, 24)])
+    text = originals_section(rita)
+    assert text.endswith(begin + few + " Newer labels are not counted yet.")
 
 
 def test_earlier_labels_are_named_until_the_newest_are_counted(

@@ -169,7 +169,7 @@ DONE = Progress(
         ({}, None, ""),
         ({"runs": 0}, "Import runs", "Upload the ranked lists"),
         ({"pairs": 0}, "Build a pool", "When all runs that you have"),
-        ({"without_file": 2, "campaigns": 0}, "Add videos", "2 videos have no file yet."),
+        ({"without_file": 2, "campaigns": 0}, "Add videos", "2 videos have no playable file yet."),
         ({"without_file": 1}, None, ""),
         ({"campaigns": 0}, "Open a campaign", "Open a campaign, so that annotators"),
         (
