@@ -137,11 +137,15 @@ def _models(outcomes: Sequence[FireResult], pooled_by: Sequence[str]) -> list[st
 
 
 def _note(label: str | None, majority: str | None, *, is_ruled: bool) -> str:
-    """Return why the label is not the majority of the responses, or an empty text if it is."""
+    """Return why the label is not the majority of the responses, or an empty text if it is.
+
+    These sentences are part of the format: another wording would change the bytes of the exports
+    of label sets that are already published.
+    """
     if label == majority:
         return ""
     if not is_ruled:
-        return "Some responses belong to pairs of this text that are not settled."
+        return "Some responses belong to captions of this text that are not settled."
     if label is None:
         return "Rulings by leads on captions with this text contradict each other."
     if majority is None:
