@@ -126,6 +126,7 @@ ONCE = (
     "evaluation/lab/test_presentation.py",
     "evaluation/portal/",
     "evaluation/public/test_pages.py",
+    "evaluation/release/test_reading_releases.py",
     "operations/test_buckets.py",
     "operations/test_deploy.py",
     "pooling/test_proxy_pages.py",

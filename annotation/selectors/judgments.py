@@ -16,7 +16,7 @@ from annotation.core.first_labels import PLANNED_IN_FILES
 from annotation.enums import JudgmentState
 from annotation.models import Adjudication, Campaign, Judgment, JudgmentTask, has_begun
 from annotation.selectors.campaigns import campaigns_of
-from annotation.selectors.labels import are_first_labels, in_benchmark, unsettled_tasks
+from annotation.selectors.labels import in_benchmark, label_positions, unsettled_tasks
 from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.arrays import combined
 from config.shared.bulk import Among, in_key_order, read_columns
@@ -35,6 +35,8 @@ class JudgmentArrays:
     codes: int64 [n_pairs] ascending, query number * n_videos + video number.
     pair_of, annotators, labels, ids: [n_judgments]; `pair_of` indexes `codes`.
     annotators, ids, campaigns: primary keys of annotators, judgments and campaigns.
+    positions: int64 [n_judgments], the position of the label in its task, from 0, in order of
+    arrival. A correction keeps the position of the answer that it corrects.
     is_first: bool [n_judgments], whether the label is one of the planned labels of its task, rather
     than one that was requested because other labels differed. In imported files, the first two
     labels of a pair count as planned.
@@ -50,6 +52,7 @@ class JudgmentArrays:
     labels: Int64Array
     ids: Int64Array
     campaigns: Int64Array
+    positions: Int64Array
     is_first: npt.NDArray[np.bool_]
     waits: npt.NDArray[np.bool_]
     units: Int64Array
@@ -74,13 +77,20 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
         labels=_grades(live.labels, live.campaigns, thresholds_of(benchmark)),
         ids=live.ids,
         campaigns=live.campaigns,
-        # A confirmation requests second labels because the first labels are relevant. So none of
-        # its labels counts as planned.
-        is_first=are_first_labels(campaigns, live.ids, live.tasks, live.annotators, live.planned)
-        & ~np.isin(live.campaigns, [campaign.pk for campaign in campaigns if campaign.confirms]),
+        **_positions(campaigns, live),
         waits=np.isin(live.tasks, unsettled_tasks(campaigns)),
         units=live.units,
     )
+
+
+def _positions(campaigns: list[Campaign], found: _Columns) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns `positions` and `is_first` of `JudgmentArrays`."""
+    positions = label_positions(campaigns, found.ids, found.tasks, found.annotators)
+    # A confirmation requests second labels because the first labels are relevant. So none of its
+    # labels counts as planned.
+    confirming = [campaign.pk for campaign in campaigns if campaign.confirms]
+    is_first = (positions < found.planned) & ~np.isin(found.campaigns, confirming)
+    return {"positions": positions, "is_first": is_first}
 
 
 def judgments_of_log(
@@ -90,22 +100,20 @@ def judgments_of_log(
 
     ids, waiting: int64, primary keys, ascending; `waiting` are those for which `waits` becomes
     True. Primary keys that are not in the log are left out. thresholds: see `thresholds_of`.
-    `is_first` is not computed: it is True for all judgments.
     """
     campaigns = list(campaigns_of(benchmark))
     found = _columns(campaigns, Judgment.objects.filter(task__pair__isnull=False))
-    kept = np.flatnonzero(np.isin(found.ids, ids))
-    of_campaign, labels = found.campaigns[kept], found.labels[kept]
+    found = found.only(np.isin(found.ids, ids))
     return by_pair(
-        codes_of(benchmark, found.queries[kept], found.videos[kept]),
-        n_grades=int(labels.max(initial=1)) + 1,
-        annotators=found.annotators[kept],
-        labels=_grades(labels, of_campaign, thresholds),
-        ids=found.ids[kept],
-        campaigns=of_campaign,
-        is_first=np.ones(len(kept), np.bool_),
-        waits=np.isin(found.ids[kept], waiting),
-        units=found.units[kept],
+        codes_of(benchmark, found.queries, found.videos),
+        n_grades=int(found.labels.max(initial=1)) + 1,
+        annotators=found.annotators,
+        labels=_grades(found.labels, found.campaigns, thresholds),
+        ids=found.ids,
+        campaigns=found.campaigns,
+        **_positions(campaigns, found),
+        waits=np.isin(found.ids, waiting),
+        units=found.units,
     )
 
 
@@ -132,7 +140,10 @@ def by_pair(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Columns:
-    """Columns of judgments, int64 [n] each. `planned`: see `are_first_labels`."""
+    """Columns of judgments, int64 [n] each.
+
+    planned: the planned number of labels of the task; `PLANNED_IN_FILES` for imported labels.
+    """
 
     queries: Int64Array
     videos: Int64Array
@@ -143,6 +154,10 @@ class _Columns:
     campaigns: Int64Array
     planned: Int64Array
     units: Int64Array
+
+    def only(self, selected: npt.NDArray[np.bool_]) -> _Columns:
+        """Return the selected rows, from flags [n]."""
+        return _Columns(*(getattr(self, name)[selected] for name in _Columns.__slots__))
 
 
 def _columns(campaigns: list[Campaign], judgments: QuerySet[Judgment]) -> _Columns:

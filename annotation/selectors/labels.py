@@ -53,20 +53,15 @@ def unsettled_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
     return ids
 
 
-def are_first_labels(
-    campaigns: list[Campaign],
-    ids: Int64Array,
-    tasks: Int64Array,
-    annotators: Int64Array,
-    planned: Int64Array,
-) -> npt.NDArray[np.bool_]:
-    """Return which of the campaigns' counted judgments are among the planned labels of their tasks,
-    bool [n].
+def label_positions(
+    campaigns: list[Campaign], ids: Int64Array, tasks: Int64Array, annotators: Int64Array
+) -> Int64Array:
+    """Return the position of each of the campaigns' counted judgments in its task, int64 [n].
 
-    ids, tasks, annotators: int64 [n], primary keys. planned: int64 [n], the planned number of
-    labels of the task; `PLANNED_IN_FILES` for imported labels.
+    The first label of a task has the position 0. A label is planned if its position is below the
+    planned number of labels of the task. ids, tasks, annotators: int64 [n], primary keys.
     """
-    is_first = np.ones(len(ids), np.bool_)
+    positions = np.zeros(len(ids), np.int64)
     # Most tasks have one label, which needs no sorting.
     of_task = numbered(tasks)[1]
     several = np.flatnonzero(np.bincount(of_task)[of_task] > 1)
@@ -74,8 +69,8 @@ def are_first_labels(
     here = [campaign.pk for campaign in campaigns if not campaign.is_imported]
     if here and len(several):
         arrivals = first_answers((arrivals, tasks[several], annotators[several]), _corrected(here))
-    is_first[several] = label_places(tasks[several], arrivals) < planned[several]
-    return is_first
+    positions[several] = label_places(tasks[several], arrivals)
+    return positions
 
 
 def _corrected(campaigns: list[int]) -> tuple[Int64Array, Int64Array, Int64Array]:

@@ -16,7 +16,7 @@ import hmac
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TypeAlias, TypedDict
@@ -33,7 +33,11 @@ IntArray = npt.NDArray[np.int64]
 TextColumn: TypeAlias = tuple[Sequence[str], IntArray]
 
 LABELS_HEADER = "caption_id,video_id,label,source,judgments,relevant\n"
-JUDGMENTS_HEADER = "caption_id,video_id,annotator,label,queue\n"
+# The first columns of the judgments file, and those that only label sets published by an older
+# version of Hearth lack.
+JUDGMENT_KEYS = ("caption_id", "video_id", "annotator")
+FIRST_COLUMNS = ("label", "queue")
+LATER_COLUMNS = ("position", "is_planned")
 DETAILS_HEADER = "judged_at,seconds,guideline,missing\n"
 # The line of the details file for an imported judgment.
 NO_DETAILS = ",,,\n"
@@ -44,6 +48,8 @@ SOURCES = {
     State.CONFLICTED: "conflict",
     State.ADJUDICATED: "adjudicated",
 }
+# The cells of a column with flags.
+FLAGS = ("false", "true")
 # If a key contains one of these characters, the module csv decides whether it needs quotes.
 _TO_QUOTE = re.compile(r"[^\w#+./:;-]")
 STATE_OF_SOURCE = {source: int(state) for state, source in SOURCES.items()}
@@ -205,52 +211,69 @@ def parse_labels(
 def render_judgments(
     codes: IntArray,
     pseudonyms: TextColumn,
-    labels: IntArray,
-    queues: IntArray,
+    columns: Mapping[str, IntArray],
     query_keys: Sequence[str],
     video_keys: Sequence[str],
     order: IntArray | None = None,
 ) -> bytes:
     """Return the judgments file, with one line for each counted judgment.
 
-    codes, labels, queues: int64 [n]. Lines are in the order of `order_of_judgments`. order: the
-    result of `order_of_judgments`, if the caller already has it.
+    codes: int64 [n]. columns: int64 [n] each, `FIRST_COLUMNS` with or without `LATER_COLUMNS`.
+    Lines are in the order of `order_of_judgments`. order: the result of `order_of_judgments`, if
+    the caller already has it.
     """
     if order is None:
-        order = order_of_judgments(codes, pseudonyms, queues)
+        order = order_of_judgments(codes, pseudonyms, columns["queue"])
     names, name_of = pseudonyms
-    kinds, kind_of = _distinct(name_of[order], labels[order], queues[order])
-    ends = [f"{names[person]},{label},{queue}\n" for person, label, queue in kinds]
-    columns = *_keys(codes[order], query_keys, video_keys), (ends, kind_of)
-    return b"".join([JUDGMENTS_HEADER.encode(), *_lines(*columns)])
+    numbers = name_of, *columns.values()
+    kinds, kind_of = _distinct(*(column[order] for column in numbers))
+    ends = [
+        ",".join([names[person], *map(_cell, columns, values)]) + "\n" for person, *values in kinds
+    ]
+    header = ",".join([*JUDGMENT_KEYS, *columns]) + "\n"
+    lines = _lines(*_keys(codes[order], query_keys, video_keys), (ends, kind_of))
+    return b"".join([header.encode(), *lines])
+
+
+def _cell(column: str, value: int) -> str:
+    return FLAGS[value] if column == "is_planned" else str(value)
+
+
+def header_of(text: bytes) -> list[str]:
+    """Return the names of the columns of a file of a label set."""
+    return text[: text.index(b"\n")].decode().split(",")
 
 
 def parse_judgments_file(
     text: bytes, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]
-) -> tuple[IntArray, list[str], IntArray, IntArray]:
+) -> tuple[IntArray, list[str], dict[str, IntArray]]:
     """Read a judgments file. This is the inverse of `render_judgments`.
 
-    Returns the pair codes, pseudonyms, labels and queues, [n] each. Raises KeyError or ValueError
-    as `parse_labels` does.
+    Returns the pair codes and pseudonyms, [n] each, and the other columns by name. Raises KeyError
+    or ValueError as `parse_labels` does.
     """
     rows = csv.reader(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline=""))
-    next(rows)
+    names = next(rows)
+    width, n_keys = len(names), len(JUDGMENT_KEYS)
     cells = list(chain.from_iterable(rows))
-    readers = (query_numbers.__getitem__, video_numbers.__getitem__, None, int, int)
-    query, video, labels, queues = (
-        np.fromiter(map(read, cells[place :: len(readers)]), np.int64)
-        for place, read in enumerate(readers)
-        if read is not None
-    )
-    return query * len(video_numbers) + video, cells[2 :: len(readers)], labels, queues
+
+    def read(place: int, of_cell: Callable[[str], int]) -> IntArray:
+        return np.fromiter(map(of_cell, cells[place::width]), np.int64)
+
+    codes = read(0, query_numbers.__getitem__) * len(video_numbers)
+    codes += read(1, video_numbers.__getitem__)
+    columns = {
+        name: read(place, FLAGS.index if name == "is_planned" else int)
+        for place, name in enumerate(names[n_keys:], n_keys)
+    }
+    return codes, cells[2::width], columns
 
 
 def pseudonyms_by_answers(
     published: bytes,
     annotators: IntArray,
     codes: IntArray,
-    labels: IntArray,
-    queues: IntArray,
+    columns: Mapping[str, IntArray],
     query_keys: Sequence[str],
     video_keys: Sequence[str],
 ) -> TextColumn:
@@ -258,17 +281,17 @@ def pseudonyms_by_answers(
 
     An annotator gets the pseudonym that has exactly the same answers. If several annotators have
     the same answers, any assignment of their pseudonyms gives the same file. An annotator whose
-    answers are not in the file gets an empty pseudonym. annotators, codes, labels, queues:
-    int64 [n].
+    answers are not in the file gets an empty pseudonym. annotators, codes: int64 [n]. columns:
+    the columns of the published file, as in `render_judgments`.
     """
     numbers = [{key: n for n, key in enumerate(keys)} for keys in (query_keys, video_keys)]
-    p_codes, pseudonyms, p_labels, p_queues = parse_judgments_file(published, *numbers)
+    p_codes, pseudonyms, p_columns = parse_judgments_file(published, *numbers)
     names, of_row = np.unique(np.array(pseudonyms), return_inverse=True)
     free: dict[bytes, list[str]] = {}
-    for person, answers in _answers(of_row, p_codes, p_labels, p_queues).items():
+    for person, answers in _answers(of_row, p_codes, *p_columns.values()).items():
         free.setdefault(answers, []).append(str(names[person]))
     people, person_of = numbered(annotators)
-    answers_of = _answers(person_of, codes, labels, queues)
+    answers_of = _answers(person_of, codes, *columns.values())
     found = [(free.get(answers_of[person]) or [""]).pop(0) for person in range(len(people))]
     return found, person_of
 

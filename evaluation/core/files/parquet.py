@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from evaluation.core.files.rows import Block, Column, Rows
+from evaluation.core.files.rows import Block, Column, Kind, Rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -49,8 +49,9 @@ def parquet(rows: Rows, metadata: Mapping[str, str]) -> Iterator[bytes]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    types = {Kind.TEXT: pa.string(), Kind.NUMBER: pa.int64(), Kind.FLAG: pa.bool_()}
     schema = pa.schema(
-        [(column.name, pa.int64() if column.is_number else pa.string()) for column in rows.columns],
+        [(column.name, types[column.kind]) for column in rows.columns],
         metadata=dict(metadata),
     )
     sink = _Sink()
@@ -69,6 +70,8 @@ def _arrays(rows: Rows, block: Block) -> list[pyarrow.Array]:
 def _array(column: Column, cells: tuple[str, ...]) -> pyarrow.Array:
     import pyarrow as pa
 
-    if not column.is_number:
+    if column.kind is Kind.TEXT:
         return pa.array(cells, pa.string())
+    if column.kind is Kind.FLAG:
+        return pa.array([cell == "true" for cell in cells], pa.bool_())
     return pa.array([int(cell) if cell else None for cell in cells], pa.int64())

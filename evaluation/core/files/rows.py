@@ -6,6 +6,7 @@ Only one block of rows is in memory at a time, so files can have any length.
 from __future__ import annotations
 
 import csv
+import enum
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +21,21 @@ BYTE_ORDER_MARK = "\ufeff"
 Block: TypeAlias = Sequence[Sequence[str]]
 
 
+class Kind(enum.Enum):
+    """The type of the cells of a column. An empty cell of a number stands for no value."""
+
+    TEXT = enum.auto()
+    NUMBER = enum.auto()
+    FLAG = enum.auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
-
-    is_number: whether the cells are integers. An empty cell then stands for no value.
-    """
+    """A column of a table. may_be_empty: whether a number can have no value."""
 
     name: str
-    is_number: bool = False
+    kind: Kind = Kind.TEXT
+    may_be_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +96,9 @@ def json_lines(rows: Rows) -> Iterator[bytes]:
     line = "{" + ", ".join(f"{name}: %s" for name in names) + "}\n"
     for block in rows.blocks:
         cells = [
-            [cell or "null" for cell in cells]
-            if column.is_number
-            else map(encode_basestring, cells)
+            map(encode_basestring, cells)
+            if column.kind is Kind.TEXT
+            else [cell or "null" for cell in cells]
             for column, cells in zip(rows.columns, zip(*block, strict=True), strict=True)
         ]
         yield "".join(map(line.__mod__, zip(*cells, strict=True))).encode()

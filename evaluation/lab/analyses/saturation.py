@@ -95,6 +95,7 @@ def _no_judgments() -> JudgmentArrays:
         labels=no_numbers,
         ids=no_numbers,
         campaigns=no_numbers,
+        positions=no_numbers,
         is_first=no_flags,
         waits=no_flags,
         units=no_numbers,

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.core.first_labels import PLANNED_IN_FILES
 from annotation.enums import CampaignKind, JudgmentState, TaskState
 from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Membership, has_begun
-from annotation.selectors.labels import are_first_labels
+from annotation.selectors.labels import label_positions
 from annotation.selectors.progress import progress_of, task_groups
 from config.shared.arrays import numbered
 from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
@@ -184,9 +184,8 @@ def current_answers(campaign: Campaign, annotator: int | None = None) -> tuple[A
     is_planned = np.zeros(len(ids), np.bool_)
     if annotator is None:
         counted = kind == COUNTED
-        is_planned[counted] = are_first_labels(
-            [campaign], ids[counted], tasks[counted], people[counted], planned[counted]
-        )
+        positions = label_positions([campaign], ids[counted], tasks[counted], people[counted])
+        is_planned[counted] = positions < planned[counted]
     annotators, person = numbered(people)
     retired = JudgmentTask.objects.filter(campaign=campaign, gold__retired_at__isnull=False)
     (retired_tasks,) = read_columns(retired, "pk")

@@ -110,7 +110,7 @@ class _Responses:
         for block in frozen_blocks(label_set.judgments_file):
             cells = (
                 (queries[q] * len(videos) + videos[v], int(who, 16), int(label), int(queue))
-                for q, v, who, label, queue in block
+                for q, v, who, label, queue, *_ in block
             )
             blocks.append(np.array(list(cells), np.int64))
         rows = np.concatenate(blocks)

@@ -15,6 +15,7 @@ from evaluation.core.files.archive import Archive
 from evaluation.core.files.release import card, linked_data, metadata
 from evaluation.core.files.release.facts import (
     JUDGMENTS,
+    JUDGMENTS_TABLE,
     LABELS,
     QRELS,
     TABLE,
@@ -57,6 +58,7 @@ def release(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
 
 def _data(label_set: LabelSet, options: ExportOptions) -> Iterator[tuple[str, Iterator[bytes]]]:
     yield TABLE, tables.parquet(label_set, options)
+    yield JUDGMENTS_TABLE, tables.judgments_parquet(label_set)
     yield LABELS, _stored(label_set.file)
     yield JUDGMENTS, _stored(label_set.judgments_file)
     yield QRELS, qrels(label_set, DEFAULT)
@@ -72,6 +74,7 @@ def _documents(facts: ReleaseFacts) -> Iterator[tuple[str, str]]:
     yield "README.md", f"---\n{_yaml(metadata.card_metadata(facts))}---\n\n{card.card(facts)}"
     yield "DATASHEET.md", card.datasheet(facts)
     yield "CHANGES.md", card.changes(facts)
+    yield "CITATION.cff", _yaml(metadata.citation(facts))
     yield "eval.yaml", _yaml(metadata.benchmark_metadata(facts))
     for number, run in enumerate(facts.runs, start=1):
         if not run.is_withdrawn:
@@ -123,7 +126,8 @@ def release_facts(label_set: LabelSet, options: ExportOptions) -> ReleaseFacts:
             settings.PUBLISHER_NAME, settings.PUBLISHER_EMAIL, settings.PUBLISHER_WEBSITE
         ),
         hub_id=options.hub_id or benchmark.key,
-        columns={column.name: column.is_number for column in tables.label_columns(options)},
+        columns=tables.label_columns(options),
+        judgment_columns=tables.judgment_columns(label_set),
     )
 
 

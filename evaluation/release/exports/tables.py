@@ -9,8 +9,9 @@ from typing import Any, BinaryIO, cast
 
 from config.shared.tables import FORMULA_STARTS
 from evaluation.core.files import rows as files
+from evaluation.core.files.label_file import header_of
 from evaluation.core.files.parquet import parquet as write_parquet
-from evaluation.core.files.rows import Block, Column, Rows, csv_lines, read_blocks
+from evaluation.core.files.rows import Block, Column, Kind, Rows, csv_lines, read_blocks
 from evaluation.models import LabelSet
 from evaluation.release.exports.options import JUDGMENT_COLUMNS, ExportOptions
 from pooling.selectors.arrays import query_keys, query_texts
@@ -19,18 +20,31 @@ BYTES_PER_PIECE = 1 << 20
 LABEL_COLUMNS = (
     Column("caption_id"),
     Column("video_id"),
-    Column("label", is_number=True),
+    Column("label", Kind.NUMBER, may_be_empty=True),
     Column("source"),
-    Column("judgments", is_number=True),
-    Column("relevant", is_number=True),
+    Column("judgments", Kind.NUMBER),
+    Column("relevant", Kind.NUMBER),
 )
 CAPTION = Column("caption")
-JUDGMENT_CELLS = ("caption_id", "video_id", "annotator", "label", "queue")
+# The types of the columns of the judgments file. All other columns contain texts.
+JUDGMENT_KINDS = {
+    "label": Kind.NUMBER,
+    "queue": Kind.NUMBER,
+    "position": Kind.NUMBER,
+    "is_planned": Kind.FLAG,
+}
 
 
 def label_columns(options: ExportOptions) -> tuple[Column, ...]:
     """Return the columns of the tables of labels."""
     return (*LABEL_COLUMNS, CAPTION) if options.texts else LABEL_COLUMNS
+
+
+def judgment_columns(label_set: LabelSet) -> tuple[Column, ...]:
+    """Return the columns of the judgments file, which older label sets have fewer of."""
+    with open_frozen(label_set.judgments_file) as stream:
+        names = header_of(stream.readline())
+    return tuple(Column(name, JUDGMENT_KINDS.get(name, Kind.TEXT)) for name in names)
 
 
 def csv(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
@@ -47,7 +61,8 @@ def judgments(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
     if not options.columns:
         yield from frozen_pieces(label_set.judgments_file)
         return
-    yield (",".join([*JUDGMENT_CELLS, *options.columns]) + "\n").encode()
+    names = [column.name for column in judgment_columns(label_set)]
+    yield (",".join([*names, *options.columns]) + "\n").encode()
     places = [JUDGMENT_COLUMNS.index(name) for name in options.columns]
     for block, details in _with_details(label_set):
         rows = (
@@ -76,12 +91,21 @@ def json_lines(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
 
 
 def parquet(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
-    metadata = {
+    yield from write_parquet(_label_rows(label_set, options), _metadata(label_set))
+
+
+def judgments_parquet(label_set: LabelSet) -> Iterator[bytes]:
+    """Yield the single judgments as Parquet."""
+    blocks = frozen_blocks(label_set.judgments_file)
+    yield from write_parquet(Rows(judgment_columns(label_set), blocks), _metadata(label_set))
+
+
+def _metadata(label_set: LabelSet) -> dict[str, str]:
+    return {
         "benchmark": label_set.benchmark.key,
         "version": str(label_set.reference),
         "sha256": label_set.sha256,
     }
-    yield from write_parquet(_label_rows(label_set, options), metadata)
 
 
 @contextmanager

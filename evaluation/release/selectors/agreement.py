@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from annotation.selectors.judgments import JudgmentArrays
+from evaluation.core.arrays import BoolArray
 from evaluation.core.people.agreement_figures import (
     AgreementFigures,
     Opinions,
@@ -24,14 +25,22 @@ def latest_agreement(benchmark: Benchmark) -> AgreementReport | None:
 def opinions_of(judgments: JudgmentArrays) -> Opinions:
     """Return the labels with their annotators and pairs.
 
+    See `are_opinions` for the labels that are left out.
+    """
+    every = Opinions(judgments.pair_of, judgments.annotators, judgments.labels, judgments.is_first)
+    return every.only(are_opinions(judgments))
+
+
+def are_opinions(judgments: JudgmentArrays) -> BoolArray:
+    """Return which labels count for agreement, bool [n_judgments].
+
     If an annotator judged a pair in two campaigns, only the first answer counts. Otherwise the
     annotator would be compared with themselves.
     """
-    is_new = (np.diff(judgments.pair_of, prepend=-1) != 0) | (
-        np.diff(judgments.annotators, prepend=-1) != 0
+    return np.asarray(
+        (np.diff(judgments.pair_of, prepend=-1) != 0)
+        | (np.diff(judgments.annotators, prepend=-1) != 0)
     )
-    every = Opinions(judgments.pair_of, judgments.annotators, judgments.labels, judgments.is_first)
-    return every.only(is_new)
 
 
 def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> AgreementFigures:

@@ -20,13 +20,16 @@ from annotation.selectors.judgments import (
 )
 from config.shared.arrays import numbered
 from evaluation.core.files.label_file import (
+    JUDGMENT_KEYS,
     Labels,
+    header_of,
     pseudonyms_by_answers,
     render_judgments,
     render_labels,
 )
 from evaluation.core.files.packed import pack, unpack
 from evaluation.models import LabelSet, LabelSetBasis
+from evaluation.release.selectors.agreement import are_opinions
 from evaluation.release.selectors.current import CurrentLabels
 from evaluation.release.selectors.labels import resolve_pairs
 from pooling.models import Benchmark
@@ -143,8 +146,9 @@ class RebuiltFiles:
 def rebuild_files(label_set: LabelSet, basis: LabelSetBasis, published: bytes) -> RebuiltFiles:
     """Rebuild the files of a label set from the log of judgments and rulings.
 
-    published: the judgments file. Only its pseudonyms are used, because the secret that made them
-    is not stored.
+    published: the judgments file. Only its pseudonyms and the names of its columns are used: the
+    secret that made the pseudonyms is not stored, and files of older versions of Hearth have fewer
+    columns.
     """
     benchmark = label_set.benchmark
     thresholds = _thresholds(basis.rules)
@@ -173,13 +177,22 @@ def _judgments_text(
     judgments: JudgmentArrays, published: bytes, queries: list[str], videos: list[str]
 ) -> bytes:
     codes = judgments.codes[judgments.pair_of]
-    queues = queue_numbers(judgments)
-    names = pseudonyms_by_answers(
-        published, judgments.annotators, codes, judgments.labels, queues, queries, videos
-    )
-    return render_judgments(codes, names, judgments.labels, queues, queries, videos)
+    found = judgment_columns(judgments)
+    columns = {name: found[name] for name in header_of(published)[len(JUDGMENT_KEYS) :]}
+    names = pseudonyms_by_answers(published, judgments.annotators, codes, columns, queries, videos)
+    return render_judgments(codes, names, columns, queries, videos)
 
 
-def queue_numbers(judgments: JudgmentArrays) -> Int64Array:
-    """Return the number of each judgment's campaign in the judgments file, from 1."""
-    return numbered(judgments.campaigns)[1] + 1
+def judgment_columns(judgments: JudgmentArrays) -> dict[str, Int64Array]:
+    """Return the columns of the judgments file after the keys and the pseudonym, int64 [n] each.
+
+    queue: the number of the judgment's campaign, from 1. position: that of the label in its task,
+    from 1. is_planned: 1 for the labels on which agreement is computed, so that `opinions_of`
+    decides.
+    """
+    return {
+        "label": judgments.labels,
+        "queue": numbered(judgments.campaigns)[1] + 1,
+        "position": judgments.positions + 1,
+        "is_planned": (judgments.is_first & are_opinions(judgments)).astype(np.int64),
+    }

@@ -40,7 +40,16 @@ Int64Array = npt.NDArray[np.int64]
 
 LATEST, ORIGINAL = "latest", "original"
 # The columns of `JudgmentArrays` that have one value per judgment.
-JUDGMENT_COLUMNS = ("annotators", "labels", "ids", "campaigns", "is_first", "waits", "units")
+JUDGMENT_COLUMNS = (
+    "annotators",
+    "labels",
+    "ids",
+    "campaigns",
+    "positions",
+    "is_first",
+    "waits",
+    "units",
+)
 
 
 def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:

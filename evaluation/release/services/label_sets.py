@@ -49,7 +49,7 @@ from evaluation.release.policies import (
     check_can_publish_labels,
 )
 from evaluation.release.selectors import current_labels
-from evaluation.release.selectors.basis import basis_of, queue_numbers
+from evaluation.release.selectors.basis import basis_of, judgment_columns
 from evaluation.release.selectors.current import CurrentLabels
 from evaluation.release.selectors.proposals import next_version
 from evaluation.release.services.label_arrays import pack_labels, store_label_arrays
@@ -186,10 +186,10 @@ def _judgment_texts(benchmark: Benchmark, current: CurrentLabels) -> tuple[bytes
     # The secret is not stored, so that no one can link the annotators of two label sets.
     names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
     pseudonyms = [names[person] for person in people.tolist()], person_of
-    codes, queues = judgments.codes[judgments.pair_of], queue_numbers(judgments)
-    order = order_of_judgments(codes, pseudonyms, queues)
+    codes, columns = judgments.codes[judgments.pair_of], judgment_columns(judgments)
+    order = order_of_judgments(codes, pseudonyms, columns["queue"])
     keys = current.query_keys, current.video_keys
-    text = render_judgments(codes, pseudonyms, judgments.labels, queues, *keys, order)
+    text = render_judgments(codes, pseudonyms, columns, *keys, order)
     return text, _details_text(benchmark, judgments.ids[order].tolist())
 
 

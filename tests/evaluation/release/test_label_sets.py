@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
+import io
 import os
 import random
 import uuid
@@ -113,9 +115,8 @@ def test_two_label_sets_have_the_same_labels_under_other_pseudonyms(tmp_path: Pa
     assert one.file.name != two.file.name
     first, second = (content(each.judgments_file).decode() for each in (one, two))
     assert first != second
-    pseudonyms = [
-        {line.split(",")[-3] for line in text.splitlines()[1:]} for text in (first, second)
-    ]
+    both = [list(csv.DictReader(io.StringIO(text))) for text in (first, second)]
+    pseudonyms = [{row["annotator"] for row in rows} for rows in both]
     assert [len(names) for names in pseudonyms] == [3, 3]
     assert not pseudonyms[0] & pseudonyms[1]
     ids = {str(pk) for pk in Annotator.objects.values_list("pk", flat=True)}
@@ -124,7 +125,7 @@ def test_two_label_sets_have_the_same_labels_under_other_pseudonyms(tmp_path: Pa
     # This name contains a comma, so it is never a single column.
     assert "Al, B." not in first + second
     # The file contains every label.
-    labels = sorted(line.split(",")[-2] for line in first.splitlines()[1:])
+    labels = sorted(row["label"] for row in both[0])
     assert labels == sorted(str(label) for *_, label in ROWS)
 
 

@@ -58,12 +58,14 @@ def test_a_release_has_data_documents_and_their_hashes(label_set: LabelSet) -> N
     files = release(label_set)
     assert list(files) == [
         "data/labels.parquet",
+        "data/judgments.parquet",
         "labels.csv.gz",
         "judgments.csv.gz",
         "labels.qrels",
         "README.md",
         "DATASHEET.md",
         "CHANGES.md",
+        "CITATION.cff",
         "eval.yaml",
         ".eval_results/01-A_B.yaml",
         "ir-metadata.yml",
@@ -121,9 +123,12 @@ def test_the_metadata_name_every_input_by_its_hash(label_set: LabelSet) -> None:
     assert described["conformsTo"] == "http://mlcommons.org/croissant/1.0"
     for file in described["distribution"]:
         assert file["sha256"] == hashlib.sha256(files[file["contentUrl"]]).hexdigest()
-    columns = [field["source"]["extract"]["column"] for field in described["recordSet"][0]["field"]]
-    table = parquet.read_table(io.BytesIO(files["data/labels.parquet"]))
-    assert columns == table.column_names
+    assert [record_set["name"] for record_set in described["recordSet"]] == ["labels", "judgments"]
+    for record_set in described["recordSet"]:
+        sources = [field["source"] for field in record_set["field"]]
+        (path,) = {source["fileObject"]["@id"] for source in sources}
+        columns = [source["extract"]["column"] for source in sources]
+        assert columns == parquet.read_table(io.BytesIO(files[path])).column_names
     (pooled,) = yaml.safe_load(files["ir-metadata.yml"])["method"]["runs"]
     assert (pooled["system"], pooled["sha256"]) == ("A|B", run.sha256)
 
@@ -140,6 +145,33 @@ def test_a_withdrawn_run_is_marked_and_has_no_scores(label_set: LabelSet) -> Non
     (pooled,) = yaml.safe_load(files["ir-metadata.yml"])["method"]["runs"]
     assert (pooled["run"], pooled["withdrawn"]) == (run.name, True)
     assert json.loads(files["prov.json"])["entity"]["h:run-1"]["h:withdrawn"] is True
+
+
+def test_a_program_finds_how_to_cite_the_labels(label_set: LabelSet, settings: Any) -> None:
+    settings.PUBLISHER_EMAIL = "labels@example.org"
+    settings.PUBLISHER_NAME = "Example"
+    settings.PUBLISHER_WEBSITE = "https://example.org"
+    cited = yaml.safe_load(release(label_set)["CITATION.cff"])
+    published = label_set.created_at.date().isoformat()
+    assert cited == {
+        "cff-version": "1.2.0",
+        "message": "Name the version and the SHA-256 of the labels.",
+        "type": "dataset",
+        "title": f"{label_set.benchmark.name}: relevance labels 1.0.0",
+        "authors": [{"name": "Example", "email": "labels@example.org"}],
+        "version": "1.0.0",
+        "date-released": published,
+        "license": "CC-BY-4.0",
+        "url": "https://example.org",
+        "identifiers": [
+            {
+                "type": "other",
+                "value": f"sha256:{label_set.sha256}",
+                "description": "SHA-256 of labels.csv.gz, uncompressed",
+            }
+        ],
+    }
+    assert "license" not in yaml.safe_load(release(label_set, licence="My own")["CITATION.cff"])
 
 
 def test_captions_are_included_only_on_request(label_set: LabelSet) -> None:

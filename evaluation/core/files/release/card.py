@@ -25,6 +25,7 @@ def card(facts: ReleaseFacts) -> str:
 {files}
 - `DATASHEET.md`: how the labels were made, and what they can be used for
 - `CHANGES.md`: the versions of the labels
+- `CITATION.cff`: how to cite them, for programs
 - `croissant.json`, `prov.json`, `ir-metadata.yml`: the same facts for programs
 - `.eval_results`: the scores, one file for each run; the Hugging Face Hub reads such a file from
   the repository of the model
@@ -33,14 +34,16 @@ def card(facts: ReleaseFacts) -> str:
 ## Use
 
 ```python
-import pandas
+from datasets import load_dataset
 
-labels = pandas.read_parquet("data/labels.parquet")
+folder = "."  # this folder, or the name of the data set on the Hub
+labels = load_dataset(folder, "labels", split="test").to_pandas()
+judgments = load_dataset(folder, "judgments", split="test").to_pandas()
 relevant = labels[labels.label >= 1]
 ```
 
 The column `label` is empty for pairs without a decision. A pair that is not in the table is
-unjudged, which does not mean that it is not relevant.
+unjudged, which does not mean that it is not relevant.{_judgments(facts)}
 
 ## Scores by these labels
 
@@ -52,6 +55,17 @@ Scores are in %. Original positives of the captioning data set count as relevant
 
 Name the version and the SHA-256 of the labels: `{facts.labels.sha256}`.
 """
+
+
+def _judgments(facts: ReleaseFacts) -> str:
+    """Return a paragraph on the columns of the judgments that older label sets do not have."""
+    if all(column.name != "is_planned" for column in facts.judgment_columns):
+        return ""
+    return """
+
+In the judgments, `position` is the order in which the answers to a pair arrived in one campaign
+(`queue`), from 1. `is_planned` marks the labels on which the agreement in the datasheet is
+computed."""
 
 
 def datasheet(facts: ReleaseFacts) -> str:

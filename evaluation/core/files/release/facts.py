@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evaluation.core.files.rows import Column
 from pooling.core.direction import Direction
 
-LABELS, JUDGMENTS, QRELS, TABLE = (
+LABELS, JUDGMENTS, QRELS, TABLE, JUDGMENTS_TABLE = (
     "labels.csv.gz",
     "judgments.csv.gz",
     "labels.qrels",
     "data/labels.parquet",
+    "data/judgments.parquet",
 )
 # What each file contains, by its path.
 CONTENTS = {
     TABLE: "the labels as a table, one row per pair of a caption and a video",
+    JUDGMENTS_TABLE: "the single judgments as a table, under pseudonyms of this release alone",
     LABELS: "the same labels as CSV; the SHA-256 of the uncompressed file identifies the label set",
-    JUDGMENTS: "the single judgments, under pseudonyms that only this release uses",
+    JUDGMENTS: "the same judgments as CSV",
     QRELS: "TREC qrels: the labels together with the original positives",
 }
 
@@ -81,7 +84,7 @@ class ReleaseFacts:
     stem: the name of the release in file names. labels: the figures of this label set. undecided:
     number of pairs without a label. original_positives: number of original positives. hub_id: the
     name of the data set on the Hugging Face Hub. earlier: the label sets before this one, newest
-    first. columns: the columns of the table and whether they are numbers.
+    first. columns, judgment_columns: the columns of the tables of labels and of judgments.
     """
 
     stem: str
@@ -104,7 +107,8 @@ class ReleaseFacts:
     earlier: Sequence[VersionFacts]
     publisher: Publisher
     hub_id: str
-    columns: Mapping[str, bool]
+    columns: Sequence[Column]
+    judgment_columns: Sequence[Column]
 
     @property
     def scored_runs(self) -> list[RunFacts]:

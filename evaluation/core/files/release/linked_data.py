@@ -6,7 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.core.files.release.facts import CONTENTS, JUDGMENTS, TABLE, FileFacts, ReleaseFacts
+from evaluation.core.files.release.facts import (
+    CONTENTS,
+    JUDGMENTS,
+    JUDGMENTS_TABLE,
+    TABLE,
+    FileFacts,
+    ReleaseFacts,
+)
+from evaluation.core.files.release.licences import spdx_address, spdx_id
+from evaluation.core.files.rows import Column, Kind
 
 CROISSANT = "http://mlcommons.org/croissant/1.0"
 # The context that the specification prescribes.
@@ -60,7 +69,7 @@ def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
 
     files: the data files, each with its SHA-256.
     """
-    publisher = facts.publisher
+    publisher, known = facts.publisher, spdx_id(facts.licence)
     return _json(
         {
             "@context": CONTEXT,
@@ -71,7 +80,7 @@ def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
             f"{facts.labels.pairs} pairs of a caption and a video.",
             "version": facts.labels.version,
             "datePublished": facts.labels.published,
-            "license": facts.licence or "not stated",
+            "license": spdx_address(known) if known else facts.licence or "not stated",
             "url": publisher.website or f"urn:sha256:{facts.labels.sha256}",
             "citeAs": f"Labels of {facts.name}, version {facts.labels.version}, "
             f"sha256 {facts.labels.sha256}",
@@ -81,7 +90,15 @@ def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
                 **({"url": publisher.website} if publisher.website else {}),
             },
             "distribution": [_file_object(file) for file in files],
-            "recordSet": [_record_set(facts)],
+            "recordSet": [
+                _record_set("labels", TABLE, ("caption_id", "video_id"), facts.columns),
+                _record_set(
+                    "judgments",
+                    JUDGMENTS_TABLE,
+                    ("caption_id", "video_id", "annotator", "queue"),
+                    facts.judgment_columns,
+                ),
+            ],
         }
     )
 
@@ -100,30 +117,34 @@ def _file_object(file: FileFacts) -> dict[str, Any]:
     }
 
 
-def _record_set(facts: ReleaseFacts) -> dict[str, Any]:
+def _record_set(
+    name: str, path: str, key: Sequence[str], columns: Sequence[Column]
+) -> dict[str, Any]:
+    """Return the description of a table. key: the columns that together identify a row."""
     return {
         "@type": "cr:RecordSet",
-        "@id": "labels",
-        "name": "labels",
-        "description": CONTENTS[TABLE],
-        "key": [{"@id": "labels/caption_id"}, {"@id": "labels/video_id"}],
+        "@id": name,
+        "name": name,
+        "description": CONTENTS[path],
+        "key": [{"@id": f"{name}/{column}"} for column in key],
         "field": [
             {
                 "@type": "cr:Field",
-                "@id": f"labels/{name}",
-                "name": name,
-                # A label is a float, because the label of an unsettled pair is empty, and a field
-                # of integers cannot be empty.
-                "dataType": "sc:Float"
-                if name == "label"
-                else "sc:Integer"
-                if is_number
-                else "sc:Text",
-                "source": {"fileObject": {"@id": TABLE}, "extract": {"column": name}},
+                "@id": f"{name}/{column.name}",
+                "name": column.name,
+                "dataType": _data_type(column),
+                "source": {"fileObject": {"@id": path}, "extract": {"column": column.name}},
             }
-            for name, is_number in facts.columns.items()
+            for column in columns
         ],
     }
+
+
+def _data_type(column: Column) -> str:
+    if column.kind is Kind.NUMBER:
+        # A field of integers cannot be empty. The label of an unsettled pair is.
+        return "sc:Float" if column.may_be_empty else "sc:Integer"
+    return "sc:Boolean" if column.kind is Kind.FLAG else "sc:Text"
 
 
 def provenance(facts: ReleaseFacts) -> str:

@@ -1,18 +1,21 @@
-"""The facts of a release as values of YAML files, for Hugging Face and for ir_metadata."""
+"""The facts of a release as values of YAML files, for Hugging Face, for ir_metadata and to cite."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from evaluation.core.files.release.facts import JUDGMENTS, QRELS, TABLE, ReleaseFacts, RunFacts
+from evaluation.core.files.release.facts import (
+    JUDGMENTS_TABLE,
+    LABELS,
+    QRELS,
+    TABLE,
+    ReleaseFacts,
+    RunFacts,
+)
+from evaluation.core.files.release.licences import hub_licence, spdx_id
 from pooling.core.direction import Direction
 
-# The names of licences on the Hugging Face Hub.
-KNOWN_LICENCES = frozenset(
-    "cc0-1.0 cc-by-2.0 cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nc-2.0 cc-by-nc-3.0 "
-    "cc-by-nc-4.0 cc-by-nc-sa-4.0 cc-by-nc-nd-4.0 cc-by-nd-4.0 mit apache-2.0 odc-by odbl".split()
-)
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 SIZE_NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
 FRAMEWORK = "hearth"
@@ -22,7 +25,7 @@ def card_metadata(facts: ReleaseFacts) -> dict[str, Any]:
     """Return the metadata at the head of a data set card on the Hugging Face Hub."""
     size = sum(facts.labels.pairs >= bound for bound in SIZES[:-1])
     return {
-        **_licence(facts.licence),
+        **hub_licence(facts.licence),
         "pretty_name": f"{facts.name}: relevance labels {facts.labels.version}",
         "tags": ["text-to-video-retrieval", "relevance-judgments", "information-retrieval"],
         "size_categories": [SIZE_NAMES[size]],
@@ -34,18 +37,35 @@ def card_metadata(facts: ReleaseFacts) -> dict[str, Any]:
             },
             {
                 "config_name": "judgments",
-                "data_files": [{"split": "test", "path": JUDGMENTS}],
+                "data_files": [{"split": "test", "path": JUDGMENTS_TABLE}],
             },
         ],
     }
 
 
-def _licence(text: str) -> dict[str, str]:
-    if not text:
-        return {"license": "unknown"}
-    name = "-".join(text.lower().split())
-    known = name if name in KNOWN_LICENCES else ""
-    return {"license": known} if known else {"license": "other", "license_name": text}
+def citation(facts: ReleaseFacts) -> dict[str, Any]:
+    """Return the contents of `CITATION.cff`, in the Citation File Format 1.2.0."""
+    publisher, known = facts.publisher, spdx_id(facts.licence)
+    author = {"name": publisher.name or "unknown", "email": publisher.email}
+    website = {"url": publisher.website} if publisher.website else {}
+    return {
+        "cff-version": "1.2.0",
+        "message": "Name the version and the SHA-256 of the labels.",
+        "type": "dataset",
+        "title": f"{facts.name}: relevance labels {facts.labels.version}",
+        "authors": [{key: value for key, value in author.items() if value}],
+        "version": facts.labels.version,
+        "date-released": facts.labels.published,
+        **({"license": known} if known else {}),
+        **website,
+        "identifiers": [
+            {
+                "type": "other",
+                "value": f"sha256:{facts.labels.sha256}",
+                "description": f"SHA-256 of {LABELS}, uncompressed",
+            }
+        ],
+    }
 
 
 def benchmark_metadata(facts: ReleaseFacts) -> dict[str, Any]:

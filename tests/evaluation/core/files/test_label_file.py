@@ -18,6 +18,7 @@ from evaluation.core.files import label_file
 from evaluation.core.files.label_file import (
     Labels,
     compress,
+    parse_judgments_file,
     parse_labels,
     pieces_of,
     pseudonyms_of,
@@ -58,23 +59,33 @@ def test_render_labels_by_hand() -> None:
 
 
 def test_judgments_are_sorted_by_pair_then_pseudonym_then_queue() -> None:
-    text = render_judgments(
-        np.array([5, 0, 5, 5, 0]),
-        (["bb", "zz", "aa"], np.array([0, 1, 2, 2, 2])),
-        np.array([1, 0, 1, 0, 1]),
-        np.array([1, 1, 2, 1, 1]),
-        QUERIES,
-        VIDEOS,
-    )
+    codes = np.array([5, 0, 5, 5, 0])
+    columns = {
+        "label": np.array([1, 0, 1, 0, 1]),
+        "queue": np.array([1, 1, 2, 1, 1]),
+        "position": np.array([2, 2, 1, 1, 1]),
+        "is_planned": np.array([0, 1, 0, 1, 1]),
+    }
+    names = ["bb", "zz", "aa"], np.array([0, 1, 2, 2, 2])
+    text = render_judgments(codes, names, columns, QUERIES, VIDEOS)
     expected = (
-        "caption_id,video_id,annotator,label,queue\n"
-        '"q,""1""",v 1,aa,1,1\n'
-        '"q,""1""",v 1,zz,0,1\n'
-        "größe,v3,aa,0,1\n"
-        "größe,v3,aa,1,2\n"
-        "größe,v3,bb,1,1\n"
+        "caption_id,video_id,annotator,label,queue,position,is_planned\n"
+        '"q,""1""",v 1,aa,1,1,1,true\n'
+        '"q,""1""",v 1,zz,0,1,2,true\n'
+        "größe,v3,aa,0,1,1,true\n"
+        "größe,v3,aa,1,2,1,false\n"
+        "größe,v3,bb,1,1,2,false\n"
     )
     assert text == expected.encode()
+    # The file of an older version of Hearth, which is read and written again.
+    older = "".join(f"{line.rsplit(',', 2)[0]}\n" for line in expected.splitlines())
+    first = {name: columns[name] for name in ("label", "queue")}
+    assert render_judgments(codes, names, first, QUERIES, VIDEOS) == older.encode()
+    numbers = [{key: n for n, key in enumerate(keys)} for keys in (QUERIES, VIDEOS)]
+    for written in (expected, older):
+        read_codes, people, read = parse_judgments_file(written.encode(), *numbers)
+        found = people, np.arange(len(people))
+        assert render_judgments(read_codes, found, read, QUERIES, VIDEOS) == written.encode()
 
 
 keys = st.text(
