@@ -120,7 +120,12 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
     done = services.import_judgments(
         **_file_of(params), licence=params.get("licence", ""), progress=progress
     )
-    return {"judgments": done.judgments, "pairs": done.pairs, "campaign": done.campaign.pk}
+    return {
+        "judgments": done.judgments,
+        "pairs": done.pairs,
+        "campaign": done.campaign.pk,
+        "notes": list(done.notes),
+    }
 
 
 @job_kind("delete_campaign", outcome=deleted)

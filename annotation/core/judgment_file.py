@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from config.shared.errors import InvalidInput
+from config.shared.folding import fold, tidy
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.keys import key_fault, name_fault, shown
 from pooling.core.lines import Progress, TextBlocks
@@ -36,7 +37,8 @@ class JudgmentsFile:
     """The judgments of a file, in its order.
 
     queries, videos: int32 [n], the numbers of captions and videos in the benchmark. annotators:
-    int32 [n], indices into `annotator_keys`, which is sorted. labels: int8 [n]. times: int64 [n],
+    int32 [n], indices into `annotator_keys`, which is sorted. Spellings of a name that `fold` makes
+    equal are one annotator, whose key is the first of them. labels: int8 [n]. times: int64 [n],
     when each pair was judged, in seconds since 1970 (UTC), or `NO_TIME`. licences: the licences
     that the file states, unchanged. has_annotators: False if the file names no annotators.
     """
@@ -77,7 +79,8 @@ def parse_judgments(
         rows.extend(lines, *columns)
     if not rows.count:
         table.refuse("the file has a header but no judgments", 1)
-    return replace(rows.finish(), notes=table.notes)
+    file = rows.finish()
+    return replace(file, notes=(*table.notes, *file.notes))
 
 
 class JudgmentRows:
@@ -102,7 +105,11 @@ class JudgmentRows:
         self.label_values = {str(label): label for label in labels}
         if set(labels) == set(_WORDS.values()):  # on a graded scale, the words are ambiguous
             self.label_values |= _WORDS
+        # The number of each spelling, and the number and the key of each folded name.
         self.annotator_numbers: dict[str, int] = {}
+        self.annotators: dict[str, tuple[int, str]] = {}
+        # The line in which each annotator is first written in another way.
+        self.spelled_again: dict[int, int] = {}
         # For each part: queries, videos, annotators, labels, line numbers and times.
         self.parts: list[tuple[Int32s, Int32s, Int32s, npt.NDArray[np.int8], Int32s, Int64s]] = []
         self.waiting: list[tuple[int, str, str, str, str]] = []
@@ -168,11 +175,27 @@ class JudgmentRows:
         raise InvalidInput(reason, source=self.blocks.source, line=line)
 
     def add_annotator(self, line: int, key: str) -> None:
-        if fault := name_fault(key, "annotator"):
+        name = tidy(key)
+        if fault := name_fault(name, "annotator"):
             self.stop(line, fault)
-        if len(self.annotator_numbers) == MAX_ANNOTATORS:
+        new = (len(self.annotators), name)
+        number, _ = self.annotators.setdefault(fold(name), new)
+        if number == MAX_ANNOTATORS:
             self.stop(line, f"more than {MAX_ANNOTATORS:,} annotators")
-        self.annotator_numbers[key] = len(self.annotator_numbers)
+        if number < new[0]:
+            self.spelled_again.setdefault(number, line)
+        self.annotator_numbers[key] = number
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A note about spellings, without names: researchers can read plans, but not names."""
+        if not self.spelled_again:
+            return ()
+        return (
+            "annotators in several spellings, which differ only in case, outer spaces or the "
+            f"encoding of accents: {len(self.spelled_again):,} (first in line "
+            f"{min(self.spelled_again.values())}); each is one annotator",
+        )
 
     def refuse(self, line: int, query_key: str, video_key: str, label_text: str) -> NoReturn:
         """Refuse an invalid row. Raises `InvalidInput` with the reason."""
@@ -192,9 +215,10 @@ class JudgmentRows:
         self.add_waiting()
         if not self.count:
             self.stop(1, "the file has no judgments")
-        keys = sorted(self.annotator_numbers)
-        places = np.empty(len(keys), dtype=np.int32)
-        places[[self.annotator_numbers[key] for key in keys]] = np.arange(len(keys))
+        annotator_keys = [key for _, key in self.annotators.values()]
+        order = sorted(range(len(annotator_keys)), key=annotator_keys.__getitem__)
+        places = np.empty(len(order), dtype=np.int32)
+        places[order] = np.arange(len(order))
         queries, videos, annotators, labels, lines, times = map(
             np.concatenate, zip(*self.parts, strict=True)
         )
@@ -203,9 +227,9 @@ class JudgmentRows:
             videos=videos,
             annotators=places[annotators],
             labels=labels,
-            annotator_keys=tuple(keys),
+            annotator_keys=tuple(annotator_keys[number] for number in order),
             sha256=self.blocks.sha256,
-            notes=(),
+            notes=self.notes,
             times=times,
         )
         if not may_repeat:
@@ -223,6 +247,8 @@ class JudgmentRows:
         first, second = int(order[at]), int(order[at + 1])
         annotator = shown(result.annotator_keys[result.annotators[first]])
         reason = f"annotator {annotator} already judged this pair in line {lines[first]}"
+        if self.notes:
+            reason += f" ({'; '.join(self.notes)})"
         self.stop(int(lines[second]), reason)
 
 

@@ -122,7 +122,7 @@ def _read_fire(blocks: TextBlocks, rows: JudgmentRows, data_set: str) -> Judgmen
             "responses are imported"
         )
     file = rows.finish(may_repeat=True)
-    return replace(file, format=FIRE, licences=entries.licences, notes=tuple(notes))
+    return replace(file, format=FIRE, licences=entries.licences, notes=(*notes, *file.notes))
 
 
 def _differs(label: str, responses: list[str]) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.enums import CampaignKind
 from annotation.models import Membership
 from config.accounts.models import User
 from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
+from config.shared.folding import fold
 from pooling.models import Benchmark
 
 
@@ -32,15 +33,28 @@ def judged_pairs(scopes: Scopes) -> Coalesce:
 
 
 def search_people(people: QuerySet[User], text: str) -> QuerySet[User]:
-    """Return the people for whom each word of the text is part of a name or is the pseudonym."""
-    for word in text.split():
-        people = people.filter(
-            Q(username__icontains=word)
-            | Q(first_name__icontains=word)
-            | Q(last_name__icontains=word)
-            | Q(annotator__pseudonym__iexact=word)
+    """Return the people for whom each word of the text is part of a name or is the pseudonym.
+
+    The names are compared here, because SQLite folds only the letters of ASCII.
+    """
+    words = [fold(word) for word in text.split()]
+    if not words:
+        return people
+    rows = people.order_by().values_list(
+        "pk", "username_folded", "first_name", "last_name", "annotator__pseudonym"
+    )
+    found = [
+        pk
+        for pk, username, first, last, pseudonym in rows
+        if all(
+            word in username
+            or word in fold(first)
+            or word in fold(last)
+            or word == fold(pseudonym or "")
+            for word in words
         )
-    return people
+    ]
+    return people.filter(pk__in=found)
 
 
 def role_choices(person: Any) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from config.audit.services import record
 from config.shared.arrays import combined
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import Conflict, InvalidInput
+from config.shared.folding import fold
 from config.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
@@ -41,12 +42,16 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgments:
-    """The result of an import. `created` is False if the file was already imported."""
+    """The result of an import. `created` is False if the file was already imported.
+
+    notes: what its reader noticed, such as an annotator in two spellings.
+    """
 
     campaign: Campaign
     judgments: int
     pairs: int
     created: bool
+    notes: tuple[str, ...]
 
 
 def import_judgments(
@@ -96,7 +101,7 @@ def import_judgments(
             after = {"judgments": len(file.labels), "sha256": file.sha256, "format": file.format}
             record(AnnotationAct.JUDGMENTS_IMPORTED, by=by, on=campaign, after=after)
     n_pairs = len(union_codes([codes_of_file(benchmark, file)]))
-    return ImportedJudgments(campaign, len(file.labels), n_pairs, created=stored is None)
+    return ImportedJudgments(campaign, len(file.labels), n_pairs, stored is None, file.notes)
 
 
 def read_file(
@@ -267,10 +272,15 @@ def _copy_tasks(campaign: Campaign, outcomes: Outcomes, **columns: Int64Array) -
 
 
 def _annotator_ids(benchmark: Benchmark, file: JudgmentsFile) -> Int64Array:
-    """Return primary keys of the file's annotators, in the order of `file.annotator_keys`."""
-    Annotator.objects.bulk_create(
-        [Annotator(benchmark=benchmark, key=key) for key in file.annotator_keys],
-        ignore_conflicts=True,
-    )
-    known = dict(Annotator.objects.filter(benchmark=benchmark).values_list("key", "pk"))
-    return np.array([known[key] for key in file.annotator_keys], dtype=np.int64)
+    """Return primary keys of the file's annotators, in the order of `file.annotator_keys`.
+
+    An annotator of an earlier file is the same if the key is, or else if the folded keys are equal.
+    """
+    earlier = Annotator.objects.filter(benchmark=benchmark).order_by("-pk")
+    known = dict(earlier.values_list("key", "pk"))
+    by_name = {fold(key): pk for key, pk in known.items()}
+    new = [key for key in file.annotator_keys if fold(key) not in by_name]
+    made = Annotator.objects.bulk_create([Annotator(benchmark=benchmark, key=key) for key in new])
+    by_name |= {fold(one.key): one.pk for one in made}
+    ids = [known.get(key) or by_name[fold(key)] for key in file.annotator_keys]
+    return np.array(ids, dtype=np.int64)

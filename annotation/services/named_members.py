@@ -15,6 +15,7 @@ from config.accounts.models import User
 from config.accounts.roles import Role, Scopes
 from config.accounts.selectors import people_with
 from config.shared.errors import InvalidInput
+from config.shared.folding import fold
 
 NAMES_MAX = 1000
 
@@ -49,7 +50,7 @@ def add_named_members(*, campaign: Campaign, names: Sequence[str], by: Actor) ->
     inside = set(campaign.members.values_list("annotator__user", flat=True))
     found, results = [], []
     for name in dict.fromkeys(names):
-        person = people.get(name.casefold())
+        person = people.get(fold(name))
         if person is None:
             results.append(NamedMember(name, Added.UNKNOWN))
         elif person.pk in inside:
@@ -64,7 +65,7 @@ def add_named_members(*, campaign: Campaign, names: Sequence[str], by: Actor) ->
 
 
 def _people_by_name(campaign: Campaign) -> dict[str, User]:
-    """Return the active annotators of the benchmark by their names, in lower case.
+    """Return the active annotators of the benchmark by their folded names.
 
     Each has up to three names (see `add_named_members`). Names that several people share are left
     out.
@@ -74,7 +75,7 @@ def _people_by_name(campaign: Campaign) -> dict[str, User]:
     shared: set[str] = set()
     for person in annotators.filter(is_active=True).distinct().select_related("annotator"):
         pseudonym = person.annotator.pseudonym if hasattr(person, "annotator") else ""
-        for name in {person.username.casefold(), person.email.casefold(), pseudonym.casefold()}:
+        for name in {person.username_folded, fold(person.email), fold(pseudonym)}:
             if name in people:
                 shared.add(name)
             people[name] = person

@@ -50,7 +50,7 @@ COLUMNS = [
     Column("judged", "Pairs judged", "count"),
 ]
 ORDERED_BY: dict[str, str | Combinable] = {
-    "user": Lower("username"),
+    "user": "username_folded",
     "name": Lower("first_name"),
     "pseudonym": "annotator__pseudonym",
     "login": "last_login",
@@ -77,7 +77,7 @@ def people(request: HttpRequest) -> HttpResponse:
     if state:
         found = found.filter(IS_IN[PersonState(state)])
     rows = found.annotate(judged=judged_pairs(scopes)).select_related("annotator")
-    rows = order.sort_query(rows, ORDERED_BY, ties=Lower("username"))
+    rows = order.sort_query(rows, ORDERED_BY, ties="username_folded")
     page = page_of(rows.prefetch_related("groups", "grants"), request.GET.get("page"))
     context = {
         "page": page,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -20,7 +21,12 @@ from django.utils.translation import gettext
 from config.accounts.models import User
 from config.accounts.policies import can_sign_in
 from config.accounts.secrets import decrypt, encrypt
-from config.accounts.selectors import find_account_with_email, has_second_factor, uses_email
+from config.accounts.selectors import (
+    find_account_with_email,
+    find_person,
+    has_second_factor,
+    uses_email,
+)
 from config.accounts.services import join_by_single_sign_on, leave_only_single_sign_on
 
 logger = logging.getLogger(__name__)
@@ -36,6 +42,14 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def generate_unique_username(self, txts: list[str | None], regex: str | None = None) -> str:
+        """Return a new user name. allauth compares it with others in lower case only."""
+        name: str = super().generate_unique_username(txts, regex)
+        while find_person(name) is not None:
+            number = secrets.randbelow(10_000)
+            name = super().generate_unique_username([f"{name}{number}"], regex)
+        return name
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
         """Show a page that explains why a demo account with the correct password cannot sign in."""

@@ -23,6 +23,7 @@ from config.accounts.acts import AccountAct
 from config.accounts.models import User
 from config.audit.origins import Interface, current_origin
 from config.audit.services import record
+from config.shared.folding import fold
 
 # Each of these signals passes the person as `user`. This person acts on their own account.
 OWN_ACTS: dict[Signal, AccountAct] = {
@@ -61,7 +62,7 @@ for _signal in OWN_ACTS:
 def record_failed_sign_in(credentials: dict[str, Any], **_: Any) -> None:
     """Record the account, if there is one, but not the typed text, which may be a password."""
     typed = str(credentials.get("username") or credentials.get("email") or "")
-    found = User.objects.filter(Q(username__iexact=typed) | Q(email__iexact=typed))
+    found = User.objects.filter(Q(username_folded=fold(typed)) | Q(email__iexact=typed))
     record(AccountAct.SIGN_IN_FAILED, by=None, on=found.first() if typed else None)
 
 

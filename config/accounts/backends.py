@@ -8,6 +8,7 @@ from allauth.account.auth_backends import AuthenticationBackend
 
 from config.accounts.models import User
 from config.accounts.policies import can_sign_in
+from config.accounts.selectors import find_person
 from config.shared.prepared import Given, Prepared
 
 user_by_pk = Prepared(lambda: User.objects.filter(pk=Given("pk")))
@@ -20,6 +21,10 @@ class SignInBackend(AuthenticationBackend):
         """Return the account of a session, or None if it does not exist or may not sign in."""
         user: User | None = user_by_pk.first(pk=user_id)
         return user if user is not None and can_sign_in(user) else None
+
+    def _authenticate_by_username(self, username: str, password: str) -> Any:
+        """Compare user names as the constraint on accounts does, not as the database does."""
+        return self._check_password(find_person(username), password)
 
     def user_can_authenticate(self, user: Any) -> bool:
         return can_sign_in(user)

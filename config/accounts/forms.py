@@ -30,6 +30,7 @@ from config.accounts.models import (
     User,
 )
 from config.accounts.roles import EVERYWHERE, Role
+from config.accounts.selectors import find_person
 from config.accounts.services.invitations import DAYS_MAX
 from config.accounts.services.people import ERASED
 
@@ -113,10 +114,7 @@ class JoinForm(ConsentForm):
 
     def clean_username(self) -> str:
         username: str = self.cleaned_data["username"]
-        if (
-            username.lower().startswith(ERASED)
-            or User.objects.filter(username__iexact=username).exists()
-        ):
+        if username.lower().startswith(ERASED) or find_person(username):
             raise forms.ValidationError(gettext("This user name is taken."))
         return username
 

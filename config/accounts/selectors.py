@@ -18,13 +18,19 @@ from django.utils.crypto import constant_time_compare
 from config.accounts.models import ApiToken, Consent, ConsentText, Grant, Invitation, User
 from config.accounts.roles import EVERYWHERE, Role, Scopes, roles_held
 from config.shared.errors import InvalidInput
+from config.shared.folding import fold
 
 ADMINS = Q(is_superuser=True) | Q(groups__name=Role.ADMIN.value)
 
 
+def find_person(username: str) -> User | None:
+    """Return the person with this user name, in any spelling that `fold` makes equal."""
+    return User.objects.filter(username_folded=fold(username)).first()
+
+
 def get_person(username: str) -> User:
     """Return the person with this user name. Raises `InvalidInput` if there is none."""
-    person = User.objects.filter(username=username).first()
+    person = find_person(username)
     if person is None:
         raise InvalidInput(f"there is no person with the user name {username!r}")
     return person

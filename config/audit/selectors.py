@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from config.audit.acts import label_of_act
 from config.audit.models import AuditEntry
 from config.audit.origins import Interface
+from config.shared.folding import fold
 from config.shared.words import short_sha
 
 SHA256 = re.compile("[0-9a-f]{64}")
@@ -70,7 +71,7 @@ def find_entries(
 def _about(username: str) -> Q:
     """Return the condition that a person acted or was acted on."""
     people = AuditEntry._meta.get_field("by").related_model
-    person = people._default_manager.filter(username__iexact=username).first()
+    person = people._default_manager.filter(username_folded=fold(username)).first()
     if person is None:
         return Q(pk__in=[])
     return Q(by=person) | Q(object_type=person._meta.label_lower, object_id=str(person.pk))

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from django.db.models import QuerySet
-from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -33,7 +32,7 @@ COLUMNS = [
 ]
 ORDERED_BY: dict[str, Any] = {
     "time": "pk",
-    "person": Lower("by__username"),
+    "person": "by__username_folded",
     "act": "act",
     "object": "object_type",
     "interface": "interface",

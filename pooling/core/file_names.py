@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePosixPath
+
+from config.shared.folding import fold
 
 
 class MatchKind(Enum):
@@ -36,7 +37,7 @@ def match_names(names: Sequence[str], keys: Iterable[str]) -> list[Match]:
     exact = set(keys)
     folded: dict[str, list[str]] = defaultdict(list)
     for key in exact:
-        folded[_folded(key)].append(key)
+        folded[fold(key)].append(key)
     found = [_keys_of(name, exact, folded) for name in names]
     times = Counter(key for candidates in found for key in candidates)
     return [_match(candidates, times) for candidates in found]
@@ -45,7 +46,7 @@ def match_names(names: Sequence[str], keys: Iterable[str]) -> list[Match]:
 def _keys_of(name: str, exact: set[str], folded: dict[str, list[str]]) -> set[str]:
     name = base_name(name)
     forms = {name, PurePosixPath(name).stem}
-    return forms & exact or {key for form in forms for key in folded.get(_folded(form), ())}
+    return forms & exact or {key for form in forms for key in folded.get(fold(form), ())}
 
 
 def _match(candidates: set[str], times: Counter[str]) -> Match:
@@ -59,7 +60,3 @@ def _match(candidates: set[str], times: Counter[str]) -> Match:
 def base_name(name: str) -> str:
     """Return the last part of a Unix or Windows path."""
     return name.replace("\\", "/").rsplit("/", 1)[-1]
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()

@@ -31,6 +31,8 @@ for name in ("anna", "ben"):
         factories.submit(held, held.pk % 2)
 publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=OPERATOR)
 make_draft(benchmark=campaign.benchmark, by=OPERATOR)
+for name in ("\u00c9mile", "\u0130nci", "stra\u00dfe"):
+    factories.make_user(name)
 odd = "tab\there\nline\r\\N \\. \u2028 \U0001f3a5 'quote' \"double\" "
 Query.objects.filter(pk=Query.objects.first().pk).update(text=odd)
 Job.objects.create(kind="evaluate", title=odd, params={"a": [1.5, None, "\u00e9\n"]}, result=None)

@@ -63,6 +63,7 @@ class Command(HearthCommand):
             "tasks": done.campaign.n_tasks,
             "campaign": done.campaign.pk,
             "created": done.created,
+            "notes": list(done.notes),
         }
 
     def report(self, result: dict[str, Any]) -> None:
@@ -74,6 +75,8 @@ class Command(HearthCommand):
         pairs = counted(result["pairs"], "pair")
         already = "" if result["created"] else " (already imported)"
         self.stdout.write(f"campaign {result['campaign']}: {judgments} of {pairs}{already}")
+        for note in result["notes"]:
+            self.stdout.write(f"note: {note}")
 
 
 def plan_lines(plan: dict[str, Any]) -> list[str]:

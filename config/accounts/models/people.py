@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Length, Lower
+from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from config.accounts.roles import EVERYWHERE, Role
+from config.shared.folding import fold, tidy
 
 SCOPE_LENGTH = 100
 NOTE_LENGTH = 200
 INVITATION_DAYS = 14
 CONSENT_LENGTH = 50_000
+USER_NAME_LENGTH = 150
 
 
 class PersonState(models.TextChoices):
@@ -33,6 +36,8 @@ class User(AbstractUser):
     of the person must end (`sign_out`), so that earlier sessions end permanently.
     """
 
+    # Folding makes up to three characters of one.
+    username_folded = models.CharField(max_length=3 * USER_NAME_LENGTH, editable=False)
     session_generation = models.PositiveIntegerField(default=0, editable=False)
     deactivated_at = models.DateTimeField(null=True, editable=False)
     erased_at = models.DateTimeField(null=True, editable=False)
@@ -41,12 +46,20 @@ class User(AbstractUser):
 
     class Meta(AbstractUser.Meta):
         constraints = [
-            # "Anna" and "anna" must not be two people.
-            models.UniqueConstraint(Lower("username"), name="user_name_in_any_case"),
+            # "Émile" and "émile" must not be two people. Databases fold letters outside ASCII by
+            # different rules, or not at all, so the application folds the names.
+            models.UniqueConstraint(fields=["username_folded"], name="user_name_in_any_case"),
             models.CheckConstraint(
                 condition=Q(erased_at=None) | Q(is_active=False), name="user_erased_is_inactive"
             ),
         ]
+
+    def save(self, *args: Any, **options: Any) -> None:
+        self.username = tidy(self.username)
+        self.username_folded = fold(self.username)
+        if (fields := options.get("update_fields")) is not None and "username" in fields:
+            options["update_fields"] = {*fields, "username_folded"}
+        super().save(*args, **options)
 
     @property
     def state(self) -> PersonState:

@@ -22,12 +22,13 @@ from config.accounts.acts import AccountAct
 from config.accounts.models import ApiToken, Invitation, User
 from config.accounts.policies import check_can_administer, check_can_deactivate
 from config.accounts.roles import Role, discard_cached_roles
-from config.accounts.selectors import active_admins, open_invitations
+from config.accounts.selectors import active_admins, find_person, open_invitations
 from config.accounts.services.roles import lock_people
 from config.accounts.services.sessions import sign_out
 from config.accounts.signals import person_deactivated, person_erased
 from config.audit.services import delete_addresses, record
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from config.shared.folding import tidy
 from config.shared.limits import check_length
 
 ERASED = "erased-"
@@ -65,7 +66,7 @@ def add_user(
     check_length(User, "first_name", name, "name")
     check_length(User, "email", email, "e-mail address")
     return User.objects.create_user(
-        username=username, password=password, email=email, first_name=name, is_demo=is_demo
+        username=username, password=password, email=email, first_name=tidy(name), is_demo=is_demo
     )
 
 
@@ -74,7 +75,7 @@ def add_person(*, username: str, password: str, name: str, email: str) -> User:
 
     Raises `InvalidInput` if the user name is taken.
     """
-    if User.objects.filter(username__iexact=username).exists():
+    if find_person(username):
         raise InvalidInput("This user name is taken.")
     try:
         with transaction.atomic():

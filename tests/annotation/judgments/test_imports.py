@@ -147,6 +147,35 @@ def test_another_file_is_another_campaign_of_the_same_annotators(
     assert JudgmentTask.objects.filter(pair__query__key="c1", pair__video__key="v0").count() == 2
 
 
+def test_spellings_of_a_name_are_one_annotator(benchmark: Benchmark, tmp_path: Path) -> None:
+    spellings: list[JudgmentRow] = [
+        ("c0", "v0", "Jérôme", 1),
+        ("c0", "v1", "Je\u0301ro\u0302me", 0),
+        ("c1", "v0", "jérôme", 0),
+        ("c1", "v1", "Jérôme  ", 1),
+    ]
+    first = add_judgments(tmp_path, benchmark, spellings)
+    second = add_judgments(tmp_path, benchmark, [("c2", "v0", "JÉRÔME", 1)])
+    assert list(Annotator.objects.values_list("key", flat=True)) == ["Jérôme"]
+    assert Judgment.objects.filter(annotator__key="Jérôme").count() == 5
+    note = (
+        "annotators in several spellings, which differ only in case, outer spaces or the encoding "
+        "of accents: 1 (first in line 3); each is one annotator"
+    )
+    assert (first.notes, second.notes) == ((note,), ())
+
+    # Earlier versions stored each spelling as an annotator. These stay.
+    Annotator.objects.create(benchmark=benchmark, key="jérôme")
+    add_judgments(tmp_path, benchmark, [("c2", "v1", "jérôme", 1), ("c2", "v2", "JÉRÔME", 1)])
+    counts = {person.key: person.judgments.count() for person in Annotator.objects.all()}
+    assert counts == {"Jérôme": 5, "jérôme": 2}
+
+    with pytest.raises(InvalidInput) as refused:
+        add_judgments(tmp_path, benchmark, [(*ROWS[0][:2], key, 1) for _, _, key, _ in spellings])
+    reason = "line 3: annotator 'Jérôme' already judged this pair in line 2 (annotators in several"
+    assert reason in str(refused.value)
+
+
 def test_annotators_of_two_benchmarks_are_separate(db: None, tmp_path: Path) -> None:
     for key in ("one", "two"):
         benchmark = make_benchmark(tmp_path, captions=3, videos=3, key=key)

@@ -13,6 +13,7 @@ from django.urls import reverse
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role, is_admin
+from config.accounts.selectors import find_person
 from config.accounts.services import create_user
 from config.shared.commands import HearthCommand
 from config.shared.errors import Conflict, NotFound
@@ -37,7 +38,7 @@ class Command(HearthCommand):
 
     def run(self, **options: Any) -> dict[str, Any]:
         username = options["username"]
-        person = User.objects.filter(username__iexact=username).first()
+        person = find_person(username)
         if options["new_link"]:
             if person is None or not is_admin(person):
                 raise NotFound(f"There is no active admin {username}.")
