@@ -6,6 +6,7 @@ A production site sets DATABASE_URL, REDIS_URL, SECRET_KEY and ALLOWED_HOSTS.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from config.shared.logs import logging_settings
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
-HEARTH_HOME = Path(env.str("HEARTH_HOME", str(BASE_DIR / "var"))).resolve()
+# Not read with `env`, to which a value that begins with $ is the name of another variable.
+HEARTH_HOME = Path(os.environ.get("HEARTH_HOME") or BASE_DIR / "var").resolve()
 try:
     HEARTH_HOME.mkdir(parents=True, exist_ok=True)
 except OSError as error:
@@ -159,10 +161,20 @@ DATABASE_POOLED = env.bool("DATABASE_POOLED", False)
 
 
 def database(url: str) -> dict[str, Any]:
-    """Return Django's settings for a database URL, with the options that Hearth relies on."""
-    settings: dict[str, Any] = environ.Env.db_url_config(url)
+    """Return Django's settings for a database URL, with the options that Hearth relies on.
+
+    Without a URL, the database is a file in HEARTH_HOME. In a URL, the characters # ? % + of this
+    path would have other meanings.
+    """
+    settings: dict[str, Any] = (
+        environ.Env.db_url_config(url)
+        if url
+        else {"ENGINE": "django.db.backends.sqlite3", "NAME": str(HEARTH_HOME / "hearth.sqlite3")}
+    )
     settings["ATOMIC_REQUESTS"] = False
     if settings["ENGINE"].endswith("sqlite3"):
+        if "#" in url:
+            raise ImproperlyConfigured("Write # as %23 in DATABASE_URL, which is a URL.")
         settings["OPTIONS"] = {**SQLITE_OPTIONS, **settings.get("OPTIONS", {})}
         # The database of tests is a file, so that their worker processes see the same rows.
         settings["TEST"] = {"NAME": str(HEARTH_HOME / "test.sqlite3")}
@@ -180,9 +192,7 @@ def database(url: str) -> dict[str, Any]:
     return settings
 
 
-DATABASES = {
-    "default": database(env.str("DATABASE_URL", f"sqlite:///{HEARTH_HOME / 'hearth.sqlite3'}"))
-}
+DATABASES = {"default": database(env.str("DATABASE_URL", ""))}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Caches -------------------------------------------------------------------------------

@@ -56,11 +56,18 @@ def test_a_production_site_passes_the_deployment_check(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_database_is_created_below_the_home(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    done = start(home, "migrate", "contenttypes", "--verbosity=0")
+@pytest.mark.parametrize("name", ["home", "lab #1?x=1 c++ 100%41 $x"])
+def test_the_database_is_created_below_the_home(tmp_path: Path, name: str) -> None:
+    done = start(tmp_path / name, "migrate", "contenttypes", "--verbosity=0")
     assert (done.returncode, done.stderr) == (0, "")
-    assert (home / "hearth.sqlite3").is_file()
+    assert (tmp_path / name / "hearth.sqlite3").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_database_url_with_a_fragment_is_refused(tmp_path: Path) -> None:
+    done = start(tmp_path, "check", DATABASE_URL=f"sqlite:///{tmp_path}/lab #1/hearth.sqlite3")
+    assert done.returncode != 0
+    assert done.stderr.endswith("Write # as %23 in DATABASE_URL, which is a URL.\n")
 
 
 def test_the_options_of_the_database(db: None) -> None:
