@@ -8,7 +8,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -272,7 +273,7 @@ def test_import_judgments(folder: Path, manage: Manage) -> None:
     first = manage(*words)
     campaign = first["campaign"]
     counts = {"judgments": 8, "pairs": 6, "tasks": 6}
-    assert first == {**counts, "campaign": campaign, "created": True}
+    assert first == {**counts, "campaign": campaign, "created": True, "notes": []}
     assert manage(*words) == {**first, "created": False}
 
 
@@ -451,6 +452,73 @@ def test_export_run(judged: Path, manage: Manage) -> None:
     )
 
 
+def test_links_pipes_and_the_standard_output_are_written_in_place(
+    judged: Path, manage: Manage, capfd: pytest.CaptureFixture[str]
+) -> None:
+    export = ("export_run", "tiny", "S", "--output")
+    manage(*export, judged / "file")
+    expected = (judged / "file").read_text()
+    assert expected.startswith("c0 Q0 v1 1 ")
+
+    (judged / "target").write_text("old")
+    (judged / "link").symlink_to("target")
+    (judged / "link to a link").symlink_to(judged / "link")
+    (judged / "new link").symlink_to("new")
+    for name, target in (("link to a link", "target"), ("new link", "new")):
+        manage(*export, judged / name)
+        assert (judged / name).is_symlink()
+        assert (judged / target).read_text() == expected
+
+    os.mkfifo(judged / "pipe")
+    pipe = os.open(judged / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for command in (export, ("export_labels", "tiny", "--format=release", "--output")):
+        result = manage(*command, judged / "pipe")
+        assert (judged / "pipe").is_fifo()
+        assert len(os.read(pipe, 65_536)) == result.get("bytes", len(expected))
+    os.close(pipe)
+
+    capfd.readouterr()
+    execute_from_command_line(["manage.py", *export, "-", "--json"])
+    shown = capfd.readouterr()
+    assert shown.out == expected
+    assert json.loads(shown.err)["output"] == "-"
+
+
+def test_a_matrix_and_a_backup_need_a_file(judged: Path, fail: Fail) -> None:
+    """The keys are written beside the matrix, and the dump beside the archive."""
+    add_proxy(judged, Benchmark.objects.get(), np.zeros((3, 4)), name="p")
+    os.mkfifo(judged / "pipe")
+    for words in (("export_proxy", "tiny", "p", "--output"), ("backup",)):
+        for file in (judged / "pipe", "-"):
+            assert fail(*words, file).rstrip().endswith(("must be a file.", "a backup needs."))
+    assert (judged / "pipe").is_fifo()
+
+
+@contextmanager
+def pipe_with(content: str) -> Iterator[str]:
+    """Yield the path of a pipe, as the shell passes it for `<(command)`."""
+    reading, writing = os.pipe()
+    os.write(writing, content.encode())
+    os.close(writing)
+    yield f"/dev/fd/{reading}"
+    os.close(reading)
+
+
+def test_every_command_reads_a_pipe(judged: Path, manage: Manage, fail: Fail) -> None:
+    run = (judged / "a.run").read_text()
+    with pipe_with(run) as pipe:
+        stored = manage("import_run", "tiny", pipe, "--system", "S")
+    assert (stored["run"], stored["created"]) == ("S", False)
+    assert stored["sha256"] == hashlib.sha256(run.encode()).hexdigest()
+    with pipe_with((judged / "captions.csv").read_text()) as pipe:
+        words = ("import_benchmark", "other", "--captions", pipe, "--videos")
+        assert manage(*words, judged / "videos.csv")["queries"] == 3
+    with pipe_with("caption_id,video_id,annotator,label\nc0,v9,a,1\n") as pipe:
+        message = fail("import_judgments", "tiny", pipe)
+    assert message == f"CommandError: {pipe}, line 2: unknown video 'v9'\n"
+    assert not list(Path(os.environ["HEARTH_HOME"]).glob("input-*"))
+
+
 # --- Bad input --------------------------------------------------------------------------------
 
 
@@ -568,7 +636,7 @@ def test_a_process_prints_one_object_or_exits_with_2(folder: Path) -> None:
     make_benchmark(folder, captions=3, videos=4)
 
     def process(
-        file: Path, system: str, database: str = database_url_of_tests()
+        file: Path | str, system: str, database: str = database_url_of_tests(), given: str = ""
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [
@@ -577,6 +645,7 @@ def test_a_process_prints_one_object_or_exits_with_2(folder: Path) -> None:
             ],
             cwd=ROOT,
             env={**os.environ, "DATABASE_URL": database},
+            input=given,
             capture_output=True,
             text=True,
             check=False,
@@ -585,10 +654,9 @@ def test_a_process_prints_one_object_or_exits_with_2(folder: Path) -> None:
     done = process(folder / "a.run", "S")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["run"] == "S"
-    (folder / "bad").write_text("c0 Q0 v9 1 1 t\n")
-    refused = process(folder / "bad", "T")
+    refused = process("-", "T", given="c0 Q0 v9 1 1 t\n")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr == f"CommandError: {folder}/bad, line 1: unknown video 'v9'\n"
+    assert refused.stderr == "CommandError: standard input, line 1: unknown video 'v9'\n"
     assert list(Run.objects.values_list("name", flat=True)) == ["S"]
     empty = process(folder / "a.run", "S", f"sqlite:///{folder}/empty.sqlite3")
     assert (empty.returncode, empty.stdout) == (2, "")

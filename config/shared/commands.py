@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from config.shared.errors import HearthError, InvalidInput
+from config.shared.files import is_standard_output
+from config.shared.input_files import InputFiles
 from config.shared.progress import Progress
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ class HearthCommand(BaseCommand):
     # Commands skip Django's checks of the code, which run in development and in `manage.py check`.
     # The checks load all pages, which takes half a second and 35 MB.
     requires_system_checks = ()
+    # The options that name files to write. All other files are read.
+    outputs: ClassVar[tuple[str, ...]] = ("output",)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
@@ -40,15 +44,20 @@ class HearthCommand(BaseCommand):
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if is_standard_output(options.get("output")):
+            # The file goes to the standard output, so the report does not.
+            self.stdout = OutputWrapper(sys.stderr)
         self.progress = TerminalProgress(lines=not options["json"])
+        inputs = InputFiles()
         try:
-            result = self.run(**options)
+            result = self.run(**inputs.readable(options, self.outputs))
         except HearthError as error:
-            raise CommandError(_all_problems(error), returncode=BAD_INPUT) from error
+            raise CommandError(inputs.named(_all_problems(error)), returncode=BAD_INPUT) from error
         except OSError as error:
             # A file cannot be read or written.
-            reason = f"{error.filename2 or error.filename}: {error.strerror}"
-            raise CommandError(reason, returncode=BAD_INPUT) from error
+            name, reason = error.filename2 or error.filename, error.strerror or str(error)
+            text = f"{name}: {reason}" if name else reason
+            raise CommandError(inputs.named(text), returncode=BAD_INPUT) from error
         except DatabaseError as error:
             if not _is_behind():
                 raise
@@ -58,6 +67,7 @@ class HearthCommand(BaseCommand):
             raise CommandError("interrupted", returncode=INTERRUPTED) from None
         finally:
             self.progress.close()
+            inputs.close()
         if options["json"]:
             self.stdout.write(json.dumps(result, allow_nan=False))
         else:

@@ -47,7 +47,7 @@ from config.operations.models import Operation, OperationKind
 from config.operations.records import recorded
 from config.operations.versions import migrations_of_code
 from config.shared.errors import Conflict, InvalidInput
-from config.shared.files import write_atomically
+from config.shared.files import is_standard_output, regular_target, write_atomically
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 
@@ -97,6 +97,10 @@ def make_backup(
     began = timezone.now()
     if path.is_dir():
         path = path / name_of_backup(began, encrypted=bool(recipient))
+    target = regular_target(path)
+    if target is None or is_standard_output(path):
+        raise InvalidInput(f"{path} is not a file or a folder, which a backup needs.")
+    path = target
     with recorded(OperationKind.BACKUP) as operation:
         with write_atomically(path) as out:
             path.with_name(f".{path.name}.part").chmod(0o600)

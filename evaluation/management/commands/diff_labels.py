@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from config.shared.files import write_atomically
+from config.shared.files import write_output
 from evaluation.release.selectors.diffs import KINDS, compare_label_sets
 from pooling.selectors.benchmarks import get_benchmark
 
@@ -29,7 +29,7 @@ class Command(HearthCommand):
         benchmark = get_benchmark(options["key"])
         found = compare_label_sets(benchmark, options["old"], options["new"])
         if options["output"]:
-            with write_atomically(options["output"]) as out:
+            with write_output(options["output"]) as out:
                 for piece in found.csv():
                     out.write(piece)
         return {

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from config.shared.files import write_atomically
+from config.shared.files import write_output
 from evaluation.release.exports import FORMATS, JUDGMENT_COLUMNS, ExportOptions
 from evaluation.release.selectors import LATEST, get_published
 from evaluation.release.services import export_label_set
@@ -77,7 +77,7 @@ class Command(HearthCommand):
         pieces = export_label_set(
             label_set=label_set, format=options["format"], options=chosen, by=OPERATOR
         )
-        with write_atomically(options["output"]) as out:
+        with write_output(options["output"]) as out:
             size = sum(out.write(piece) for piece in pieces)
         return {
             "version": label_set.reference,

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from config.shared.files import write_atomically
+from config.shared.files import write_output
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import compute_paper
 from evaluation.release.selectors import LATEST, get_published
@@ -39,7 +39,7 @@ class Command(HearthCommand):
         label_set = get_published(get_benchmark(options["key"]), options["label_set"])
         stored = compute_paper(label_set=label_set, by=OPERATOR, progress=self.progress)
         plan = plan_paper(label_set)
-        with write_atomically(options["output"]) as out:
+        with write_output(options["output"]) as out:
             out.write(write_paper(plan, stored).archive())
         return {
             "version": label_set.reference,

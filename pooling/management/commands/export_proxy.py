@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from config.shared.files import write_atomically
+from config.shared.errors import InvalidInput
+from config.shared.files import is_standard_output, regular_target, write_output
 from pooling.exports import ANCHORS, CAPTION, EXPORTS, TrainingOptions
 from pooling.models import Proxy
 from pooling.selectors.benchmarks import get_benchmark
@@ -64,6 +65,8 @@ class Command(HearthCommand):
         )
         training.check()
         output, kind = options["output"], options["kind"]
+        if kind == "matrix" and (is_standard_output(output) or regular_target(output) is None):
+            raise InvalidInput("The keys are written beside the matrix, so it must be a file.")
         _write(proxy, kind, training, output)
         if kind != "matrix":
             return {"proxy": proxy.name, "output": str(output)}
@@ -77,6 +80,6 @@ class Command(HearthCommand):
 
 
 def _write(proxy: Proxy, kind: str, training: TrainingOptions, path: Path) -> None:
-    with write_atomically(path) as out:
+    with write_output(path) as out:
         for piece in EXPORTS[kind].pieces(proxy, training):
             out.write(piece)

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from config.shared.files import write_atomically
+from config.shared.files import write_output
 from config.shared.words import counted
 from pooling.core.direction import Direction
 from pooling.core.export import trec_lines
@@ -43,7 +43,7 @@ class Command(HearthCommand):
         run = get_run(benchmark, options["name"])
         if options["format"] == "npy":
             similarities = similarities_of(run)
-            with write_atomically(options["output"]) as out:
+            with write_output(options["output"]) as out:
                 write_similarities(similarities, out.write)
             return self._result(run, options)
         rows, items = query_keys(benchmark), video_keys(benchmark)
@@ -54,7 +54,7 @@ class Command(HearthCommand):
             (rows[row], *unpack_list(bytes(listed), bytes(scores)))
             for row, listed, scores in stored.values_list("row", "items", "scores").iterator()
         )
-        with write_atomically(options["output"]) as out:
+        with write_output(options["output"]) as out:
             for lines in trec_lines(lists, items, run.name):
                 out.write(lines.encode())
         return self._result(run, options)

@@ -30,6 +30,7 @@ class Command(HearthCommand):
         "Writes the database, the media, the label sets and the waiting uploads to one archive. "
         "People can go on judging. `restore` reads the archive."
     )
+    outputs = ("file", "new_key")
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
