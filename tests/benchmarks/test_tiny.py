@@ -17,6 +17,7 @@ FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
 TINY = {
     "commands": "--sqlite --tiny",
+    "demo_noise": "--draws 2",
     "desk": "--sqlite --tiny",
     "exports": "--sqlite --tiny",
     "first_frame": "--tiny",

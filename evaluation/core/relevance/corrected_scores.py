@@ -32,8 +32,11 @@ from pooling.core.pair_space import PairSpace
 
 CORRECTABLE: Final = ("C", "P", "R", "RR", "AP", "AP(found)", "nDCG", "nDCG(exp)")
 
+# Measures that divide by a function of the number of relevant pairs.
+DIVIDED: Final = ("R", "AP", "AP(found)", "nDCG", "nDCG(exp)")
+
 # Replaces factors that are exactly 0, because the code divides by them.
-_TINY: Final = 1e-100
+TINY: Final = 1e-100
 
 ComplexArray = npt.NDArray[np.complex128]
 Numbers = FloatArray | ComplexArray
@@ -88,15 +91,20 @@ def score_relevance(
         if measure.name not in CORRECTABLE:
             supported = ", ".join(CORRECTABLE)
             raise ValueError(f"{measure} cannot be corrected; supported measures: {supported}")
-    t = np.where(lists.places >= 0, np.append(relevance, 0.0)[lists.places], 0.0)
+    t = relevance_of_ranks(lists, relevance)
     values = {
         measure: _PLAIN[measure.name](t, measure.cutoff)
         for measure in measures
         if measure.name in _PLAIN
     }
-    sums = [_Sum.of(measure, len(t)) for measure in measures if measure.name not in _PLAIN]
+    sums = [DividedSum.of(measure, len(t)) for measure in measures if measure.name not in _PLAIN]
     values |= _divided(sums, t, lists, relevance)
     return {measure: values[measure] for measure in measures}
+
+
+def relevance_of_ranks(lists: JudgedLists, relevance: FloatArray) -> FloatArray:
+    """Return the number of each ranked pair, float64 [depth, n_queries]; 0 if it is unjudged."""
+    return np.where(lists.places >= 0, np.append(relevance, 0.0)[lists.places], 0.0)
 
 
 def _correct(t: FloatArray, cutoff: int | None) -> FloatArray:
@@ -121,7 +129,7 @@ _PLAIN: Final[dict[str, Callable[[FloatArray, int | None], FloatArray]]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sum:
+class DividedSum:
     """A measure that is a sum over the relevant pairs of the top k, times h(N).
 
     weights: float64 [k], the weight of each rank. with_above: whether a rank counts once more for
@@ -135,7 +143,7 @@ class _Sum:
     top: bool
 
     @classmethod
-    def of(cls, measure: Measure, depth: int) -> _Sum:
+    def of(cls, measure: Measure, depth: int) -> DividedSum:
         ranks = np.arange(1, min(measure.cutoff or depth, depth) + 1)
         if measure.name == "R":
             return cls(measure, np.ones(len(ranks)), False, False)
@@ -147,27 +155,36 @@ class _Sum:
     def is_ndcg(self) -> bool:
         return self.measure.name.startswith("nDCG")
 
-    def factor(self, most: int) -> FloatArray:
-        """Return h(N) of nDCG for N from 0 to `most`: 1 / (DCG of the ideal list), and 0 for 0."""
+    def factors(self, most: int) -> FloatArray:
+        """Return h(N) for N from 0 to `most`, float64 [most + 1]; 0 for N = 0.
+
+        For nDCG it is 1 / (DCG of the ideal list), and 1 / N for the other measures.
+        """
         n = np.arange(1, most + 1)
+        if not self.is_ndcg:
+            return np.append(0.0, 1 / n)
         ideal = np.cumsum(1 / np.log2(n + 1))
         return np.append(0.0, 1 / ideal[np.minimum(n, self.measure.cutoff or most) - 1])
 
 
 def _divided(
-    sums: Sequence[_Sum], t: FloatArray, lists: JudgedLists, relevance: FloatArray
+    sums: Sequence[DividedSum], t: FloatArray, lists: JudgedLists, relevance: FloatArray
 ) -> dict[Measure, FloatArray]:
     """Return the values [n_queries] of measures with h(N). t: float64 [depth, n_queries]."""
     values = {term.measure: np.zeros(t.shape[1]) for term in sums}
     if not sums or not len(t) or not t.shape[1]:
         return values
-    groups = _Groups.of(lists, relevance)
+    groups = Groups.of(lists, relevance)
     most = max(int(groups.sizes.max(initial=0)), len(t))
     for is_ndcg in (False, True):
         of_kind = [term for term in sums if term.is_ndcg == is_ndcg]
         if of_kind:
             needs_all = any(not term.top for term in of_kind)
-            nodes, weights = _roots(of_kind, most) if is_ndcg else _gauss(of_kind, most)
+            nodes, weights = (
+                roots_of_unity([term.factors for term in of_kind], most)
+                if is_ndcg
+                else _gauss(of_kind, most)
+            )
             for place, z in enumerate(nodes.tolist()):
                 parts = _parts(of_kind, t, z, groups.product(z) if needs_all else None)
                 for term, weight, part in zip(of_kind, weights[:, place], parts, strict=True):
@@ -175,34 +192,37 @@ def _divided(
     return values
 
 
-def _gauss(sums: Sequence[_Sum], most: int) -> tuple[FloatArray, FloatArray]:
+def _gauss(sums: Sequence[DividedSum], most: int) -> tuple[FloatArray, FloatArray]:
     """Return nodes z [M] and weights w [sums, M] for h(N) = 1 / N, exact for N up to `most`."""
     nodes, weights = np.polynomial.legendre.leggauss(most // 2 + 1)
     return (nodes + 1) / 2, np.tile(weights / 2, (len(sums), 1))
 
 
-def _roots(sums: Sequence[_Sum], most: int) -> tuple[ComplexArray, ComplexArray]:
-    """Return roots of unity z [M] and weights w [sums, M] for any h(N), exact for N up to `most`.
+def roots_of_unity(
+    factors: Sequence[Callable[[int], FloatArray]], most: int
+) -> tuple[ComplexArray, ComplexArray]:
+    """Return roots of unity z [M] and weights w [factors, M], exact for N up to `most`.
 
-    Only one of every two conjugate roots is returned, with twice the weight, because the caller
-    uses real parts.
+    factors: functions that return h(N) for N from 0 to a number, as `DividedSum.factors`. Only one
+    of every two conjugate roots is returned, with twice the weight, because the caller uses real
+    parts.
     """
     size = most + 1 + most % 2  # odd, because at the root -1 the factor is 0 for t = 1/2
     places = np.arange(size // 2 + 1)
     nodes = np.exp(2j * np.pi * places / size)
-    transforms = np.stack([np.fft.fft(term.factor(size - 1)) / size for term in sums])
+    transforms = np.stack([np.fft.fft(factor(size - 1)) / size for factor in factors])
     return nodes, transforms[:, places] * nodes * np.where(places > 0, 2, 1)
 
 
 def _parts(
-    sums: Sequence[_Sum], t: FloatArray, z: complex, everything: Numbers | None
+    sums: Sequence[DividedSum], t: FloatArray, z: complex, everything: Numbers | None
 ) -> list[Numbers]:
     """Return the mean of sum * z^(N - 1) for each of the sums, [n_queries] each.
 
     everything: the product F over all pairs of each query. If it is None, only the top k counts.
     """
     factor = 1 + t * (z - 1)
-    factor[factor == 0] = _TINY
+    factor[factor == 0] = TINY
     s = t / factor
     above = np.cumsum(s, axis=0) - s if any(term.with_above for term in sums) else s
     products = []
@@ -215,7 +235,7 @@ def _parts(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Groups:
+class Groups:
     """The relevance numbers of each query's pairs, grouped for fast products.
 
     sizes: int64 [n_queries], the number of pairs. values: the different relevance numbers if they
@@ -232,7 +252,7 @@ class _Groups:
     present: BoolArray
 
     @classmethod
-    def of(cls, lists: JudgedLists, relevance: FloatArray) -> _Groups:
+    def of(cls, lists: JudgedLists, relevance: FloatArray) -> Groups:
         query = lists.space.queries(lists.codes)
         sizes = np.bincount(query, minlength=lists.n_queries)
         values = np.unique(relevance)
@@ -250,7 +270,7 @@ class _Groups:
         The result is real if z is real.
         """
         factors = 1 + self.values * (z - 1)
-        factors[factors == 0] = _TINY
+        factors[factors == 0] = TINY
         if self.counts is None:
             product = np.ones(len(self.sizes), factors.dtype)
             if len(self.starts):
@@ -263,5 +283,5 @@ class _Groups:
         return np.asarray(size * (1 - 2 * (negative % 2)))
 
 
-# Up to this number of different values, `_Groups` counts pairs by value.
+# Up to this number of different values, `Groups` counts pairs by value.
 _FEW_VALUES: Final = 32

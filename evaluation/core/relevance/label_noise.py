@@ -1,15 +1,24 @@
-"""Scores corrected for wrong labels, with intervals that cover labelling and sampling.
+"""Scores corrected for wrong labels, with two intervals: for other captions, and for these.
 
 A raw score treats every label as correct. C@k is a maximum over k labels, so false alarms raise it:
 with 1.8 % false alarms and 5 % misses, raw C@10 is several points too high. A corrected score is
 the same measure (`corrected_scores`), computed from unbiased estimates of relevance
 (`noise_relevance`).
 
-The interval resamples clusters of captions with all their labels. It therefore covers the choice of
-the captions and the errors of their labels. The error rates are fitted again in each resample. To
-save time, scores are computed only at the estimated rates, and with each rate moved up once and
-down once, by at most one standard deviation. A parabola for each rate interpolates between these
-scores.
+The interval for other captions resamples clusters of captions with all their labels. It therefore
+covers the choice of the captions and the errors of their labels. The error rates are fitted again
+in each resample. To save time, scores are computed only at the estimated rates, and with each rate
+moved up once and down once, by at most one standard deviation. A parabola for each rate
+interpolates between these scores.
+
+The interval for these captions is about the true score of the benchmark as it is. It is the
+corrected score ± z sqrt(V_noise + V_rates). V_noise is the sum of the variances of the captions'
+values over their labels (`corrected_squares`), divided by the squared number of captions. V_rates
+is the variance of the score over the drawn error rates. Captions that share labels err together.
+The variance of each is multiplied by their number, which is exact if their lists are equal, and too
+much otherwise.
+
+Both intervals assume that all labels with the same rate are wrong equally often, and independently.
 """
 
 from __future__ import annotations
@@ -24,11 +33,12 @@ import numpy.typing as npt
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.label_rates import ErrorRates, RatesEstimate
 from evaluation.core.relevance.corrected_scores import locate, score_relevance
+from evaluation.core.relevance.corrected_squares import noise_variances
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.proportions import t_quantile
-from evaluation.core.statistics.resampling import FEW_CLUSTERS, mean_interval
+from evaluation.core.statistics.resampling import FEW_CLUSTERS, mean_interval, normal_quantile
 from evaluation.core.statistics.ties import ROUNDING
 
 _CHUNK_DRAWS: Final = 1 << 22
@@ -41,9 +51,10 @@ class NoisyScore:
     """A raw score, and the score corrected for wrong labels.
 
     raw: score from the labels, treated as correct. raw_interval: its interval, which covers only
-    sampling. corrected: estimated score without label errors. interval: its interval, which covers
-    labelling and sampling. change: raw minus corrected, the effect of label noise. Intervals are
-    None if there are fewer than two clusters.
+    sampling. corrected: estimated score without label errors. interval: its interval for other
+    captions, which covers labelling and sampling. fixed_interval: its interval for these captions,
+    which covers labelling only. change: raw minus corrected, the effect of label noise. All other
+    intervals are None if there are fewer than two clusters.
     """
 
     run: str
@@ -52,6 +63,7 @@ class NoisyScore:
     raw_interval: Pair | None
     corrected: float
     interval: Pair | None
+    fixed_interval: Pair
     change: float
     change_interval: Pair | None
 
@@ -117,6 +129,7 @@ def correct_scores(
     resamples: Resamples,
     *,
     confidence: float = 0.95,
+    sharing: IntArray | None = None,
 ) -> list[NoisyScore]:
     """Return raw and corrected scores of each run and measure.
 
@@ -124,8 +137,9 @@ def correct_scores(
     [J], ascending, the pair codes of all pairs with a label and of original positives.
     relevance_at: a function that computes an unbiased estimate for each of these pairs, float64
     [J], from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with
-    one draw for each resample. Raises ValueError if the rates are undefined, or if a measure cannot
-    be corrected.
+    one draw for each resample. sharing: int64 [n_queries], the number of queries that share the
+    labels of each query, itself included; None if all labels are separate. Raises ValueError if the
+    rates are undefined, or if a measure cannot be corrected.
     """
     if estimate.rates is None:
         raise ValueError("error rates are needed")
@@ -138,6 +152,7 @@ def correct_scores(
         values[name] = (
             {measure: scored.per_query(measure) for measure in measures},
             [score_relevance(lists, numbers, measures) for numbers in relevance],
+            noise_variances(lists, relevance[0], measures),
         )
     pairs = [(name, measure) for name in values for measure in measures]
     table = [values[name][0][measure] for name, measure in pairs]
@@ -150,8 +165,9 @@ def correct_scores(
         at_points = [float(point[measure].mean()) for point in values[name][1]]
         raw_values = values[name][0][measure]
         raw, raw_interval = float(raw_values.mean()), resamples.interval(raw_values, confidence)
-        moved = means[:, len(pairs) + place] + points.moved(at_points, estimate.draws)
-        draws = np.clip(moved, 0, 1)
+        by_rates = points.moved(at_points, estimate.draws)
+        draws = np.clip(means[:, len(pairs) + place] + by_rates, 0, 1)
+        noise = variance_of_mean(values[name][2][measure], sharing) + float(np.var(by_rates))
         corrected = min(1.0, max(0.0, at_points[0]))
         intervals = _Intervals(resamples.n_clusters, confidence)
         # If a run is correct on all captions, all resamples are equal. The score of other captions
@@ -165,11 +181,38 @@ def correct_scores(
                 raw_interval=raw_interval,
                 corrected=corrected,
                 interval=intervals.share(draws, corrected) if varies else raw_interval,
+                fixed_interval=fixed_interval(at_points[0], noise, confidence),
                 change=raw - corrected,
                 change_interval=intervals.of(means[:, place] - draws, raw - corrected),
             )
         )
     return rows
+
+
+def variance_of_mean(variances: FloatArray, sharing: IntArray | None = None) -> float:
+    """Return the variance of the mean of independent values, at least 0.
+
+    variances: float64 [n_queries], the variance of each value, which may be negative if it is
+    estimated. sharing: as for `correct_scores`.
+    """
+    total = float((variances if sharing is None else variances * sharing).sum())
+    return max(0.0, total) / max(1, len(variances)) ** 2
+
+
+def fixed_interval(
+    estimate: float, variance: float, confidence: float, sampling: Pair = (0.0, 0.0)
+) -> Pair:
+    """Return the interval of a corrected score for the captions of the benchmark, within 0 to 1.
+
+    variance: that of the labels and of the error rates. sampling: the distances from the estimate
+    to the lower and the upper end of an interval that covers a sample of the captions. They are 0
+    if all captions are scored. The ends are estimate - sqrt(below^2 + z^2 variance) and estimate +
+    sqrt(above^2 + z^2 variance), the squares added as in Newcombe's method 10.
+    """
+    spread = normal_quantile(confidence) ** 2 * variance
+    below, above = sampling
+    low, high = estimate - (below**2 + spread) ** 0.5, estimate + (above**2 + spread) ** 0.5
+    return min(1.0, max(0.0, low)), max(0.0, min(1.0, high))
 
 
 def score_change_by_noise(

@@ -200,6 +200,10 @@ def test_rates_and_scores_are_close_to_the_true_ones(tmp_path: Path) -> None:
         row = score(result, "A", "P@10")
         assert row["interval"][0] < true < row["interval"][1]
         assert abs(row["corrected"] - true) < 0.02
+        # For these captions, the interval is narrower.
+        low, high = row["fixed_interval"]
+        assert low < true < high
+        assert high - low < 0.6 * (row["interval"][1] - row["interval"][0])
         assert row["change_interval"][0] < row["change"] < row["change_interval"][1]
     # All annotators have the same error rates here, so individual rates change little.
     one, other = (score(found, "A", "C@10") for found in by_source.values())

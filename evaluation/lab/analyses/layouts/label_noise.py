@@ -34,8 +34,19 @@ FEW_DISAGREEMENTS = 50
 MANY_FALSE_ALARMS = 0.1
 
 
+BOTH_INTERVALS = (
+    "The interval for other captions is for statements about systems. The interval for these "
+    "captions is for statements about this benchmark, such as the order on its leaderboard: it "
+    "covers wrong labels only. Corrected AP, R@k and nDCG assume that all labels are wrong equally "
+    "often. They are usually too high; second labels for all positives are better."
+)
+
+
 class NoiseRow(TypedDict):
-    """A raw and a corrected score. change: raw minus corrected."""
+    """A raw and a corrected score. change: raw minus corrected.
+
+    raw_interval, interval: for other captions. fixed_interval: for these captions.
+    """
 
     run: str
     measure: str
@@ -43,6 +54,7 @@ class NoiseRow(TypedDict):
     raw_interval: Ends | None
     corrected: float
     interval: Ends | None
+    fixed_interval: Ends
     change: float
     change_interval: Ends | None
 
@@ -127,11 +139,13 @@ def noise_tables(result: NoiseResult) -> list[Table]:
                 Column("raw", "Raw, %", "percent"),
                 Column("raw_interval", f"{percent}, sampling only", "percent"),
                 Column("corrected", "Corrected, %", "percent"),
-                Column("interval", f"{percent}, labelling and sampling", "percent"),
+                Column("interval", f"{percent}, other captions", "percent"),
+                Column("fixed_interval", f"{percent}, these captions", "percent"),
                 Column("change", "Raw minus corrected", "points"),
                 Column("change_interval", percent, "points"),
             ],
-            result["scores"],
+            [{**row, "fixed_interval": row.get("fixed_interval")} for row in result["scores"]],
+            note=BOTH_INTERVALS,
         ),
         Table(
             "rates",

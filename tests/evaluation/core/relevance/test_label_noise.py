@@ -12,14 +12,25 @@ from evaluation.core.people.label_rates import (
     typed_rates,
 )
 from evaluation.core.people.label_table import tabulate_labels
+from evaluation.core.relevance.corrected_scores import locate, score_relevance
+from evaluation.core.relevance.corrected_squares import noise_variances
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.relevance.label_noise import Resamples, correct_scores, score_change_by_noise
+from evaluation.core.relevance.label_noise import (
+    Resamples,
+    correct_scores,
+    fixed_interval,
+    score_change_by_noise,
+    variance_of_mean,
+)
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.noise_relevance import (
     evidence_from_counts,
     posterior_relevance,
     unbiased_relevance,
 )
+from evaluation.core.relevance.noisy_labels import NoisyLabels
+from evaluation.core.statistics.proportions import wilson_interval
+from pooling.core.pair_space import PairSpace
 from tests.evaluation.core.noise_world import (
     FALSE_ALARM,
     MISS,
@@ -34,12 +45,89 @@ from tests.evaluation.core.noise_world import (
 )
 
 MEASURES = [parse_measure(name) for name in "C@1 C@5 C@10 P@10 AP".split()]
+C10 = parse_measure("C@10")
+
+
+def values_of(counts: list[int], rates: ErrorRates) -> tuple[np.ndarray, np.ndarray]:
+    """Return C@10 of captions with ten single labels, and its variance.
+
+    counts: the number of relevant labels of each caption.
+    """
+    n = len(counts)
+    relevant = (np.arange(10) < np.array(counts)[:, None]).astype(np.int64).reshape(-1)
+    labels = NoisyLabels(
+        codes=np.arange(10 * n),
+        space=PairSpace(n, 10),
+        n_labels=np.ones(10 * n, np.int64),
+        relevant=relevant,
+        ruled=np.full(10 * n, -1, np.int8),
+        is_known=np.zeros(10 * n, np.bool_),
+        n_all_labels=np.ones(10 * n, np.int64),
+    )
+    ranked = locate(np.tile(np.arange(10), (n, 1)), labels.codes, 10)
+    numbers = labels.relevance(rates)
+    return (
+        score_relevance(ranked, numbers, [C10])[C10],
+        noise_variances(ranked, numbers, [C10])[C10],
+    )
+
+
+def test_corrected_values_by_hand() -> None:
+    """The sole positive of a caption is isolated, and the pairs next to it are not."""
+    one, _ = values_of([0, 1, 2, 3], ErrorRates(0.018, 0.05))
+    assert one == pytest.approx([-0.210813, 1.063727, 0.996646, 1.000177], abs=5e-7)
+    two, _ = values_of([0, 1, 2, 3], ErrorRates(0.018, 0.05, 0.0155, 0.0242))
+    assert two == pytest.approx([-0.178808, 1.067491, 0.996414, 1.000189], abs=5e-7)
+
+
+def test_interval_for_these_captions_by_hand() -> None:
+    """Of 1,000 captions, original positives decide 600, and 50 of the others are judged."""
+    counts = [0] * 32 + [1] * 12 + [2] * 4 + [3] * 2
+    rates = ErrorRates(0.018, 0.05)
+    values, variances = values_of(counts, rates)
+    mean = values.mean()
+    assert mean == pytest.approx(0.240113, abs=5e-7)
+    with_one, without = values[32:].mean(), values[:32].mean()
+    assert with_one == pytest.approx(1.041759, abs=5e-7)
+    # The 600 decided captions have no variance. Each of the 50 stands for eight captions.
+    noise = 8 * variances.sum() / 1000**2
+    assert noise == pytest.approx(7.174868e-5, abs=5e-12)
+    assert variance_of_mean(variances) == pytest.approx(variances.sum() / 50**2)
+    assert variance_of_mean(variances, np.full(50, 3)) == pytest.approx(3 * variances.sum() / 50**2)
+    step = 1e-6
+    gradient = np.array(
+        [
+            0.4 * (values_of(counts, up)[0].mean() - values_of(counts, down)[0].mean()) / (2 * step)
+            for up, down in (
+                (ErrorRates(0.018 + step, 0.05), ErrorRates(0.018 - step, 0.05)),
+                (ErrorRates(0.018, 0.05 + step), ErrorRates(0.018, 0.05 - step)),
+            )
+        ]
+    )
+    assert gradient == pytest.approx([-3.261317, 0.062661], abs=5e-6)
+    covariance = np.array([[0.0004**2, -2e-7], [-2e-7, 0.0027**2]])
+    by_rates = float(gradient @ covariance @ gradient)
+    assert by_rates == pytest.approx(1.812e-6, abs=5e-10)
+    low, high = wilson_interval(18 / 50, 50 / (1 - 50 / 400), 1.959964)
+    scale = 0.4 * (with_one - without)
+    estimate = 0.6 + 0.4 * mean
+    assert estimate == pytest.approx(0.696045, abs=5e-7)
+    found = fixed_interval(
+        estimate, noise + by_rates, 0.95, (scale * (0.36 - low), scale * (high - 0.36))
+    )
+    assert found == pytest.approx((0.637479, 0.763125), abs=5e-7)
+    # If all captions are judged, only the labels and the rates are uncertain.
+    half = 1.959964 * (noise + by_rates) ** 0.5
+    assert fixed_interval(estimate, noise + by_rates, 0.95) == pytest.approx(
+        (estimate - half, estimate + half), abs=1e-8
+    )
+    assert fixed_interval(1.1, 0.0, 0.95) == (1, 1)
 
 
 def test_corrected_scores_are_unbiased_and_intervals_cover_the_truth() -> None:
     population = draw_truth(np.random.default_rng(99), Setting(captions=200_000))[1]
     truth = true_scores(population, MEASURES)
-    covered, errors, raw_errors = [], [], []
+    covered, fixed, errors, raw_errors = [], [], [], []
     for seed in range(60):
         drawn, _, rows = correct_one(seed, Setting(captions=500), MEASURES, 200)
         own = true_scores(drawn, MEASURES)
@@ -50,6 +138,12 @@ def test_corrected_scores_are_unbiased_and_intervals_cover_the_truth() -> None:
                 if row.interval
             ]
         )
+        fixed.append(
+            [
+                row.fixed_interval[0] <= value <= row.fixed_interval[1]
+                for row, value in zip(rows, own, strict=True)
+            ]
+        )
         errors.append([row.corrected - value for row, value in zip(rows, own, strict=True)])
         raw_errors.append([row.raw - value for row, value in zip(rows, own, strict=True)])
     error = np.array(errors)
@@ -58,6 +152,8 @@ def test_corrected_scores_are_unbiased_and_intervals_cover_the_truth() -> None:
     assert np.mean(raw_errors, axis=0)[2] == pytest.approx(0.031, abs=0.003)
     # There are 300 intervals. The five measures of a simulation are dependent.
     assert 0.91 <= np.mean(covered) <= 0.985
+    # For the true scores of these captions, the narrower interval is sufficient.
+    assert 0.91 <= np.mean(fixed) <= 0.985
 
 
 def test_products_of_posteriors_are_worse_than_no_correction() -> None:
