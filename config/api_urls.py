@@ -136,6 +136,11 @@ urlpatterns = [
     ),
     path("benchmarks/<str:key>/label-sets/", release.LabelSets.as_view(), name="api-label-sets"),
     path(
+        "benchmarks/<str:key>/confirmations/",
+        release.Confirmations.as_view(),
+        name="api-confirmations",
+    ),
+    path(
         "benchmarks/<str:key>/label-sets/<str:version>/since/<str:other>/",
         release.LabelSetDiff.as_view(),
         name="api-label-set-diff",

@@ -128,6 +128,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/paper/1.0.0/", "post", RESEARCH, 202),
     ("benchmarks/tiny/label-sets/", "get", RESEARCH, 200),
     ("benchmarks/tiny/label-sets/", "post", LEADS, 202),
+    ("benchmarks/tiny/confirmations/", "post", LEADS, 400),
     ("benchmarks/tiny/label-sets/1/csv/", "get", RESEARCH, 200),
     ("benchmarks/tiny/label-sets/1/since/1/", "get", RESEARCH, 200),
     ("benchmarks/tiny/label-sets/1/since/1/csv/", "get", RESEARCH, 200),

@@ -18,14 +18,23 @@ from config.accounts.permissions import IsLead, IsResearcher
 from config.jobs.api import JobSerializer, accepted
 from config.shared.downloads import CSV, attachment
 from config.shared.errors import NotFound
+from config.shared.limits import SEED_MAX
 from evaluation.models import Draft, LabelSet
 from evaluation.release.enums import Change
 from evaluation.release.exports import FORMATS, file_stem
-from evaluation.release.selectors import benchmark_outcomes, get_label_set, latest_draft
+from evaluation.release.selectors import (
+    LATEST,
+    benchmark_outcomes,
+    find_label_set,
+    get_label_set,
+    latest_draft,
+    positives_to_confirm,
+)
 from evaluation.release.selectors.diffs import compare_label_sets
 from evaluation.release.serializers import ExportSerializer, read_options
 from evaluation.release.services import NOTES_LENGTH, begin_draft, check_settled, export_label_set
 from pooling.api.base import OfBenchmark
+from pooling.selectors.runs import get_run
 
 # The media types of the formats, without their encodings.
 CONTENT_TYPES = sorted({kind.content_type.partition(";")[0] for kind in FORMATS.values()})
@@ -129,6 +138,68 @@ class LabelSetDiffFile(OfBenchmark):
         name = f"{key}-labels-{found.old.reference}-to-{found.new.reference}.csv"
         headers = {"Content-Disposition": attachment(name)}
         return StreamingHttpResponse(found.csv(), content_type=CSV, headers=headers)
+
+
+class ConfirmationSerializer(serializers.Serializer[dict[str, Any]]):
+    all = serializers.BooleanField(
+        default=False,
+        help_text="Confirm all positives of the label set, on which AP, R@k and nDCG depend. "
+        "`run` and `cutoff` must then be absent.",
+    )
+    run = serializers.CharField(
+        required=False, help_text="Name of the run whose sole positives are confirmed."
+    )
+    cutoff = serializers.IntegerField(
+        required=False, min_value=1, help_text="The k of C@k; default: 10."
+    )
+    labels = serializers.CharField(
+        default=LATEST, help_text="Version of the label set, or `latest`."
+    )
+    name = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=200,
+        help_text="Name of the campaign, which annotators see. Default: the key and a number.",
+    )
+    seed = serializers.IntegerField(
+        default=0, min_value=0, max_value=SEED_MAX, help_text="Seed of the task order."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["all"] == ("run" in attrs) or (attrs["all"] and "cutoff" in attrs):
+            raise serializers.ValidationError(
+                "Send `run`, with or without `cutoff`, for sole positives, or `all` for all "
+                "positives."
+            )
+        return attrs
+
+
+class Confirmations(OfBenchmark):
+    """Request second labels for positives that have one label."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [IsLead()]
+
+    @extend_schema(request=ConfirmationSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Open a campaign that requests a second label for each positive with one label.
+
+        Only leads and admins may do this. The positives are the sole positives in the top `cutoff`
+        of a run, or all positives. Original positives are certain and are left out. If the two
+        labels of a pair differ, a third annotator judges the pair.
+
+        The `result` of the job contains `campaign` (its id) and `tasks`.
+        """
+        shape = ConfirmationSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        options = shape.validated_data
+        run = None if options["all"] else get_run(self.benchmark, options["run"])
+        label_set = find_label_set(self.benchmark, options["labels"])
+        _, codes = positives_to_confirm(label_set, run, options.get("cutoff", 10))
+        params = {name: options[name] for name in ("seed", "name")}
+        return self.enqueue(
+            request, "open_confirmation", "Confirm positives", {"codes": codes.tolist(), **params}
+        )
 
 
 class LabelSetVerification(OfBenchmark):

@@ -81,7 +81,18 @@ class PublishForm(forms.Form):
         return allowed
 
 
+ALL_POSITIVES = "all"
+
+
 class ConfirmForm(forms.Form):
-    cutoff = forms.TypedChoiceField(
-        choices=[(cutoff, f"C@{cutoff}") for cutoff in CUTOFFS], coerce=int
+    """The positives to confirm: the sole positives of C@k, or all positives."""
+
+    cutoff = forms.ChoiceField(
+        choices=[*((str(cutoff), f"C@{cutoff}") for cutoff in CUTOFFS), (ALL_POSITIVES, "All")]
     )
+
+    @property
+    def cutoff_or_all(self) -> int | None:
+        """The cutoff, or None for all positives."""
+        chosen: str = self.cleaned_data["cutoff"]
+        return None if chosen == ALL_POSITIVES else int(chosen)

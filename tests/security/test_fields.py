@@ -350,6 +350,7 @@ NOT_COMPARED: dict[str, set[str]] = {
     "all parameters of the job are compared in tests/annotation/campaigns": {"campaign-open"},
     "the keys of the keyboard are compared in tests/annotation": {"me-keys"},
     "all fields are compared in tests/annotation/orderings": {"gold-order"},
+    "all parameters of the job are compared in tests/evaluation/release": {"api-confirmations"},
 }  # fmt: skip
 
 

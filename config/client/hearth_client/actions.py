@@ -309,6 +309,19 @@ def download(options: Namespace) -> Json:
     return {"file": str(path)}
 
 
+def confirm_positives(options: Namespace) -> Json:
+    values = {name: getattr(options, name) for name in ("labels", "name", "seed")}
+    if options.cutoff is not None:
+        values["cutoff"] = options.cutoff
+    with Bars(notes) as bars:
+        benchmark = site().benchmark(options.benchmark)
+        done = benchmark.confirm_positives(
+            options.run or "", all=options.all, on_job=bars.on_job, **values
+        )
+    note(f"The campaign {done['campaign']} requests second labels: {done['tasks']}.")
+    return done
+
+
 def jobs(options: Namespace) -> Json:
     if options.job and options.cancel:
         return site().cancel_job(options.job)

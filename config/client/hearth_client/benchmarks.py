@@ -204,6 +204,20 @@ class Benchmark:
         sha256 = label_set["sha256"] if format == HASHED else ""
         return self.site.download(path, Path(file) if file else None, on_bytes, sha256)
 
+    def confirm_positives(
+        self, run: str = "", *, all: bool = False, on_job: OnJob = ignore, **options: Any
+    ) -> Json:
+        """Request second labels for positives that have one, and return the result of the job.
+
+        run: the name of the run whose sole positives are confirmed. all: confirm all positives
+        instead. options: as in the API: `cutoff`, `labels`, `name` and `seed`. The result has the
+        id of the new campaign and its number of tasks.
+        """
+        which = {"all": True} if all else {"run": run}
+        job = self.site.post(f"{self._path}confirmations/", {**which, **options})
+        result: Json = self.site.wait_for_job(job, on_job)["result"]
+        return result
+
     def _label_set(self, version: str) -> Json:
         full = f"{version}.0.0" if version.isdigit() else version
         for label_set in self.label_sets():

@@ -158,6 +158,18 @@ def _add_labels(commands: Any) -> None:
     download.add_argument("--version", default=LATEST, help="default: the newest")
     download.add_argument("--format", default="csv", help="csv, judgments, qrels, fire, ...")
     download.add_argument("--output", metavar="FILE", help="default: the name on the site")
+    confirm = _of_benchmark(
+        commands, "confirm", "Request second labels for positives", actions.confirm_positives
+    )
+    which = confirm.add_mutually_exclusive_group(required=True)
+    which.add_argument("--run", metavar="NAME", help="confirm the sole positives of this run")
+    which.add_argument("--all", action="store_true", help="confirm all positives")
+    confirm.add_argument(
+        "--cutoff", type=int, metavar="K", help="with --run: the k of C@k (default: 10)"
+    )
+    confirm.add_argument("--labels", default=LATEST, help="default: the newest label set")
+    confirm.add_argument("--name", default="", help="the name of the campaign")
+    confirm.add_argument("--seed", type=int, default=0, help="seed of the task order (default: 0)")
 
 
 def _group(commands: Any, name: str, help_text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Request second labels for the sole positives of a run."""
+"""Request second labels for the sole positives of a run, or for all positives."""
 
 from __future__ import annotations
 
@@ -9,20 +9,30 @@ from django.core.management.base import CommandParser
 from annotation.services import open_confirmation
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
-from evaluation.release.selectors import LATEST, find_label_set, unconfirmed_sole_positives
+from evaluation.release.selectors import LATEST, find_label_set, positives_to_confirm
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import get_run
 
 
 class Command(HearthCommand):
-    help = "Request second labels for the sole positives on which C@k of a run depends."
+    help = (
+        "Request second labels for the sole positives on which C@k of a run depends, or for all "
+        "positives, on which AP, R@k and nDCG depend."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument("--run", required=True, metavar="NAME", help="name of the run")
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument(
+            "--run", metavar="NAME", help="name of the run whose sole positives are confirmed"
+        )
+        which.add_argument("--all", action="store_true", help="confirm all positives")
         parser.add_argument(
-            "--cutoff", type=int, default=10, metavar="K", help="the k of C@k; default: 10"
+            "--cutoff",
+            type=int,
+            default=10,
+            metavar="K",
+            help="with --run: the k of C@k; default: 10",
         )
         parser.add_argument(
             "--labels",
@@ -40,18 +50,9 @@ class Command(HearthCommand):
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark = get_benchmark(options["key"])
-        run = get_run(benchmark, options["run"])
-        if not 1 <= options["cutoff"] <= run.depth:
-            raise InvalidInput(
-                f"The cutoff must be between 1 and the depth of the run, {run.depth}."
-            )
+        run = None if options["all"] else get_run(benchmark, options["run"])
         label_set = find_label_set(benchmark, options["labels"])
-        if label_set is None:
-            raise InvalidInput(
-                "Original positives are certain and need no second label. Choose a label set with "
-                "--labels."
-            )
-        count, codes = unconfirmed_sole_positives(run, label_set, options["cutoff"])
+        count, codes = positives_to_confirm(label_set, run, options["cutoff"])
         campaign = open_confirmation(
             benchmark=benchmark,
             by=OPERATOR,
@@ -62,12 +63,15 @@ class Command(HearthCommand):
         return {
             "campaign": campaign.pk,
             "name": campaign.name,
-            "deciding": count,
+            # The number of sole positives; null with --all.
+            "deciding": None if run is None else count,
+            "positives": count,
             "tasks": campaign.n_tasks,
         }
 
     def report(self, result: dict[str, Any]) -> None:
+        kind = "positives" if result["deciding"] is None else "sole positives"
         self.stdout.write(
             "campaign {campaign} ({name})\nsecond labels requested: {tasks:,}\n"
-            "sole positives: {deciding:,}".format(**result)
+            "{kind}: {positives:,}".format(kind=kind, **result)
         )

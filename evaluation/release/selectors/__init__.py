@@ -31,9 +31,10 @@ from evaluation.release.selectors.outcomes import (
     benchmark_outcomes,
     recent_outcomes,
 )
-from evaluation.release.selectors.sole_positives import (
+from evaluation.release.selectors.positives_to_confirm import (
     CUTOFFS,
-    sole_positive_counts,
+    positive_counts,
+    positives_to_confirm,
     unconfirmed_sole_positives,
 )
 
@@ -61,8 +62,9 @@ __all__ = [
     "original_grade",
     "original_judged",
     "originals_with_equal_captions",
+    "positive_counts",
+    "positives_to_confirm",
     "recent_outcomes",
-    "sole_positive_counts",
     "stored_agreement",
     "unconfirmed_sole_positives",
 ]

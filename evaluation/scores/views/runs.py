@@ -17,7 +17,7 @@ from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import formats_for
 from evaluation.release.policies import can_evaluate, can_see_scores
-from evaluation.release.selectors import sole_positive_counts
+from evaluation.release.selectors import positive_counts
 from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
@@ -75,7 +75,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "may_change": can_change_benchmark(request.user, benchmark),
         "can_change": can_change_run(request.user, found),
         **({} if job is None else in_place_context(request, job)),
-        "sole_positives": sole_positive_counts(found, label_set) if label_set else [],
+        "to_confirm": positive_counts(found, label_set) if label_set else [],
         "export_formats": formats_for(request.user, benchmark),
         "code_versions": sorted(row.code_versions),
     }

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from annotation.models import Campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.models import TokenRight
 from config.accounts.roles import Role
@@ -21,8 +22,9 @@ from config.jobs.models import Job
 from evaluation.models import LabelSet
 from evaluation.release.services import publish_label_set
 from hearth_client.cli import main
+from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark, Run
-from pooling.services import change_public_page
+from pooling.services import build_pool, change_public_page
 from tests.accounts.world import make_member, token_of
 from tests.conftest import ROOT
 from tests.factories import add_judgments, make_benchmark, make_outsider, make_run, write_run
@@ -105,6 +107,19 @@ def test_a_run_is_uploaded_scored_and_its_labels_downloaded(
     listed = json.loads(hearth("labels", "list", "tiny", "--json")[1])
     assert listed["label_sets"][0]["sha256"] == label_set.sha256
     assert hearth("jobs", "--limit", "2")[1].count("\tdone\t") == 2
+
+    # Only leads request second labels. The positive v2 of c1 has one label, and v1 of c0 has two.
+    build_pool(benchmark=site.benchmark, options=PoolOptions(depth=2), by=OPERATOR)
+    add_judgments(tmp_path, site.benchmark, [("c1", "v2", "a", 1)])
+    publish_label_set(benchmark=site.benchmark, allow_pending=True, by=OPERATOR)
+    assert hearth("labels", "confirm", "tiny", "--all")[0] == 2
+    lead = token_of(make_member("lena", Role.LEAD, of="tiny"))
+    assert hearth("login", site.url, "--token-stdin", text=lead)[0] == 0
+    done = hearth("labels", "confirm", "tiny", "--all", "--name", "Again")
+    campaign = Campaign.objects.get(name="Again")
+    assert done == (0, "", f"The campaign {campaign.pk} requests second labels: 1.\n")
+    code, _, notes = hearth("labels", "confirm", "tiny", "--run", "B", "--cutoff", "1")
+    assert (code, "None of these pairs can be confirmed." in notes) == (2, True)
 
 
 def test_a_person_without_a_role_uploads_a_run_for_scoring_and_publishes_it(

@@ -1,12 +1,13 @@
-"""Tests of second labels for sole positives."""
+"""Tests of second labels for sole positives and for all positives."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.core.consensus import OutcomeCounts
@@ -30,10 +31,11 @@ from evaluation.monitor.services import compute_agreement
 from evaluation.release.selectors import (
     benchmark_outcomes,
     live_labels,
-    sole_positive_counts,
+    positive_counts,
+    positives_to_confirm,
     unconfirmed_sole_positives,
 )
-from evaluation.release.selectors.sole_positives import SolePositives
+from evaluation.release.selectors.positives_to_confirm import PositiveCounts
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Run
@@ -79,7 +81,31 @@ def test_sole_positives(judged: Campaign) -> None:
     # In the top 2, c1 has two positives.
     count, codes = unconfirmed_sole_positives(run, labels, 2)
     assert (count, codes.tolist()) == (0, [])
-    assert sole_positive_counts(run, labels) == [SolePositives(1, 1, 1, tasks=1)]
+    # All positives are v0 for c1 and v3 for c2.
+    assert positive_counts(run, labels) == [
+        PositiveCounts(1, 1, 1, tasks=1),
+        PositiveCounts(None, 2, 2, tasks=2),
+    ]
+
+
+def test_all_positives_are_those_of_the_label_set_with_one_label(
+    judged: Campaign, tmp_path: Path
+) -> None:
+    # A second label for v0 of c1, and a label for the original positive v2 of c2.
+    rows = [("c1", "v0", "ben", 1), ("c2", "v2", "ben", 1)]
+    add_judgments(tmp_path, judged.benchmark, rows)
+    publish_label_set(benchmark=judged.benchmark, allow_pending=True, by=OPERATOR)
+    newest = LabelSet.objects.latest("pk")
+    # Only v3 of c2 has one label.
+    count, codes = positives_to_confirm(newest, None, 1)
+    assert (count, codes.tolist()) == (2, [11])
+    confirmed = open_confirmation(benchmark=judged.benchmark, by=OPERATOR, codes=codes)
+    assert confirmed.n_tasks == 1
+    assert positive_counts(Run.objects.get(), newest)[-1] == PositiveCounts(None, 2, 1, tasks=0)
+    with pytest.raises(InvalidInput, match="Publish or choose a label set first"):
+        positives_to_confirm(None, None, 1)
+    with pytest.raises(InvalidInput, match="between 1 and the depth of the run"):
+        positives_to_confirm(newest, Run.objects.get(), 99)
 
 
 def test_the_analysis_counts_the_same_sole_positives(judged: Campaign, tmp_path: Path) -> None:
@@ -88,7 +114,7 @@ def test_the_analysis_counts_the_same_sole_positives(judged: Campaign, tmp_path:
     for with_one_label in (1, 0):
         question = build_question(get_analysis("label-noise"), judged.benchmark, options)
         (row,) = analyse(question=question).result["deciding"]
-        (found,) = sole_positive_counts(Run.objects.get(), LabelSet.objects.latest("pk"))
+        found, _ = positive_counts(Run.objects.get(), LabelSet.objects.latest("pk"))
         assert (found.count, found.with_one_label) == (1, with_one_label)
         assert (row["deciding"], row["to_confirm"]) == (1, with_one_label)
         add_judgments(tmp_path, judged.benchmark, [("c1", "v0", "ben", 1)])
@@ -97,8 +123,8 @@ def test_the_analysis_counts_the_same_sole_positives(judged: Campaign, tmp_path:
 
 def test_requested_labels_are_not_requested_again(judged: Campaign) -> None:
     confirm(judged, 1)
-    found = sole_positive_counts(Run.objects.get(), LabelSet.objects.get())
-    assert found == [SolePositives(1, 1, 1, tasks=0)]
+    sole, every = positive_counts(Run.objects.get(), LabelSet.objects.get())
+    assert (sole, every) == (PositiveCounts(1, 1, 1, tasks=0), PositiveCounts(None, 2, 2, tasks=1))
 
 
 def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
@@ -219,12 +245,13 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
     run = Run.objects.get()
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))
-    assert "Sole positives" in client.get(address).content.decode()
+    assert "Sole positives, all positives" in client.get(address).content.decode()
     assert "Request 1 second label" not in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 403
     client.force_login(lead)
     assert "Request 1 second label<" in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "3"}).status_code == 400
+    assert "Request 2 second labels<" in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 302
     job = Job.objects.get()
     assert (job.kind, job.params["codes"]) == ("open_confirmation", [4])
@@ -232,6 +259,32 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
     assert done["tasks"] == 1
     # Annotators see the name, so it contains neither the run nor the purpose.
     assert Campaign.objects.get(pk=done["campaign"]).name == "tiny 2"
+    assert client.post(f"{address}confirm/", {"cutoff": "all"}).status_code == 302
+    job = Job.objects.latest("created_at")
+    assert (job.title, job.params["codes"]) == ("Confirm all positives of tiny", [4, 11])
+
+
+def test_a_lead_requests_second_labels_over_the_api(
+    judged: Campaign, client: Client, lead: User
+) -> None:
+    address = "/api/v1/benchmarks/tiny/confirmations/"
+
+    def post(**body: Any) -> tuple[int, list[int]]:
+        answer = client.post(address, body, content_type="application/json")
+        job = Job.objects.filter(kind="open_confirmation").order_by("created_at").last()
+        return answer.status_code, job.params["codes"] if job and answer.status_code == 202 else []
+
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    assert post(all=True) == (403, [])
+    client.force_login(lead)
+    assert post(run="A", cutoff=1) == (202, [4])
+    assert post(all=True, labels="1.0.0", name="Again", seed=3, codes=[1]) == (202, [4, 11])
+    params = Job.objects.latest("created_at").params
+    expected = {"benchmark": "tiny", "codes": [4, 11], "name": "Again", "seed": 3}
+    assert {name: params[name] for name in expected} == expected
+    assert params.keys() - expected <= {"by", "job"}
+    for wrong in ({}, {"all": True, "run": "A"}, {"all": True, "cutoff": 1}, {"run": "B"}):
+        assert post(**wrong)[0] in (400, 404), wrong
 
 
 def test_the_command_opens_a_confirmation(
@@ -241,3 +294,9 @@ def test_the_command_opens_a_confirmation(
     assert capsys.readouterr().out.endswith(
         "(Again)\nsecond labels requested: 1\nsole positives: 1\n"
     )
+    # The sole positive is already in a confirmation, so only the other positive is left.
+    call_command("confirm_positives", "tiny", "--all", "--json")
+    report = json.loads(capsys.readouterr().out)
+    assert (report["deciding"], report["positives"], report["tasks"]) == (None, 2, 1)
+    with pytest.raises(CommandError, match="not allowed with"):
+        call_command("confirm_positives", "tiny", "--all", "--run", "A")

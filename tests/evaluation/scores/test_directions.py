@@ -12,7 +12,7 @@ from django.test import Client
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from evaluation.catalogue.selectors.entries import ranks_of_pairs
-from evaluation.release.selectors.sole_positives import unconfirmed_sole_positives
+from evaluation.release.selectors.positives_to_confirm import unconfirmed_sole_positives
 from evaluation.scores.services import evaluate_runs
 from evaluation.scores.tables import mark_best, mark_ranks, result_rows
 from pooling.models import Benchmark
