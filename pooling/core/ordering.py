@@ -11,7 +11,7 @@ import tempfile
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Self
 
 import numpy as np
@@ -162,6 +162,26 @@ def no_list_warning(missing: int, n_rows: int, direction: Direction) -> tuple[st
     return (f"{direction.row}s without a ranked list: {missing:,} of {n_rows:,}",)
 
 
+def with_tie_warning(data: RunData) -> RunData:
+    """Return the run with a warning if some of its lists have equal scores.
+
+    Tools like trec_eval ignore the ranks of a file and order equal scores by key.
+    """
+    n_lists = len(data.query_numbers)
+    list_of = np.repeat(np.arange(n_lists), np.diff(data.offsets))
+    is_tied = (data.scores[1:] == data.scores[:-1]) & (list_of[1:] == list_of[:-1])
+    tied = _distinct(list_of[1:][is_tied])
+    if not tied:
+        return data
+    row, item = data.direction.row, data.direction.item
+    warning = (
+        f"{row}s with equal scores in their list: {tied:,} of {n_lists:,} "
+        f"({100 * tied / n_lists:.1f} %); their order is that of the ranks, then of the {item} "
+        f"ids, and trec_eval orders them by {item} id alone"
+    )
+    return replace(data, warnings=(*data.warnings, warning))
+
+
 class ListBuilder:
     """A builder of ranked lists that orders predictions part by part, to save memory."""
 
@@ -284,6 +304,6 @@ class ListBuilder:
         )
 
 
-def _distinct(ascending: Int32s) -> int:
+def _distinct(ascending: Int32s | Int64s) -> int:
     """Return the number of different values. All values must be 0 or more."""
     return int(np.count_nonzero(np.diff(ascending, prepend=-1)))

@@ -11,7 +11,7 @@ from pooling.core.json_file import MAX_JSON_BYTES, JsonReader
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, TextBlocks, first_bytes
 from pooling.core.matrix_file import DEFAULT_DEPTH, MAGIC, MatrixReader
-from pooling.core.ordering import RunData
+from pooling.core.ordering import RunData, with_tie_warning
 from pooling.core.trec_file import TrecReader
 from pooling.core.whole_matrix import WholeMatrix
 
@@ -53,7 +53,9 @@ def read_run(
         format = format_of(path, source)
     if format == "npy":
         matrix = MatrixReader(query_numbers, video_numbers, source)
-        return matrix.read(path, depth or DEFAULT_DEPTH, progress, direction, whole)
+        return with_tie_warning(
+            matrix.read(path, depth or DEFAULT_DEPTH, progress, direction, whole)
+        )
     rows, items = query_numbers, video_numbers
     if direction is Direction.VIDEO_TO_TEXT:
         rows, items, texts, original = items, rows, None, None
@@ -61,10 +63,11 @@ def read_run(
         blocks = TextBlocks(
             path, source=source, progress=progress, max_line=None, max_bytes=MAX_JSON_BYTES
         )
-        return JsonReader(rows, items, texts, original, direction).read(blocks, depth)
+        json = JsonReader(rows, items, texts, original, direction)
+        return with_tie_warning(json.read(blocks, depth))
     if format == "trec":
         blocks = TextBlocks(path, source=source, progress=progress)
-        return TrecReader(rows, items, direction).read(blocks, depth)
+        return with_tie_warning(TrecReader(rows, items, direction).read(blocks, depth))
     raise InvalidInput(f"unknown format {shown(format)}; use auto, {', '.join(FORMATS)}")
 
 

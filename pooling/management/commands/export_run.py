@@ -36,6 +36,12 @@ class Command(HearthCommand):
             help="npy: the similarities of a run that was imported as a matrix, captions x videos, "
             "rounded to float16; default: trec",
         )
+        parser.add_argument(
+            "--raw-scores",
+            action="store_true",
+            help="write equal scores as they are; default: lower them a little, so that programs "
+            "that ignore ranks keep the order",
+        )
         parser.add_argument("--output", type=Path, required=True, help="file to write")
 
     def run(self, **options: Any) -> dict[str, Any]:
@@ -55,7 +61,7 @@ class Command(HearthCommand):
             for row, listed, scores in stored.values_list("row", "items", "scores").iterator()
         )
         with write_output(options["output"]) as out:
-            for lines in trec_lines(lists, items, run.name):
+            for lines in trec_lines(lists, items, run.name, is_raw=options["raw_scores"]):
                 out.write(lines.encode())
         return self._result(run, options)
 

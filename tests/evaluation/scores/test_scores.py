@@ -21,6 +21,7 @@ from evaluation.release.exports import open_export
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import EvaluatedRuns, RunEvaluation, evaluate_runs
 from pooling.models import Benchmark
+from pooling.services import import_run
 from tests.factories import (
     add_judgments,
     make_benchmark,
@@ -189,11 +190,24 @@ def test_invalid_requests_are_refused(tmp_path: Path, options: dict[str, Any]) -
     assert Evaluation.objects.count() == 0
 
 
-def test_scores_equal_those_of_ir_measures_on_the_exported_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_ties", [False, True])
+def test_scores_equal_those_of_ir_measures_on_the_exported_files(
+    tmp_path: Path, has_ties: bool
+) -> None:
     dice = random.Random(5)
     benchmark = make_benchmark(tmp_path, captions=20, videos=30)
     lists = {f"c{q}": dice.sample([f"v{v}" for v in range(30)], 12) for q in range(19)}
-    make_run(tmp_path, benchmark, lists, system="S")
+    if has_ties:
+        rounded = [
+            f"{query} Q0 {video} {rank} {1 - rank // 5 / 10} t\n"
+            for query, videos in lists.items()
+            for rank, video in enumerate(videos, start=1)
+        ]
+        path = tmp_path / "rounded.run"
+        path.write_text("".join(rounded), encoding="utf-8")
+        import_run(benchmark=benchmark, path=path, system="S", by=OPERATOR)
+    else:
+        make_run(tmp_path, benchmark, lists, system="S")
     pairs = [(f"c{q}", f"v{v}") for q in range(20) for v in range(30) if dice.random() < 0.5]
     add_judgments(
         tmp_path,

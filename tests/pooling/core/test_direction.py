@@ -119,7 +119,7 @@ def test_a_matrix_read_video_to_text_equals_its_transpose_read_text_to_video(
                     whole=whole,
                 )
                 kept.append((lists(run), whole.similarities.tolist(), whole.order.tolist()))
-                assert run.warnings == whole.warnings
+                assert run.warnings[: len(whole.warnings)] == whole.warnings
     assert kept[0] == kept[1]
     ranked, similarities, order = kept[0]
     by_key = sorted(rows, key=lambda key: key)

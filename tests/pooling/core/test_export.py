@@ -16,7 +16,7 @@ from pooling.core.ordering import RunData
 from tests.pooling.core.tiny import QUERIES, VIDEOS, lists, read, write
 
 
-def export(run: RunData, tag: str) -> str:
+def export(run: RunData, tag: str, *, is_raw: bool = False) -> str:
     query_keys, video_keys = list(QUERIES), list(VIDEOS)
     bounds = list(zip(run.offsets.tolist(), run.offsets.tolist()[1:], strict=False))
     return "".join(
@@ -27,6 +27,7 @@ def export(run: RunData, tag: str) -> str:
             ),
             video_keys,
             tag,
+            is_raw=is_raw,
         )
     )
 
@@ -54,10 +55,16 @@ def test_exported_run_is_imported_unchanged(scores: dict[str, dict[str, float]])
     )
     with tempfile.TemporaryDirectory() as folder:
         run = read(write(Path(folder), rows))
-        again = read(write(Path(folder), export(run, "my run")))
+        again = read(write(Path(folder), export(run, "my run", is_raw=True)))
+        lowered = read(write(Path(folder), export(run, "my run")))
 
     assert lists(again) == lists(run)
     assert again.tag == "my_run"
+    # Each list descends, and no score of a run without ties changes.
+    assert (lowered.videos == run.videos).all()
+    assert not any("equal scores" in warning for warning in lowered.warnings)
+    if not any("equal scores" in warning for warning in run.warnings):
+        assert (lowered.scores == run.scores).all()
     assert not any(
         re.search("ranks contradict|repeated rank", warning) for warning in again.warnings
     )
@@ -67,6 +74,39 @@ def test_lines_have_the_trec_format() -> None:
     videos, scores = np.array([2, 0], np.int32), np.array([0.85588, -1e-30], np.float32)
     text = "".join(trec_lines([("q1", videos, scores)], list(VIDEOS), " "))
     assert text == "q1 Q0 vA 1 0.85588 run\nq1 Q0 vC 2 -1e-30 run\n"
+
+
+LOWEST = float(np.finfo(np.float32).min)
+
+
+@pytest.mark.parametrize(
+    ("scores", "written"),
+    [
+        ([0.5, 0.5, 0.25, 0.25, 0.25], ["0.5", "0.49999997", "0.25", "0.24999999", "0.24999997"]),
+        # The next lower float32 is taken already, so the third score is lowered as well.
+        ([0.5, 0.5, 0.49999997], ["0.5", "0.49999997", "0.49999994"]),
+        ([0.0, -0.0, 0.0], ["0.0", "-1e-45", "-3e-45"]),
+        ([-2.0, -2.0], ["-2.0", "-2.0000002"]),
+        # There is no lower float32.
+        ([1.0, LOWEST, LOWEST], ["3.0", "2.0", "1.0"]),
+        ([7.0], ["7.0"]),
+    ],
+)
+def test_equal_scores_are_lowered_as_little_as_possible(
+    scores: list[float], written: list[str]
+) -> None:
+    items = np.arange(len(scores), dtype=np.int32)
+    keys = [f"v{number}" for number in range(len(scores))]
+    (text,) = trec_lines([("q", items, np.array(scores, np.float32))], keys, "t")
+    assert [line.split()[4] for line in text.splitlines()] == written
+
+
+def test_an_import_counts_the_lists_with_equal_scores(tmp_path: Path) -> None:
+    rows = "q1 Q0 vA 1 0.5 t\nq1 Q0 vB 2 0.5 t\nq2 Q0 vA 1 0.5 t\nq2 Q0 vB 2 0.4 t\n"
+    assert [text for text in read(write(tmp_path, rows)).warnings if "equal" in text] == [
+        "captions with equal scores in their list: 1 of 2 (50.0 %); their order is that of the "
+        "ranks, then of the video ids, and trec_eval orders them by video id alone"
+    ]
 
 
 def test_list_and_scores_of_different_lengths_are_an_error() -> None:
