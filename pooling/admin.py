@@ -11,15 +11,8 @@ from pooling.models import Benchmark, Pool, Proxy, Run, System, Tag, TrainSplit,
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class BenchmarkAdmin(ReadOnlyAdmin):
     list_display = ["key", "name", "n_queries", "n_videos", "licence"]
-    readonly_fields = ["key", "captions_sha256", "n_queries", "n_videos", "created_by"]
-
-    def has_add_permission(self, request: object) -> bool:
-        return False
-
-    def has_delete_permission(self, request: object, obj: object = None) -> bool:
-        return False  # The admin would delete without the checks of `services.delete_benchmark`.
 
 
 @admin.register(System)
@@ -76,16 +69,8 @@ class PoolAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Video)
-class VideoAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class VideoAdmin(ReadOnlyAdmin):
     list_display = ["key", "benchmark", "state", "duration"]
     list_select_related = ["benchmark"]
     list_filter = ["state", "benchmark"]
     search_fields = ["key"]
-    # Files cannot be replaced here, because the admin would neither check nor prepare them.
-    readonly_fields = [
-        *("benchmark", "number", "key", "public_id", "sha256"),
-        *("file", "poster", "sheet"),
-    ]
-
-    def has_add_permission(self, request: object) -> bool:
-        return False

@@ -107,6 +107,7 @@ DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 # the mark `both` also runs on PostgreSQL.
 ONCE = (
     "accounts/test_brute_force.py",
+    "accounts/test_email_addresses.py",
     "accounts/test_people_pages.py",
     "accounts/test_second_factor.py",
     "accounts/test_single_sign_on.py",

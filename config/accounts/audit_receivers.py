@@ -1,6 +1,7 @@
 """Record in the audit log what Django and allauth do.
 
-This includes sign-ins, passwords, second factors, single sign-on, and changes in the Django admin.
+This includes sign-ins, passwords, e-mail addresses, second factors, single sign-on, and changes in
+the Django admin.
 """
 
 from __future__ import annotations
@@ -8,7 +9,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from allauth.account.signals import password_changed, password_reset, password_set
+from allauth.account.models import EmailAddress
+from allauth.account.signals import (
+    email_added,
+    email_changed,
+    email_confirmed,
+    email_removed,
+    password_changed,
+    password_reset,
+    password_set,
+)
 from allauth.socialaccount.signals import social_account_added, social_account_removed
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
@@ -21,6 +31,7 @@ from django.dispatch import Signal, receiver
 from config.accounts.actors import OPERATOR
 from config.accounts.acts import AccountAct
 from config.accounts.models import User
+from config.accounts.services import tell
 from config.audit.origins import Interface, current_origin
 from config.audit.services import record
 from config.shared.folding import fold
@@ -51,6 +62,7 @@ def _record_own_act(signal: Signal, user: User | None = None, **facts: Any) -> N
     if user is not None:
         after = {"type": authenticator.type} if authenticator is not None else None
         record(OWN_ACTS[signal], by=user, on=user, after=after)
+        tell(OWN_ACTS[signal], person=user)
 
 
 for _signal in OWN_ACTS:
@@ -74,6 +86,35 @@ def record_single_sign_on(signal: Signal, **facts: Any) -> None:
     person = facts["sociallogin"].user if is_new else facts["socialaccount"].user
     act = AccountAct.SIGN_ON_CONNECTED if is_new else AccountAct.SIGN_ON_REMOVED
     record(act, by=person, on=person)
+    tell(act, person=person)
+
+
+@receiver(email_added)
+@receiver(email_confirmed)
+@transaction.atomic
+def record_new_address(signal: Signal, email_address: EmailAddress, **_: Any) -> None:
+    act = AccountAct.EMAIL_ADDED if signal is email_added else AccountAct.EMAIL_CONFIRMED
+    person = email_address.user
+    record(act, by=person, on=person)
+    tell(act, person=person, new=email_address.email)
+
+
+@receiver(email_changed)
+@transaction.atomic
+def record_primary_address(
+    user: User, from_email_address: EmailAddress | None, to_email_address: EmailAddress, **_: Any
+) -> None:
+    record(AccountAct.EMAIL_CHANGED, by=user, on=user)
+    earlier = from_email_address.email if from_email_address else ""
+    tell(AccountAct.EMAIL_CHANGED, person=user, earlier=earlier, new=to_email_address.email)
+
+
+@receiver(email_removed)
+@transaction.atomic
+def record_removed_address(user: User, email_address: EmailAddress, **_: Any) -> None:
+    was_used = email_address.verified or email_address.primary
+    record(AccountAct.EMAIL_REMOVED, by=user, on=user, after={"confirmed": email_address.verified})
+    tell(AccountAct.EMAIL_REMOVED, person=user, earlier=email_address.email if was_used else "")
 
 
 @receiver(post_save, sender=User)

@@ -30,9 +30,9 @@ from config.accounts.models import (
     User,
 )
 from config.accounts.roles import EVERYWHERE, Role
-from config.accounts.selectors import find_person
 from config.accounts.services.invitations import DAYS_MAX
-from config.accounts.services.people import ERASED
+from config.accounts.services.people import check_user_name
+from config.shared.errors import InvalidInput
 
 NAME_LENGTH = 150
 # People sign in with a user name or an e-mail address, so a user name must not look like an e-mail
@@ -114,8 +114,10 @@ class JoinForm(ConsentForm):
 
     def clean_username(self) -> str:
         username: str = self.cleaned_data["username"]
-        if username.lower().startswith(ERASED) or find_person(username):
-            raise forms.ValidationError(gettext("This user name is taken."))
+        try:
+            check_user_name(username)
+        except InvalidInput as error:
+            raise forms.ValidationError(str(error)) from None
         return username
 
     def clean(self) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The acts of the audit log. Each app defines its own in an enum marked with `register_acts`.
 
-A value is stored in the log, so it must never change and must be unique among all apps.
+A value is stored in the log, so it must never change and must be unique among all apps. The enums
+are loaded when a process starts: those in a module `acts` by the app `audit`, all others by the
+models of their app or by its `ready`.
 """
 
 from __future__ import annotations

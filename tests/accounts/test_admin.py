@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.contrib.auth.models import Group
 from django.test import Client
@@ -49,6 +51,25 @@ def test_people_are_read_only_except_for_the_password() -> None:
     assert client.post(f"{page}password/", new).status_code == 302
     anna.refresh_from_db()
     assert anna.check_password("a new long one")
+
+
+def test_the_admin_changes_nothing_that_a_service_checks(tmp_path: Path) -> None:
+    benchmark = factories.make_benchmark(tmp_path)
+    video = benchmark.videos.all()[0]
+    client = Client()
+    client.force_login(admin())
+    pages = {
+        f"/admin/pooling/video/{video.pk}/change/": {
+            "url": "http://127.0.0.1/a.mp4",
+            "state": "playable",
+        },
+        f"/admin/pooling/benchmark/{benchmark.pk}/change/": {
+            "name": "x",
+            "equal_texts": "separate",
+        },
+    }
+    for page, content in pages.items():
+        assert client.post(page, content).status_code == 403
 
 
 def test_a_deactivated_person_sees_why_they_cannot_sign_in() -> None:

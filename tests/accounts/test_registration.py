@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.test import Client
 
+from config.accounts.forms import RegisterForm
 from config.accounts.models import User
 from config.audit.models import AuditEntry
 from tests import factories
@@ -29,6 +31,27 @@ def test_anyone_creates_an_account_without_a_role_if_the_site_allows_it(
     }
     assert list(statuses.values()) == [200, 200, 404, 404, 404]
     assert Client().post("/register/", DETAILS | {"username": "OLGA"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("existing", "chosen", "message"),
+    [
+        ("anna", "аnna", "Use letters and digits of one alphabet."),  # Cyrillic а
+        ("user10", "user1٠", "Use letters and digits of one alphabet."),  # Arabic zero
+        ("pocca", "росса", "This user name looks like that of another account."),  # all Cyrillic
+        ("alice", "aIice", "This user name looks like that of another account."),
+        ("norma", "norrna", "This user name looks like that of another account."),
+        ("all", "ali", ""),
+        ("anna", "анна", ""),
+        ("taro", "山田taro", ""),
+    ],
+)
+def test_user_names_that_look_alike_are_refused(
+    db: None, existing: str, chosen: str, message: str
+) -> None:
+    factories.make_user(existing)
+    form = RegisterForm(DETAILS | {"username": chosen, "email": "a@example.org"}, text=None)
+    assert form.errors.get("username", []) == ([message] if message else [])
 
 
 def test_registrations_from_one_address_are_limited(

@@ -8,6 +8,9 @@ import importlib
 import inspect
 import io
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -28,18 +31,20 @@ from config.accounts.acts import AccountAct
 from config.accounts.models import TokenRight, User
 from config.accounts.roles import Role
 from config.accounts.services import create_token, erase_person, grant_role, withdraw_role
+from config.audit.acts import registered_acts
 from config.audit.models import AuditAddress, AuditEntry
 from config.audit.services import delete_old_addresses, record
 from config.jobs.models import Job
 from config.jobs.services import run_job
 from evaluation.release.services import publish_label_set
-from pooling.models import Run
+from pooling.models import Run, System
 from tests import factories
 from tests.accounts.world import admin, invited, make_member
 
 pytestmark = pytest.mark.django_db
 
 LOG = "/people/audit/"
+ROOT = Path(__file__).resolve().parents[2]
 LOGIN = "/accounts/login/"
 
 
@@ -279,15 +284,15 @@ def test_changes_in_the_django_admin_are_recorded_without_values(campaign: Campa
     boss = admin()
     client = Client()
     client.force_login(boss)
-    benchmark = campaign.benchmark
-    page = f"/admin/pooling/benchmark/{benchmark.pk}/change/"
-    content = {"name": "for Anna", "licence": "", "description": "", "equal_texts": "folded"}
+    system = System.objects.create(key="clip", name="by Otto")
+    page = f"/admin/pooling/system/{system.pk}/change/"
+    content = {"key": "clip", "name": "by Anna"}
     assert client.post(page, content).status_code == 302
     assert facts("by", "object_type", "object_id", "after", act="admin_changed") == [
         (
             boss.pk,
-            "pooling.benchmark",
-            str(benchmark.pk),
+            "pooling.system",
+            str(system.pk),
             {"action": "Change", "fields": ["Name"]},
         )
     ]
@@ -388,6 +393,24 @@ def test_the_page_filters_by_person_act_object_and_day(campaign: Campaign, reade
     for query in ("act=x", "since=x", "until=9999-99-99", "object=1", "person=" + "x" * 151):
         assert (query, reader.get(f"{LOG}?{query}").status_code) == (query, 422)
     assert reader.get(f"{LOG}?until=9999-12-31&since=0001-01-01").status_code == 200
+
+
+def test_the_filter_lists_the_acts_of_all_apps_when_a_process_starts() -> None:
+    folders = ("config", "pooling", "annotation", "evaluation")
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        if "\n@register_acts" in path.read_text():
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    code = "import django, json; django.setup(); from config.audit.acts import registered_acts; "
+    printed = subprocess.run(
+        [sys.executable, "-c", f"{code}print(json.dumps(registered_acts()))"],
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"},
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    found = json.loads(printed.stdout)
+    assert found == registered_acts()
+    assert {"backup_made", "backup_restored", "move_started"} <= set(found)
 
 
 def test_the_page_shortens_hashes(reader: Client) -> None:

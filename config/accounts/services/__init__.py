@@ -10,6 +10,7 @@ from config.accounts.services.invitations import (
     join,
     revoke_invitation,
 )
+from config.accounts.services.notices import tell
 from config.accounts.services.people import (
     create_user,
     deactivate_person,
@@ -52,6 +53,7 @@ __all__ = [
     "remove_second_factors",
     "revoke_invitation",
     "revoke_token",
+    "tell",
     "withdraw_role",
     "write_consent_text",
 ]

@@ -16,9 +16,11 @@ from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 
 from config.accounts.actors import Actor
 from config.accounts.acts import AccountAct
+from config.accounts.lookalikes import looks_like_any, mixes_scripts
 from config.accounts.models import ApiToken, Invitation, User
 from config.accounts.policies import check_can_administer, check_can_deactivate
 from config.accounts.roles import Role, discard_cached_roles
@@ -70,18 +72,31 @@ def add_user(
     )
 
 
+def check_user_name(username: str) -> None:
+    """Raise `InvalidInput` if a person cannot have this user name.
+
+    The name is taken, looks like that of another account, or has letters of several scripts.
+    """
+    is_reserved = username.lower().startswith(ERASED)
+    if is_reserved or find_person(username):
+        raise InvalidInput(gettext("This user name is taken."))
+    if mixes_scripts(username):
+        raise InvalidInput(gettext("Use letters and digits of one alphabet."))
+    if looks_like_any(username, User.objects.values_list("username", flat=True)):
+        raise InvalidInput(gettext("This user name looks like that of another account."))
+
+
 def add_person(*, username: str, password: str, name: str, email: str) -> User:
     """Store an account without a role, with a user name that a person chose.
 
-    Raises `InvalidInput` if the user name is taken.
+    Raises `InvalidInput` as `check_user_name` does.
     """
-    if find_person(username):
-        raise InvalidInput("This user name is taken.")
+    check_user_name(username)
     try:
         with transaction.atomic():
             person = add_user(username=username, password=password, name=name, email=email)
     except IntegrityError:
-        raise InvalidInput("This user name is taken.") from None
+        raise InvalidInput(gettext("This user name is taken.")) from None
     if email:
         EmailAddress.objects.create(user=person, email=email, primary=True, verified=False)
     return person

@@ -12,6 +12,7 @@ from config.accounts.actors import Actor
 from config.accounts.acts import AccountAct
 from config.accounts.models import ApiToken, User
 from config.accounts.policies import check_can_administer, check_is_active
+from config.accounts.services.notices import tell
 from config.audit.services import record
 from config.shared.errors import Conflict, NotFound
 
@@ -55,6 +56,7 @@ def remove_second_factors(*, person: User, by: Actor) -> None:
     Authenticator.objects.filter(user=person).delete()
     ApiToken.objects.filter(user=person).delete()
     record(AccountAct.FACTOR_REMOVED, by=by, on=person, after={"sessions": sign_out(person)})
+    tell(AccountAct.FACTOR_REMOVED, person=person)
 
 
 def sign_out(person: User) -> int:

@@ -16,6 +16,7 @@ from config.accounts.acts import AccountAct
 from config.accounts.models import ApiToken, TokenRight, User
 from config.accounts.policies import check_is_active
 from config.accounts.selectors import hash_of_token
+from config.accounts.services.notices import tell
 from config.accounts.services.roles import lock_people
 from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput, NotFound
@@ -71,6 +72,7 @@ def create_token(
         text = gettext("You already have a token named {name}.")
         raise Conflict(text.format(name=name.strip())) from None
     record(AccountAct.TOKEN_MADE, by=by, on=by)
+    tell(AccountAct.TOKEN_MADE, person=person)
     return NewToken(token, key)
 
 

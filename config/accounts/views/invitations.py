@@ -80,8 +80,8 @@ def _join(request: HttpRequest, found: Invitation) -> HttpResponse:
                 email=data["email"],
                 consent=form.agreed_version,
             )
-        except InvalidInput:
-            form.add_error("username", _("This user name is taken."))
+        except InvalidInput as error:
+            form.add_error("username", str(error))
         else:
             request.session.flush()
             login(request, person, backend=SIGN_IN_BACKEND)
