@@ -7,12 +7,17 @@ in an archive can be wrong.
 
 from __future__ import annotations
 
+import errno
+import io
+import lzma
 import shutil
+import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TypedDict
 
@@ -21,7 +26,13 @@ from config.shared.errors import InvalidInput
 MEMBERS_MAX = 50_000
 NAME_MAX = 1000
 BLOCK = 1 << 20
-UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError)
+# The errors that the readers of archives raise for damaged, encrypted and unknown content.
+UNREADABLE = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(EOFError, RuntimeError, ValueError, KeyError, OverflowError, MemoryError),
+)
+# A reader that continues after the end of the file is stopped at this number of empty reads.
+EMPTY_READS_MAX = 100
 
 
 class Member(TypedDict):
@@ -39,7 +50,7 @@ def list_members(source: str) -> tuple[list[Member], int]:
     """
     found: list[Member] = []
     left_out = 0
-    with _readable(source):
+    with _readable("the archive is damaged or encrypted"):
         for index, (name, size, is_file) in enumerate(_heads(Path(source))):
             if index >= MEMBERS_MAX:
                 raise InvalidInput(f"the archive has more than {MEMBERS_MAX:,} members")
@@ -58,28 +69,29 @@ def extract(source: str, targets: dict[str, str], bytes_max: int, reserve: int) 
     that could not be written, by index. Their files are deleted.
     """
     faults: dict[str, str] = {}
-    with _readable(source):
-        for index, content in _contents(Path(source), targets):
+    with _readable("the archive is damaged or encrypted"):
+        for index, open_member in _members(Path(source), targets):
             target = Path(targets[index])
             try:
-                _copy(content, target, bytes_max, reserve)
+                _copy(_blocks(open_member), target, bytes_max, reserve)
             except InvalidInput as error:
                 faults[index] = error.reason
-            except UNREADABLE:
-                faults[index] = "the member is damaged"
-            if index in faults:
                 target.unlink(missing_ok=True)
     return faults
 
 
 @contextmanager
-def _readable(source: str) -> Iterator[None]:
+def _readable(fault: str) -> Iterator[None]:
+    """Raise `InvalidInput` with `fault` for content that cannot be read."""
     try:
         yield
-    except UNREADABLE:
-        raise InvalidInput("the archive is damaged or encrypted") from None
-    except RuntimeError as error:  # zipfile: encrypted
-        raise InvalidInput("the archive is damaged or encrypted") from error
+    except UNREADABLE as error:
+        raise InvalidInput(fault) from error
+    except OSError as error:
+        # bz2 raises `OSError` without a number for damaged data. Wrong positions are invalid.
+        if error.errno not in (None, errno.EINVAL):
+            raise
+        raise InvalidInput(fault) from error
 
 
 def _heads(path: Path) -> Iterator[tuple[str, int, bool]]:
@@ -88,27 +100,71 @@ def _heads(path: Path) -> Iterator[tuple[str, int, bool]]:
             for info in archive.infolist():
                 yield info.filename, info.file_size, _is_plain(info)
         return
-    with tarfile.open(path, "r|*") as archive:
-        for member in archive:
-            # Otherwise, this list would keep every member that was read, without a limit.
-            archive.members = []  # type: ignore[attr-defined]
-            yield member.name, member.size, member.isreg()
+    with _open_tar(path) as archive:
+        for member in _members_of(archive):
+            # The size of a sparse file can be any number. The archive does not contain its bytes.
+            yield member.name, member.size, member.isreg() and member.sparse is None
 
 
-def _contents(path: Path, wanted: dict[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
+def _members(
+    path: Path, wanted: dict[str, str]
+) -> Iterator[tuple[str, Callable[[], IO[bytes] | None]]]:
+    """Yield the index of each wanted member, and the function that opens it."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             for index, info in enumerate(archive.infolist()):
                 if str(index) in wanted:
-                    with archive.open(info) as content:
-                        yield str(index), content
+                    yield str(index), partial(archive.open, info)
         return
-    with tarfile.open(path, "r|*") as archive:
-        for index, member in enumerate(archive):
-            archive.members = []  # type: ignore[attr-defined]
-            file = archive.extractfile(member) if str(index) in wanted else None
-            if file is not None:
-                yield str(index), file
+    with _open_tar(path) as tar:
+        for index, member in enumerate(_members_of(tar)):
+            if str(index) in wanted:
+                yield str(index), partial(tar.extractfile, member)
+
+
+@contextmanager
+def _open_tar(path: Path) -> Iterator[tarfile.TarFile]:
+    with (
+        path.open("rb", buffering=0) as file,
+        tarfile.open(fileobj=_EndingFile(file), mode="r|*") as archive,
+    ):
+        yield archive
+
+
+def _members_of(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    for member in archive:
+        # Otherwise, this list would keep every member that was read, without a limit.
+        archive.members = []  # type: ignore[attr-defined]
+        yield member
+
+
+class _EndingFile(io.RawIOBase):
+    """A file that may not be read again and again after its end.
+
+    To skip a member that claims 8 TB, tarfile reads all of its blocks, even if the file has ended.
+    """
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+        self._empty_reads = 0
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._file.read(size) or b""
+        self._empty_reads += not block
+        if self._empty_reads > EMPTY_READS_MAX:
+            raise tarfile.ReadError("unexpected end of data")
+        return block
+
+
+def _blocks(open_member: Callable[[], IO[bytes] | None]) -> Iterator[bytes]:
+    """Yield the content of a member. Raises `InvalidInput` if it cannot be read."""
+    with _readable("the member is damaged"):
+        content = open_member()
+        if content is None:
+            raise InvalidInput("the member is no file")
+        with content:
+            while block := content.read(BLOCK):
+                yield block
 
 
 def _is_plain(info: zipfile.ZipInfo) -> bool:
@@ -125,10 +181,10 @@ def _is_storable(name: str) -> bool:
     return "\0" not in name
 
 
-def _copy(content: IO[bytes], target: Path, bytes_max: int, reserve: int) -> None:
+def _copy(content: Iterator[bytes], target: Path, bytes_max: int, reserve: int) -> None:
     written = 0
     with target.open("wb") as out:
-        while block := content.read(BLOCK):
+        for block in content:
             written += len(block)
             if written > bytes_max:
                 raise InvalidInput(f"the member is larger than {bytes_max / 1e6:,.0f} MB")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
+import gzip
 import io
+import lzma
 import os
 import shutil
 import signal
 import tarfile
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +30,9 @@ from config.accounts.services import withdraw_role
 from config.audit.models import AuditEntry
 from config.jobs.models import Job, JobState
 from config.jobs.services import cancel_job, run_job
+from config.shared.errors import InvalidInput
 from pooling.enums import UploadState
+from pooling.media import archives
 from pooling.models import Benchmark, Video, VideoUpload
 from pooling.selectors.uploads import upload_path
 from pooling.services.queueing import queue_uploads
@@ -380,6 +386,74 @@ def test_a_damaged_or_empty_archive_adds_no_video(tus: TusClient, content: bytes
     assert run_jobs().state == "done"
     assert states_and_reasons()["clips.zip"][0] in ("refused", "unpacked")
     assert Video.objects.filter(state="missing").count() == 12
+
+
+# Some text that compresses to different bytes at each place.
+TEXT = b"".join(b"%d " % number for number in range(20_000))
+
+
+def spoilt_zip(kind: int) -> bytes:
+    """Return an archive in which v0.mp4 is damaged, v1.mp4 has another local header, v2.mp4 not."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", kind) as archive:
+        for name in ("v0.mp4", "v1.mp4", "v2.mp4"):
+            archive.writestr(name, TEXT)
+        places = [info.header_offset for info in archive.infolist()]
+    content = bytearray(out.getvalue())
+    middle = (places[0] + places[1]) // 2
+    content[middle : middle + 2000] = bytes(2000)
+    content[places[1] + 30 : places[1] + 36] = b"x9.mp4"
+    return bytes(content)
+
+
+@pytest.mark.parametrize("kind", [0, 8, 12, 14], ids=["stored", "deflate", "bzip2", "lzma"])
+def test_a_damaged_member_is_refused_and_the_others_are_not(tmp_path: Path, kind: int) -> None:
+    source = tmp_path / "clips.zip"
+    source.write_bytes(spoilt_zip(kind))
+    places = {str(index): tmp_path / str(index) for index in range(3)}
+    targets = {index: str(path) for index, path in places.items()}
+    damaged = "the member is damaged"
+    assert archives.extract(str(source), targets, 1 << 20, 0) == {"0": damaged, "1": damaged}
+    assert [path.exists() for path in places.values()] == [False, False, True]
+    assert places["2"].read_bytes() == TEXT
+
+
+def tar_that_claims(size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
+    claim = special("v9.mp4", kind)
+    claim.size = size
+    before = special("v0.mp4", tarfile.REGTYPE)
+    before.size = 4
+    head = before.tobuf(tarfile.GNU_FORMAT) + b"text".ljust(512, b"\0")
+    return head + claim.tobuf(tarfile.GNU_FORMAT) + bytes(2048)
+
+
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.GNUTYPE_LONGNAME, b"?"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_a_tar_that_ends_before_a_member_is_refused_at_once(
+    tmp_path: Path, kind: bytes, pack: Callable[[bytes], bytes]
+) -> None:
+    source = tmp_path / "clips.tar"
+    source.write_bytes(pack(tar_that_claims(8 << 40, kind)))
+    began = time.monotonic()
+    for refused in (
+        lambda: archives.list_members(str(source)),
+        lambda: archives.extract(str(source), {"1": str(tmp_path / "v9")}, 1 << 20, 0),
+    ):
+        with pytest.raises(InvalidInput, match="the archive is damaged or encrypted"):
+            refused()
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def test_a_damaged_tar_is_refused_and_its_job_does_not_fail(
+    tus: TusClient, pack: Callable[[bytes], bytes]
+) -> None:
+    content = bytearray(pack(make_tar((special("v0.mp4", tarfile.REGTYPE), TEXT))))
+    content[40:80] = bytes(40)
+    tus.upload("clips.tar", bytes(content))
+    job = run_jobs()
+    assert (job.state, job.attempts) == ("done", 1)
+    assert states_and_reasons() == {"clips.tar": ("refused", "the archive is damaged or encrypted")}
 
 
 def test_a_zip_bomb_is_stopped_by_the_number_of_unpacked_bytes(
