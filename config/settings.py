@@ -621,6 +621,9 @@ BACKUP_MAX_AGE_HOURS = env.float("BACKUP_MAX_AGE_HOURS", 0)
 # A public key (age1…), and the file with the private key, which only a restore needs.
 BACKUP_RECIPIENT = env.str("BACKUP_RECIPIENT", "")
 BACKUP_KEY_FILE = env.str("BACKUP_KEY_FILE", "")
+# A secret of at least 32 characters. `backup` signs archives with it, and `restore` then accepts no
+# others.
+BACKUP_SIGNING_KEY = env.str("BACKUP_SIGNING_KEY", "")
 # The number of days for which the rows of finished jobs are kept.
 KEEP_JOBS_DAYS = env.int("KEEP_JOBS_DAYS", 90)
 

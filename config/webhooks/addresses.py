@@ -7,6 +7,7 @@ second lookup, the name could refer to another machine.
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -18,8 +19,13 @@ from config.shared.errors import InvalidInput
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 # The maximum number of addresses of a host that are tried, such as one of IPv6 and one of IPv4.
 ADDRESSES_MAX = 2
-# An address of this network stands for an IPv4 address, which can be private.
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# An address of these networks stands for an IPv4 address, which can be private: the two prefixes of
+# NAT64 (RFC 6052 and RFC 8215), and IPv4-compatible addresses (RFC 4291).
+STAND_FOR_IPV4 = [
+    ipaddress.ip_network(network) for network in ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")
+]
+# The last label of an IPv4 address in any notation, such as 127.1 or 0x7f000001. No name ends so.
+NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 PRIVATE = "The address is in a private network. WEBHOOK_PRIVATE_HOSTS can allow it."
 
 
@@ -54,7 +60,7 @@ def check_url(url: str) -> None:
     is_allowed_host = host in settings.WEBHOOK_PRIVATE_HOSTS
     if parts.scheme != "https" and not (parts.scheme == "http" and is_allowed_host):
         raise AddressRefused("The address must begin with https://.")
-    if not is_allowed_host and _is_private_literal(host):
+    if not is_allowed_host and _is_private_literal(host.rstrip(".")):
         raise AddressRefused(PRIVATE)
 
 
@@ -83,15 +89,16 @@ def resolve(url: str) -> Target:
 def is_public(text: str) -> bool:
     """Return whether an IP address is public.
 
-    An IPv6 address of NAT64, 6to4 or Teredo is not public, because it stands for an IPv4 address,
-    which can be private. An IPv4-mapped IPv6 address is public if its IPv4 address is.
+    An IPv6 address of NAT64, 6to4 or Teredo, or an IPv4-compatible one, is not public, because it
+    stands for an IPv4 address, which can be private. An IPv4-mapped IPv6 address is public if its
+    IPv4 address is.
     """
     try:
         ip: Ip = ipaddress.ip_address(text)
     except ValueError:  # with a zone, such as fe80::1%eth0
         return False
     if isinstance(ip, ipaddress.IPv6Address):
-        if ip in NAT64 or ip.sixtofour or ip.teredo:
+        if any(ip in network for network in STAND_FOR_IPV4) or ip.sixtofour or ip.teredo:
             return False
         ip = ip.ipv4_mapped or ip
     return ip.is_global and not ip.is_multicast
@@ -101,5 +108,6 @@ def _is_private_literal(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+        last = host.rpartition(".")[2]
+        return last == "localhost" or NUMBER.fullmatch(last) is not None
     return not is_public(host)

@@ -269,9 +269,33 @@ def test_an_archive_of_other_rows_is_refused_and_the_old_rows_stay(
 
     outside = with_manifest(path, lambda manifest: None, rename="files/default/../../../evil")
     refused = other_site.manage("restore", str(outside), "--replace")
-    assert refused.returncode != 0
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "Error: The archive has a file outside its folder: 'files/default/" in refused.stderr
+    assert "Traceback" not in refused.stderr
     assert not (tmp_path / "evil").exists()
     assert other_site.describe() == before
+
+
+def test_with_a_signing_key_only_signed_archives_are_restored(
+    campaign: Campaign, settings: Any, tmp_path: Path
+) -> None:
+    key = "0123456789" * 4
+    signed, plain = tmp_path / "signed.tar", tmp_path / "plain.tar"
+    settings.BACKUP_SIGNING_KEY = key
+    call_command("backup", str(signed))
+    settings.BACKUP_SIGNING_KEY = ""
+    call_command("backup", str(plain))
+    call_command("restore", str(signed), "--check")
+    settings.BACKUP_SIGNING_KEY = key
+    call_command("restore", str(signed), "--check")
+    forged = with_manifest(signed, lambda manifest: manifest["rows"].update(pooling_video=0))
+    for path in (plain, forged):
+        with pytest.raises(CommandError, match="was not signed with BACKUP_SIGNING_KEY") as error:
+            call_command("restore", str(path), "--replace")
+        assert error.value.returncode == 2
+    settings.BACKUP_SIGNING_KEY = "short"
+    with pytest.raises(CommandError, match="BACKUP_SIGNING_KEY needs at least 32 characters"):
+        call_command("backup", str(tmp_path / "short.tar"))
 
 
 def with_manifest(path: Path, change: Any, rename: str = "") -> Path:

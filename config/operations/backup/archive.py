@@ -8,14 +8,17 @@ copy is stored.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import io
 import json
 import os
+import re
 import tarfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +29,8 @@ from config.shared.errors import InvalidInput
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+TABLE = re.compile(r"\w+", re.ASCII)
+KEY_LENGTH_MIN = 32
 AGE_MAGIC = b"age-encryption.org/v1"
 PIECE = 1 << 20
 
@@ -45,7 +50,7 @@ class Manifest:
     version: the version of the code. migrations: the names of the migrations as `app.name`. rows:
     the number of rows of each table. files: the size and hash of each file by its name in the tar.
     missing: the files that the database names but that did not exist, each by the name that it
-    would have in the tar.
+    would have in the tar. signature: the HMAC-SHA256 of the other fields; empty without a key.
     """
 
     version: str
@@ -57,20 +62,51 @@ class Manifest:
     files: dict[str, Entry]
     missing: list[str]
     format: int = FORMAT
+    signature: str = ""
 
     def as_bytes(self) -> bytes:
-        return json.dumps(asdict(self), indent=1, sort_keys=True).encode()
+        fields = asdict(self)
+        if not self.signature:
+            del fields["signature"]  # earlier versions read only manifests without it
+        return json.dumps(fields, indent=1, sort_keys=True).encode()
+
+    def signed(self, key: str) -> Manifest:
+        """Return this manifest, signed. Raises `InvalidInput` if the key is too short."""
+        if len(key) < KEY_LENGTH_MIN:
+            raise InvalidInput(f"BACKUP_SIGNING_KEY needs at least {KEY_LENGTH_MIN} characters.")
+        content = replace(self, signature="").as_bytes()
+        signature = hmac.digest(key.encode(), content, "sha256").hex()
+        return replace(self, signature=signature)
 
     @classmethod
     def read(cls, content: bytes) -> Manifest:
+        """Return the manifest in an archive. Raises `InvalidInput` if it is not valid."""
         try:
             fields: dict[str, Any] = json.loads(content)
             if fields["format"] != FORMAT:
                 raise InvalidInput(f"The archive has format {fields['format']}, not {FORMAT}.")
             files = {name: Entry(**entry) for name, entry in fields.pop("files").items()}
-            return cls(**fields, files=files)
-        except (ValueError, KeyError, TypeError) as error:
+            manifest = cls(**fields, files=files)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidInput("The manifest of the archive is not valid.") from error
+        if not manifest._is_valid():
+            raise InvalidInput("The manifest of the archive is not valid.")
+        return manifest
+
+    def _is_valid(self) -> bool:
+        """Return whether the values have the right types, and no name of a table contains SQL."""
+        texts = [self.version, self.created_at, self.engine, self.server, self.signature]
+        lists = [self.migrations, self.missing]
+        return (
+            all(isinstance(one, list) for one in lists)
+            and all(isinstance(one, str) for one in (*texts, *chain(*lists)))
+            and isinstance(self.rows, dict)
+            and all(TABLE.fullmatch(name) and type(n) is int for name, n in self.rows.items())
+            and all(
+                type(entry.size) is int and isinstance(entry.sha256, str)
+                for entry in self.files.values()
+            )
+        )
 
 
 class Hashed(io.RawIOBase):
@@ -136,21 +172,27 @@ def read_archive(path: Path, key_file: str = "") -> Iterator[tarfile.TarFile]:
                 tarfile.open(fileobj=stream, mode="r|") as tar,
             ):
                 yield tar
-        except tarfile.TarError as error:
+        except (tarfile.TarError, ValueError, EOFError) as error:
             raise InvalidInput(
                 f"{path.name} is damaged, or is not an archive of Hearth."
             ) from error
 
 
-def verify_archive(path: Path, key_file: str = "") -> Manifest:
-    """Read the whole archive and compare every file with the manifest. Return the manifest."""
+def verify_archive(path: Path, key_file: str = "", signing_key: str = "") -> Manifest:
+    """Read the whole archive and compare every file with the manifest. Return the manifest.
+
+    If there is a signing key, raises `InvalidInput` for an archive that was not signed with it.
+    """
     found: dict[str, Entry] = {}
     manifest = b""
     with read_archive(path, key_file) as tar:
         for info in tar:
-            content = tar.extractfile(info)
+            # Backups contain no links, and no sparse files, which can have any size.
+            content = tar.extractfile(info) if info.isreg() and info.sparse is None else None
             if content is None:
-                raise InvalidInput(f"{info.name} is not a file.")
+                raise InvalidInput(f"{info.name!r} in {path.name} is not a file.")
+            if info.name in found or manifest:
+                raise InvalidInput(f"{path.name} has {info.name!r} twice or after the manifest.")
             if info.name == MANIFEST:
                 manifest = content.read()
                 continue
@@ -164,6 +206,13 @@ def verify_archive(path: Path, key_file: str = "") -> Manifest:
     for name in sorted(found.keys() | expected.files.keys()):
         if found.get(name) != expected.files.get(name):
             raise InvalidInput(f"{path.name} is damaged: {name} does not match the manifest.")
+    if signing_key and not hmac.compare_digest(
+        expected.signed(signing_key).signature.encode(), expected.signature.encode()
+    ):
+        raise InvalidInput(
+            f"{path.name} was not signed with BACKUP_SIGNING_KEY. Restore it only if you know that "
+            "it is yours, without this variable."
+        )
     return expected
 
 
@@ -229,7 +278,7 @@ def _decrypted(source: BinaryIO, key_file: str) -> Iterator[BinaryIO]:
     try:
         with os.fdopen(read_end, "rb") as stream:
             yield stream
-    except tarfile.TarError:
+    except (tarfile.TarError, ValueError, EOFError):
         thread.join()
         if failures:
             raise InvalidInput(

@@ -8,11 +8,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 from django.apps import apps
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, storages
 from django.core.files.utils import validate_file_name
@@ -27,6 +29,7 @@ from config.shared.uploads import upload_names
 Query = Callable[[str], Sequence[Sequence[Any]]]
 
 PIECE = 1 << 20
+UPLOADS = "uploads"
 
 # Tables that may have rows even in an empty database, because `migrate` or running processes write
 # these rows.
@@ -90,13 +93,16 @@ class StoredFile:
     def of_member(cls, member: str) -> StoredFile:
         """Return the file that has this name in an archive (see `member`).
 
-        Raises `InvalidInput` for a name of another form, and `SuspiciousFileOperation` for a name
-        outside the storage.
+        Raises `InvalidInput` for a name of another form, for a storage whose files are not in
+        backups, and for a name outside the storage.
         """
         kind, storage, name = (*member.split("/", 2), "", "")[:3]
-        if kind != "files" or storage not in settings.STORAGES or not name:
-            raise InvalidInput(f"The archive has a file for an unknown folder: {member}")
-        validate_file_name(name, allow_relative_path=True)
+        if kind != "files" or storage not in storages_of_backups() or not name or "\0" in name:
+            raise InvalidInput(f"The archive has a file for an unknown folder: {member!r}")
+        try:
+            validate_file_name(name, allow_relative_path=True)
+        except SuspiciousOperation:
+            raise InvalidInput(f"The archive has a file outside its folder: {member!r}") from None
         return cls(storage, name)
 
 
@@ -121,7 +127,7 @@ def named_files(query: Query) -> list[StoredFile]:
         for column in file_columns()
         for name in column.names(query)
     }
-    found |= {StoredFile("uploads", name) for name in _waiting_uploads(query)}
+    found |= {StoredFile(UPLOADS, name) for name in _waiting_uploads(query)}
     return sorted(found, key=lambda file: file.member)
 
 
@@ -137,6 +143,12 @@ class FileColumn:
         table, column = quoted(self.table), quoted(self.column)
         rows = query(f"SELECT {column} FROM {table} WHERE {column} <> ''")  # noqa: S608
         return {row[0] for row in rows}
+
+
+@cache
+def storages_of_backups() -> frozenset[str]:
+    """Return the aliases of the storages whose files are in backups."""
+    return frozenset({UPLOADS, *(column.storage for column in file_columns())})
 
 
 def file_columns() -> Iterator[FileColumn]:

@@ -8,6 +8,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -98,13 +99,14 @@ def _restore_sqlite(dump: Path, check: Check) -> None:
     target = _sqlite_path()
     fresh = target.with_name(f".{target.name}.restored")
     fresh.unlink(missing_ok=True)
-    with gzip.open(dump, "rb") as packed, fresh.open("wb") as out:
-        shutil.copyfileobj(packed, out, PIECE)
-        out.flush()
-        os.fsync(out.fileno())
     try:
+        _unpack(dump, fresh)
         with closing(sqlite3.connect(fresh)) as restored:
-            if restored.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+            try:
+                is_intact = restored.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            except sqlite3.DatabaseError:
+                is_intact = False
+            if not is_intact:
                 raise InvalidInput("The database in the archive is damaged.")
             check(_query_of(restored))
         connection.close()
@@ -112,6 +114,16 @@ def _restore_sqlite(dump: Path, check: Check) -> None:
         fresh.replace(target)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+def _unpack(dump: Path, fresh: Path) -> None:
+    with gzip.open(dump, "rb") as packed, fresh.open("wb") as out:
+        try:
+            shutil.copyfileobj(packed, out, PIECE)
+        except (gzip.BadGzipFile, zlib.error, EOFError):
+            raise InvalidInput("The database in the archive is damaged.") from None
+        out.flush()
+        os.fsync(out.fileno())
 
 
 def _close_for_all(target: Path) -> None:

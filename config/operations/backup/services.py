@@ -80,14 +80,15 @@ def make_backup(
     path: Path,
     by: Actor,
     recipient: str = "",
+    signing_key: str = "",
     keep: int | None = None,
     progress: Progress = no_progress,
 ) -> BackupFacts:
     """Write the database, the media, the label sets and the waiting uploads to one archive.
 
     path: a file, or a folder; in a folder, the name of the archive contains the time. recipient:
-    the public key with which to encrypt. keep: the number of archives to keep in the folder; older
-    ones are deleted.
+    the public key with which to encrypt. signing_key: the key with which to sign. keep: the number
+    of archives to keep in the folder; older ones are deleted.
 
     The archive contains the database as of one time, and the files that its rows name. People can
     go on judging. Files are read after the database; a file deleted in between is listed as
@@ -105,7 +106,7 @@ def make_backup(
         with write_atomically(path) as out:
             path.with_name(f".{path.name}.part").chmod(0o600)
             with write_archive(out, recipient) as archive:
-                manifest = _fill(archive, path.parent, began, progress)
+                manifest = _fill(archive, path.parent, began, signing_key, progress)
         facts = BackupFacts(
             path=str(path),
             bytes=path.stat().st_size,
@@ -133,7 +134,9 @@ def delete_old_backups(folder: Path, keep: int) -> int:
     return len(old)
 
 
-def _fill(archive: ArchiveWriter, folder: Path, at: datetime, progress: Progress) -> Manifest:
+def _fill(
+    archive: ArchiveWriter, folder: Path, at: datetime, signing_key: str, progress: Progress
+) -> Manifest:
     # The dump is in the folder of the archive, because /tmp may be too small for a database.
     with (
         tempfile.TemporaryDirectory(prefix=".hearth-backup-", dir=folder) as work,
@@ -154,6 +157,8 @@ def _fill(archive: ArchiveWriter, folder: Path, at: datetime, progress: Progress
         files=archive.files,
         missing=missing,
     )
+    if signing_key:
+        manifest = manifest.signed(signing_key)
     archive.finish(manifest)
     return manifest
 
@@ -200,9 +205,9 @@ class RestoreFacts(TypedDict):
     needs_migration: bool
 
 
-def check_backup(*, path: Path, key_file: str = "") -> Manifest:
+def check_backup(*, path: Path, key_file: str = "", signing_key: str = "") -> Manifest:
     """Read the whole archive and compare the hash of every file with the manifest."""
-    return verify_archive(path, key_file)
+    return verify_archive(path, key_file, signing_key)
 
 
 def restore_backup(
@@ -210,6 +215,7 @@ def restore_backup(
     path: Path,
     by: Actor,
     key_file: str = "",
+    signing_key: str = "",
     replace: bool = False,
     progress: Progress = no_progress,
 ) -> RestoreFacts:
@@ -217,7 +223,8 @@ def restore_backup(
 
     All hashes are checked before anything is written, and the numbers of rows afterwards. Unless
     `replace` is set, raises `Conflict` if the database has rows, or if a file of the same name has
-    other content. After an error, the database stays as it was.
+    other content. If there is a signing key, raises `InvalidInput` for an archive that was not
+    signed with it. After an error, the database stays as it was.
     """
     check_can_administer(by)
     if not replace and has_rows():
@@ -226,7 +233,7 @@ def restore_backup(
             "--replace."
         )
     progress(0, None, "checking the archive")
-    manifest = verify_archive(path, key_file)
+    manifest = verify_archive(path, key_file, signing_key)
     _check_fits(manifest)
     _check_stored_files(manifest, replace)
     with tempfile.TemporaryDirectory(prefix=".hearth-restore-", dir=settings.HEARTH_HOME) as work:
@@ -286,7 +293,7 @@ def _names(migrations: Iterable[tuple[str, str]]) -> set[str]:
 def _check_stored_files(manifest: Manifest, replace: bool) -> None:
     """Raise `Conflict` if a stored file has other content, unless `replace` is set.
 
-    `StoredFile.of_member` raises an error for a member outside the storages.
+    `StoredFile.of_member` raises `InvalidInput` for a member outside the storages.
     """
     for member, entry in manifest.files.items():
         if member == member_of_engine():

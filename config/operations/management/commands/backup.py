@@ -87,6 +87,7 @@ class Command(HearthCommand):
                 path=path,
                 by=OPERATOR,
                 recipient=settings.BACKUP_RECIPIENT if options["encrypt"] else "",
+                signing_key=settings.BACKUP_SIGNING_KEY,
                 keep=options["keep"],
                 progress=self.progress,
             )

@@ -33,9 +33,13 @@ class Command(HearthCommand):
         )
 
     def run(self, **options: Any) -> dict[str, Any]:
-        path, key_file = options["file"], settings.BACKUP_KEY_FILE
+        archive: dict[str, Any] = {
+            "path": options["file"],
+            "key_file": settings.BACKUP_KEY_FILE,
+            "signing_key": settings.BACKUP_SIGNING_KEY,
+        }
         if options["check"]:
-            manifest = check_backup(path=path, key_file=key_file)
+            manifest = check_backup(**archive)
             return {
                 "created_at": manifest.created_at,
                 "version": manifest.version,
@@ -45,9 +49,8 @@ class Command(HearthCommand):
             }
         return dict(
             restore_backup(
-                path=path,
+                **archive,
                 by=OPERATOR,
-                key_file=key_file,
                 replace=options["replace"],
                 progress=self.progress,
             )
