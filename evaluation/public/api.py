@@ -98,7 +98,8 @@ class ScoredUploadSerializer(UploadSerializer):
         help_text="The number of unjudged pairs in the top ten."
     )
     bounds = serializers.SerializerMethodField(
-        help_text="Lowest and highest score that the unjudged pairs allow, by measure."
+        help_text="Lowest and highest score that the unjudged pairs allow if all labels are right, "
+        "by measure."
     )
 
     class Meta(UploadSerializer.Meta):

@@ -36,7 +36,8 @@ class Scores(OfBenchmark):
     (`labelled`), by measure. An undefined score is `{"undefined": reason}`. `judged` has the judged
     share of the top ranks by depth, and `reads` the number of ranks that each measure reads.
     `unjudged` is the number of unjudged pairs in the top ten. `bounds` has the lowest and highest
-    score that the unjudged pairs allow. A value that has not been computed yet is null.
+    score that the unjudged pairs allow if all labels are right. A value that has not been computed
+    yet is null.
     """
 
     @extend_schema(

@@ -143,7 +143,7 @@ def correct_scores(
     """
     if estimate.rates is None:
         raise ValueError("error rates are needed")
-    points = _points(estimate.rates, estimate.draws)
+    points = rate_points(estimate.rates, estimate.draws)
     relevance = [relevance_at(rates) for rates in points.rates]
     values = {}
     for name, ranked in runs.items():
@@ -167,7 +167,7 @@ def correct_scores(
         raw, raw_interval = float(raw_values.mean()), resamples.interval(raw_values, confidence)
         by_rates = points.moved(at_points, estimate.draws)
         draws = np.clip(means[:, len(pairs) + place] + by_rates, 0, 1)
-        noise = variance_of_mean(values[name][2][measure], sharing) + float(np.var(by_rates))
+        noise = variance_of_score(values[name][2][measure], by_rates, sharing)
         corrected = min(1.0, max(0.0, at_points[0]))
         intervals = _Intervals(resamples.n_clusters, confidence)
         # If a run is correct on all captions, all resamples are equal. The score of other captions
@@ -197,6 +197,17 @@ def variance_of_mean(variances: FloatArray, sharing: IntArray | None = None) -> 
     """
     total = float((variances if sharing is None else variances * sharing).sum())
     return max(0.0, total) / max(1, len(variances)) ** 2
+
+
+def variance_of_score(
+    variances: FloatArray, by_rates: FloatArray, sharing: IntArray | None = None
+) -> float:
+    """Return the variance of a corrected score over the labels and over the error rates.
+
+    variances, sharing: as for `variance_of_mean`. by_rates: float64 [resamples], the score at each
+    draw of the rates minus the score; empty if the rates are certain.
+    """
+    return variance_of_mean(variances, sharing) + float(np.var(by_rates) if len(by_rates) else 0)
 
 
 def fixed_interval(
@@ -238,7 +249,7 @@ def score_change_by_noise(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Points:
+class RatePoints:
     """Error rates at which scores are computed.
 
     rates: the estimate, then for each of the R rates that vary, the rates a step above and a step
@@ -265,7 +276,7 @@ class _Points:
         return difference
 
 
-def _points(rates: ErrorRates, draws: FloatArray) -> _Points:
+def rate_points(rates: ErrorRates, draws: FloatArray) -> RatePoints:
     """Return the rates at which to compute scores.
 
     A step is the standard deviation of the draws. It is limited so that no rate falls below 0, and
@@ -285,7 +296,7 @@ def _points(rates: ErrorRates, draws: FloatArray) -> _Points:
                 moved = list(values)
                 moved[column] += side
                 points.append(ErrorRates(*moved))
-    return _Points(tuple(points), tuple(varying), tuple(steps))
+    return RatePoints(tuple(points), tuple(varying), tuple(steps))
 
 
 @dataclass(frozen=True, slots=True)

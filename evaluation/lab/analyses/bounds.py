@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 import numpy as np
@@ -35,6 +36,8 @@ from evaluation.lab.analyses.layouts.bounds import (
     JudgedFigures,
     JudgedRow,
 )
+from evaluation.lab.analyses.noise import DRAWS, EQUAL_RATES, corrected_bounds, noise_of_labels
+from evaluation.lab.analyses.results import Ends
 from evaluation.release.selectors import highest_grade
 from pooling.selectors.runs import find_runs, ranked_matrix
 
@@ -82,6 +85,9 @@ def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> Boun
     measures = [parse_measure(name) for name in options["measures"]]
     pool = gather_pool(lists, depth, inputs.judged, inputs.counted_originals)
     grade = max(options["highest_grade"], inputs.judged.highest_gain)
+    noise = noise_of_labels(
+        inputs, inputs.counted_originals, unit=options["unit"], number=DRAWS, seed=options["seed"]
+    )
     rows: list[BoundsRow] = []
     judged: list[JudgedRow] = []
     for number, (name, ranked) in enumerate(runs.items()):
@@ -89,7 +95,8 @@ def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> Boun
         shares = [Measure("Judged", depth)]
         shares += [_judged_measure(measure, ranked.shape[1]) for measure in measures]
         found = bound_scores(ranked, inputs.judged, [*measures, *shares], highest=grade)
-        rows += _bounds(name, ranked, inputs, measures, found)
+        corrected = corrected_bounds(noise, ranked, measures, options["confidence"])
+        rows += _bounds(name, ranked, inputs, measures, found, corrected)
         judged.append({"run": name, **_judged(ranked, inputs, depth, found)})
     _expect(rows, runs, pool, inputs, options)
     progress(len(runs), len(runs), "checking estimates")
@@ -105,7 +112,12 @@ def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> Boun
 
 
 def _bounds(
-    name: str, ranked: Ranked, inputs: Inputs, measures: list[Measure], found: Bounds
+    name: str,
+    ranked: Ranked,
+    inputs: Inputs,
+    measures: list[Measure],
+    found: Bounds,
+    corrected: Mapping[Measure, Ends],
 ) -> list[BoundsRow]:
     condensed = score_run(condense(ranked, inputs.judged), inputs.judged, measures)
     return [
@@ -114,6 +126,7 @@ def _bounds(
             "measure": str(measure),
             "score": found.known.mean(measure).value,
             "bounds": [found.lower.mean(measure).value, found.upper.mean(measure).value],
+            "bounds_corrected": corrected.get(measure),
             "bounds_all": [found.lower_all.mean(measure).value, found.upper.mean(measure).value],
             "judged_depth": measure.reads(ranked.shape[1]),
             "judged": found.known.mean(_judged_measure(measure, ranked.shape[1])).value,
@@ -217,8 +230,14 @@ BOUNDS = Analysis(
     warnings=few_units_warnings,
     fill_defaults=_fill_defaults,
     notes=(
-        "The bounds are exact. Some outcome of the unjudged pairs reaches each bound, and no "
-        "outcome goes beyond it.",
+        "If all labels are right, the bounds are exact: some outcome of the unjudged pairs reaches "
+        "each bound, and no outcome goes beyond it. Wrong labels move both bounds, so the true "
+        "score can be outside of them.",
+        "The corrected bounds allow for wrong labels. The lower one is the lower end of the "
+        "interval of the corrected score with all unjudged pairs of the lists as not relevant, "
+        "and the upper one the upper end with all of them as relevant. The intervals are for these "
+        f"captions. {EQUAL_RATES} Corrected bounds exist for C@k, P@k and RR of text-to-video "
+        "runs, and only if pairs with several labels show how often labels are wrong.",
         "The estimate assumes that an unjudged pair is relevant as often as similar judged pairs. "
         "A judged pair is similar if it has the same rank as the unjudged pair and only one run "
         "ranks it within the depth. The estimate uses all runs of the benchmark, not only the "

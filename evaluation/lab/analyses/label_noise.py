@@ -49,10 +49,10 @@ from evaluation.lab.analyses.layouts.label_noise import (
     noise_tables,
     noise_warnings,
 )
+from evaluation.lab.analyses.noise import sharing_of
 from evaluation.lab.analyses.results import mean_of
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import judgments_of_captions, label_set_labels
-from pooling.selectors.captions import first_equal_captions
 
 STRATA = (
     "Rank 1 in a run",
@@ -180,17 +180,9 @@ def _scores(
         estimates.by_source[estimates.used],
         resamples,
         confidence=confidence,
-        sharing=_sharing(inputs, labels),
+        sharing=sharing_of(inputs, labels),
     )
     return [_score_row(row) for row in rows]
-
-
-def _sharing(inputs: Inputs, labels: NoisyLabels) -> IntArray | None:
-    """Return the number of captions with the text of each caption, if their labels are shared."""
-    if labels.is_copy is None or not labels.is_copy.any():
-        return None
-    first_equal = first_equal_captions(inputs.benchmark)
-    return np.bincount(first_equal)[first_equal]
 
 
 def _score_row(row: NoisyScore) -> NoiseRow:

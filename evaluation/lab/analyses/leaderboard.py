@@ -35,6 +35,7 @@ from evaluation.lab.analyses.layouts.leaderboard import (
     MoveFigures,
     ReleaseRow,
 )
+from evaluation.lab.analyses.noise import DRAWS, EQUAL_RATES, corrected_bounds, noise_of_labels
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 
@@ -152,6 +153,15 @@ def _board(inputs: Inputs, original: FloatArray, options: LeaderboardOptions) ->
     labelled = _values(inputs, inputs.judged, options)
     ranks = _stability(original, labelled, inputs, options).ranks
     measure = parse_measure(options["measure"])
+    noise = noise_of_labels(
+        inputs, inputs.counted_originals, unit=options["unit"], number=DRAWS, seed=options["seed"]
+    )
+    corrected = {
+        run.name: corrected_bounds(
+            noise, inputs.ranked[run.name], [measure], options["confidence"]
+        ).get(measure)
+        for run in inputs.runs
+    }
     rows: list[BoardRow] = [
         {
             "run": run.name,
@@ -163,6 +173,7 @@ def _board(inputs: Inputs, original: FloatArray, options: LeaderboardOptions) ->
             **_bounds_and_judged(
                 inputs.ranked[run.name], inputs.judged, measure, options["highest_grade"]
             ),
+            "bounds_corrected": corrected[run.name],
         }
         for run, rank, before, after in zip(inputs.runs, ranks, original, labelled, strict=True)
     ]
@@ -198,10 +209,13 @@ LEADERBOARD = Analysis(
         "Ranks are by the selected labels. Scores that are equal, or differ only by rounding, "
         "share the better rank. The interval of a rank covers its values in resamples of captions "
         "or videos.",
-        "Bounds over the listed pairs are the lowest and the highest score that a run can have, "
-        "depending on the labels that the unjudged pairs of its lists get. Unjudged pairs outside "
-        "of its lists count as not relevant. The analysis “Bounds and bias” includes them. A "
-        "measure with a cutoff uses the top of the list. Any other measure uses the whole list.",
+        "Bounds over the listed pairs are the lowest and the highest score that a run can have if "
+        "all labels are right, depending on the labels that the unjudged pairs of its lists get. "
+        "Wrong labels move both bounds, so the true score can be outside of them. The corrected "
+        f"bounds allow for wrong labels; “Bounds and bias” explains them. {EQUAL_RATES} "
+        "Unjudged pairs outside of its lists count as not relevant. The analysis “Bounds and bias” "
+        "includes them. A measure with a cutoff uses the top of the list. Any other measure uses "
+        "the whole list.",
         f"If there are more than {RELEASES_MAX} label sets, the newest are used.",
     ),
 )

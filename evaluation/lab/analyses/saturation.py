@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
-import numpy as np
-
-from annotation.selectors.judgments import JudgmentArrays
-from evaluation.core.arrays import FloatArray
 from evaluation.core.people.agreement import count_opinions, percent_agreement
-from evaluation.core.people.label_rates import rates_from_labels
 from evaluation.core.relevance.corrected_scores import CORRECTABLE
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.label_noise import score_change_by_noise
 from evaluation.core.relevance.measures import parse_measure
-from evaluation.core.relevance.noisy_labels import NoisyLabels, best_ranks, rank_strata
 from evaluation.core.statistics.saturation import INTERVAL
 from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.noise import noise_of_labels
 from evaluation.lab.analyses.results import Row
-from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import label_set_labels
-from pooling.core.direction import Direction
 
 SATURATION_NOTE = (
     "A score is saturated if the points left to gain are at most half the width of its interval, "
@@ -52,55 +45,22 @@ def changes_by_noise(
     """Return the absolute change in each score that label noise causes, by run and measure.
 
     Unknown changes are left out. judged: the labels of the scores. known: original positives that
-    count as relevant, regardless of their labels. The error rates are estimated from all labels of
-    the label set, including those of confirmations.
+    count as relevant, regardless of their labels.
     """
     wanted = [measure for measure in map(parse_measure, measures) if measure.name in CORRECTABLE]
-    # The error rates are estimated from pairs grouped by their ranks in text-to-video runs.
-    is_text_to_video = inputs.direction is Direction.TEXT_TO_VIDEO
-    if inputs.label_set is None or not wanted or not is_text_to_video:
+    if not wanted:
         return {}
-    labels = noisy_labels(label_set_labels(inputs.label_set), _no_judgments(), known)
-    relevance = _relevance(inputs, labels)
-    if relevance is None:
+    noise = noise_of_labels(inputs, known)
+    if noise is None or noise.estimate.rates is None:
         return {}
+    relevance = noise.labels.relevance(noise.estimate.rates)
     return {
         (run, str(measure)): abs(change)
         for run, ranked in inputs.ranked.items()
         for measure, change in score_change_by_noise(
-            ranked, judged, labels.codes, relevance, wanted
+            ranked, judged, noise.labels.codes, relevance, wanted
         ).items()
     }
-
-
-def _relevance(inputs: Inputs, labels: NoisyLabels) -> FloatArray | None:
-    """Return the relevance of each pair, corrected for wrong labels.
-
-    Return None if the error rates cannot be estimated.
-    """
-    ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
-    strata, _ = rank_strata(labels.codes, ranks, inputs.original)
-    table = labels.table(strata, np.zeros(len(strata), np.int64), 1)
-    estimate = rates_from_labels(table, np.empty((0, table.counts.shape[1])))
-    return None if estimate.rates is None else labels.relevance(estimate.rates)
-
-
-def _no_judgments() -> JudgmentArrays:
-    """Return empty arrays, because a label set contains counts and no single judgments."""
-    no_numbers, no_flags = np.empty(0, np.int64), np.empty(0, np.bool_)
-    return JudgmentArrays(
-        codes=no_numbers,
-        pair_of=no_numbers,
-        annotators=no_numbers,
-        labels=no_numbers,
-        ids=no_numbers,
-        campaigns=no_numbers,
-        positions=no_numbers,
-        is_first=no_flags,
-        waits=no_flags,
-        units=no_numbers,
-        n_grades=2,
-    )
 
 
 def disagreement_of(inputs: Inputs) -> float | None:

@@ -10,14 +10,19 @@ from django.db.models import Case, Value, When
 
 from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Judgment
+from annotation.selectors.campaigns import confirmed_pairs
 from annotation.selectors.judgments import JudgmentArrays
 from config.shared.bulk import read_columns
 from evaluation.core.arrays import renumber
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.noisy_labels import EachLabel, NoisyLabels
+from evaluation.models import LabelSource
+from evaluation.release.selectors import label_set_labels
+from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
+from pooling.selectors.captions import first_equal_captions
 
 Flags = npt.NDArray[np.bool_]
 
@@ -72,6 +77,42 @@ def noisy_labels(
         n_all_labels=in_all,
         each=EachLabel(own_pair_of, people, own_labels),
         is_copy=np.isin(codes, everywhere.codes) & ~np.isin(codes, judgments.codes),
+    )
+
+
+def labels_of_set(source: LabelSource, known: Judged) -> NoisyLabels:
+    """Return the pairs of a label set as evidence, without reading single judgments.
+
+    known: the original positives that count as relevant; none if only the labels count.
+
+    A pair whose second label was requested because its first label was relevant has only its first
+    label here, as in `noisy_labels`. A caption with an equal text, whose pair is labelled too, is
+    taken for a copy.
+    """
+    benchmark = source.benchmark
+    labels = label_set_labels(source)
+    first_equal, space = first_equal_captions(benchmark), benchmark.pair_space
+    positives, _ = known.positives()
+    codes = union_codes([labels.codes, positives])
+    place = np.searchsorted(codes, labels.codes)
+    n_labels, relevant = np.zeros((2, len(codes)), np.int64)
+    ruled = np.full(len(codes), -1, np.int8)
+    n_labels[place], relevant[place] = labels.judgments, labels.relevant
+    ruled[place] = np.where(labels.adjudicated, labels.labels >= 1, -1)
+    in_all = n_labels.copy()
+    text_pairs = text_pair_codes(codes, first_equal, space)
+    confirmed = text_pair_codes(confirmed_pairs(benchmark), first_equal, space)
+    is_confirmed = np.isin(text_pairs, confirmed) & (n_labels > 0)
+    n_labels[is_confirmed] = relevant[is_confirmed] = 1
+    return NoisyLabels(
+        codes=codes,
+        space=known.space,
+        n_labels=n_labels,
+        relevant=relevant,
+        ruled=ruled,
+        is_known=np.isin(codes, positives),
+        n_all_labels=in_all,
+        is_copy=(text_pairs != codes) & np.isin(text_pairs, labels.codes),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.people.label_rates import rates_from_labels
+from evaluation.core.people.label_rates import RatesEstimate, rates_from_labels
 from evaluation.core.people.label_table import tabulate_labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
@@ -89,22 +89,35 @@ class DemoWorld:
 
         is_split: whether isolated pairs have their own rate of false alarms.
         """
-        source = self.demo.sources().astype(np.int64)
-        drawn = Resamples(source, resamples, seed)
-        ranks = best_ranks(self.runs.values(), self.codes, self.space.n_videos)
-        strata, _ = rank_strata(self.codes, ranks, self.original)
-        clusters = source[self.space.queries(self.codes)]
+        judged = self.judged(labels.is_positive)
+        return correct_scores(
+            self.runs,
+            judged,
+            labels.codes,
+            labels.relevance,
+            measures,
+            self.estimate(labels, seed, is_split=is_split, resamples=resamples),
+            self.resamples(seed, resamples),
+        )
+
+    def resamples(self, seed: int, number: int) -> Resamples:
+        return Resamples(self.demo.sources().astype(np.int64), number, seed)
+
+    def estimate(
+        self, labels: NoisyLabels, seed: int, *, is_split: bool = True, resamples: int = 200
+    ) -> RatesEstimate:
+        """Estimate the error rates from pairs with several labels."""
+        drawn = self.resamples(seed, resamples)
+        ranks = best_ranks(self.runs.values(), labels.codes, self.space.n_videos)
+        strata, _ = rank_strata(labels.codes, ranks, self.original)
+        clusters = drawn.clusters[self.space.queries(labels.codes)]
         if is_split:
             table = labels.table(strata, clusters, drawn.n_clusters)
         else:
             used = ~labels.is_known
             columns = (labels.n_labels, labels.relevant, strata, clusters)
             table = tabulate_labels(*(column[used] for column in columns), drawn.n_clusters)
-        estimate = rates_from_labels(table, drawn.sums(table.counts))
-        judged = self.judged(labels.is_positive)
-        return correct_scores(
-            self.runs, judged, labels.codes, labels.relevance, measures, estimate, drawn
-        )
+        return rates_from_labels(table, drawn.sums(table.counts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,15 +24,17 @@ from evaluation.lab.analyses.tables import Column, Table
 class BoundsRow(TypedDict):
     """The score of one run in one measure, with its bounds and its estimate.
 
-    bounds, bounds_all: over the listed pairs, and over all unjudged pairs. judged: the judged share
-    of the first `judged_depth` ranks. condensed: the score without unjudged videos. expected: the
-    estimate; null if there is none.
+    bounds, bounds_all: over the listed pairs, and over all unjudged pairs, if all labels are right.
+    bounds_corrected: over the listed pairs, allowing for wrong labels; null if unknown. judged: the
+    judged share of the first `judged_depth` ranks. condensed: the score without unjudged videos.
+    expected: the estimate; null if there is none.
     """
 
     run: str
     measure: str
     score: float | None
     bounds: list[float | None]
+    bounds_corrected: Ends | None
     bounds_all: list[float | None]
     judged_depth: int
     judged: float | None
@@ -113,12 +115,17 @@ def tables(result: BoundsResult) -> list[Table]:
                 Column("judged_depth", "Ranks used", "count"),
                 Column("judged", "Judged share of these, %", "percent"),
                 Column("bounds", "Bounds over the listed pairs, %", "percent"),
+                Column(
+                    "bounds_corrected",
+                    f"Corrected for wrong labels, {interval_title(result['confidence'])}",
+                    "percent",
+                ),
                 Column("bounds_all", "Bounds over all unjudged pairs, %", "percent"),
                 Column("expected", "Estimate, %", "percent"),
                 Column("expected_interval", interval_title(result["confidence"]), "percent"),
                 Column("condensed", "Unjudged videos removed, %", "percent"),
             ],
-            result["rows"],
+            [{**row, "bounds_corrected": row.get("bounds_corrected")} for row in result["rows"]],
             note=_describe_bounds(result),
         ),
         Table(
@@ -159,8 +166,9 @@ def _describe_bounds(result: BoundsResult) -> str:
     highest = result["highest_grade"]
     grades = "be relevant or not" if highest == 1 else f"get any grade from 0 to {highest}"
     text = (
-        "The bounds over the listed pairs assume that the unjudged pairs in the top "
-        f"{result['depth']} of a run may {grades}, and that all other pairs stay unjudged. In the "
+        "The bounds over the listed pairs assume that all labels are right, that the unjudged "
+        f"pairs in the top {result['depth']} of a run may {grades}, and that all other pairs stay "
+        "unjudged. In the "
         "bounds over all unjudged pairs, unjudged pairs outside of the lists may be relevant, too. "
         "This lowers only the lower bounds of R, AP and nDCG, which divide by the number of all "
         "relevant pairs."

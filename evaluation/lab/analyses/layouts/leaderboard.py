@@ -35,7 +35,10 @@ class BoundsAndJudged(TypedDict):
 
 
 class BoardRow(BoundsAndJudged):
-    """The rank and the score of a run by the selected labels, and by the original positives."""
+    """The rank and the score of a run by the selected labels, and by the original positives.
+
+    bounds_corrected: the bounds, allowing for wrong labels; null if unknown.
+    """
 
     run: str
     rank: int
@@ -43,6 +46,7 @@ class BoardRow(BoundsAndJudged):
     original_rank: int
     score: float
     original: float
+    bounds_corrected: Ends | None
 
 
 class ReleaseRow(TypedDict):
@@ -91,10 +95,11 @@ def tables(result: LeaderboardResult) -> list[Table]:
                 Column("score", "Score, %", "percent"),
                 Column("original", "Score by the original positives, %", "percent"),
                 Column("bounds", "Bounds over the listed pairs, %", "percent"),
+                Column("bounds_corrected", f"Corrected for wrong labels, {percent}", "percent"),
                 Column("judged_depth", "Ranks used", "count"),
                 Column("judged", "Judged share of these, %", "percent"),
             ],
-            result["board"],
+            [{**row, "bounds_corrected": row.get("bounds_corrected")} for row in result["board"]],
         ),
         Table(
             "releases",
