@@ -61,6 +61,18 @@ class Originals:
         return format_value(self._computed["interval"], "percent")
 
     @property
+    def share_corrected(self) -> str:
+        """The share without wrong labels, or an empty text if the error rates are unknown."""
+        # Results of older code versions do not contain it.
+        share = self._computed.get("share_corrected")
+        return "" if share is None else format_value(share, "percent")
+
+    @property
+    def share_corrected_interval(self) -> str:
+        interval = self._computed.get("share_corrected_interval")
+        return "" if interval is None else format_value(interval, "percent")
+
+    @property
     def confidence(self) -> str:
         return f"{100 * self._computed['confidence']:g}"
 

@@ -169,7 +169,7 @@ def correct_scores(
         draws = np.clip(means[:, len(pairs) + place] + by_rates, 0, 1)
         noise = variance_of_score(values[name][2][measure], by_rates, sharing)
         corrected = min(1.0, max(0.0, at_points[0]))
-        intervals = _Intervals(resamples.n_clusters, confidence)
+        intervals = ResampledIntervals(resamples.n_clusters, confidence)
         # If a run is correct on all captions, all resamples are equal. The score of other captions
         # could still differ, so the raw interval is used.
         varies = float(np.ptp(draws)) > ROUNDING
@@ -300,7 +300,7 @@ def rate_points(rates: ErrorRates, draws: FloatArray) -> RatePoints:
 
 
 @dataclass(frozen=True, slots=True)
-class _Intervals:
+class ResampledIntervals:
     """Settings for intervals from resampled figures."""
 
     n_clusters: int

@@ -7,12 +7,15 @@ from django import forms
 
 from annotation.core.consensus import NO_LABEL
 from config.shared.progress import Progress
-from evaluation.core.arrays import IntArray
+from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.files.label_file import Labels
+from evaluation.core.people.label_rates import ErrorRates
+from evaluation.core.relevance.corrected_shares import correct_share, without_relevant
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.originals import drop_rejected
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.error_rates import ends_of
 from evaluation.lab.analyses.fields import (
     MeasuresField,
     ResamplingOptions,
@@ -26,13 +29,16 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.layouts import originals as layout
 from evaluation.lab.analyses.layouts.originals import (
+    CorrectedShares,
     OriginalsResult,
     OriginalsRow,
     PositiveCounts,
     RejectedRow,
     RejectedShare,
 )
+from evaluation.lab.analyses.noise import EQUAL_RATES, noise_of_labels
 from evaluation.lab.analyses.results import mean_of
+from evaluation.lab.selectors import labels_of_set
 from evaluation.release.selectors import label_set_judged, label_set_labels
 
 
@@ -69,6 +75,7 @@ def _compute(inputs: Inputs, options: OriginalsOptions, progress: Progress) -> O
         "known": len(original.codes),
         **_counts(found.labels[judged]),
         **_rejected_share(found, judged, inputs, options),
+        **_corrected(found, judged, inputs, options),
         "confidence": options["confidence"],
         **resampled_by(inputs, options["unit"]),
         "without": _count_without_positive(dropped) - _count_without_positive(inputs.judged),
@@ -107,6 +114,65 @@ def _rejected_share(
         "share": float(is_rejected.mean()) if len(is_rejected) else None,
         "interval": interval.ends,
         "share_units": len(np.unique(clusters)),
+    }
+
+
+def _corrected(
+    found: Labels, judged: IntArray, inputs: Inputs, options: OriginalsOptions
+) -> CorrectedShares:
+    """Return the rejected share and the captions without a positive, corrected for wrong labels.
+
+    All are None if the error rates are unknown. Original positives are corrected like other pairs.
+    """
+    noise = noise_of_labels(
+        inputs,
+        inputs.counted_originals,
+        unit=options["unit"],
+        number=options["resamples"],
+        seed=options["seed"],
+    )
+    settled = found.codes[judged[found.labels[judged] != NO_LABEL]]
+    if noise is None or inputs.label_set is None or not len(settled):
+        return {
+            "share_corrected": None,
+            "share_corrected_interval": None,
+            "without_corrected": None,
+            "without_corrected_interval": None,
+        }
+    labels, space = labels_of_set(inputs.label_set, inputs.original.empty()), inputs.space
+    place = np.searchsorted(labels.codes, settled)
+    queries, n_queries = space.queries(settled), space.n_queries
+    original = space.queries(inputs.graded_original.codes)
+    # A caption keeps a positive if one of its original positives is not settled.
+    can_lose = np.bincount(queries, minlength=n_queries) == np.bincount(
+        original, minlength=n_queries
+    )
+    can_lose &= np.bincount(original, minlength=n_queries) > 0
+
+    def rejected_at(rates: ErrorRates) -> FloatArray:
+        t = labels.relevance(rates)[place]
+        return np.bincount(queries, weights=1 - t, minlength=n_queries).astype(np.float64)
+
+    def lost_at(rates: ErrorRates) -> FloatArray:
+        t = labels.relevance(rates)
+        without = without_relevant(labels.codes, n_queries, space.n_videos, t)
+        return np.where(can_lose, without, 0.0)
+
+    settled_of_query = np.bincount(queries, minlength=n_queries).astype(np.float64)
+    share, without = (
+        correct_share(
+            values_at, sizes, noise.estimate, noise.resamples, confidence=options["confidence"]
+        )
+        for values_at, sizes in ((rejected_at, settled_of_query), (lost_at, np.ones(n_queries)))
+    )
+    of_captions = (
+        None if without.interval is None else [n_queries * end for end in without.interval]
+    )
+    return {
+        "share_corrected": share.value,
+        "share_corrected_interval": ends_of(share.interval),
+        "without_corrected": n_queries * without.value,
+        "without_corrected_interval": of_captions,
     }
 
 
@@ -179,6 +245,10 @@ ORIGINALS = Analysis(
         "Usually, only original positives that a run ranked high are judged. The share then does "
         "not apply to the others. In the published labels of the FIRE study (Rodriguez et al. "
         "2022), 219 of 927 original positives of MSR-VTT are rejected (23.6 %).",
+        "Labels can be wrong. Some rejected original positives are relevant, and their labels are "
+        "misses. The corrected numbers remove the labels that are wrong on average. If most "
+        "original positives are relevant, few misses make a large part of the rejected ones. "
+        f"{EQUAL_RATES}",
         "With the rejected positives, all original positives count as positive, as in the FIRE "
         "study and on the page “Results”. Without them, the label of a judged original positive "
         "counts instead. Captions that lose their only positive stay in the average and score 0.",

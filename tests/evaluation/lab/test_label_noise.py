@@ -236,6 +236,21 @@ def test_bounds_and_leaderboard_allow_for_wrong_labels(tmp_path: Path) -> None:
     }
 
 
+def test_rejected_original_positives_are_corrected(tmp_path: Path) -> None:
+    """All original positives are relevant. A tenth of their labels are misses."""
+    benchmark, _ = simulated(tmp_path)
+    result = analyse(question=build_question(get_analysis("originals"), benchmark, {})).result
+    assert result["settled"] == CAPTIONS
+    assert 0 <= result["share_corrected"] < result["share"]
+    low, high = result["share_corrected_interval"]
+    assert low == 0 <= result["share_corrected"] < high < 0.2
+    # No caption loses its only positive in truth.
+    assert result["without_corrected_interval"][0] == 0
+    assert result["without_corrected"] < 1
+    rows = {table.name: table.rows for table in get_analysis("originals").tables(result)}
+    assert rows["originals"][0]["share_corrected"] == result["share_corrected"]
+
+
 def test_tables_and_charts_contain_the_result(tmp_path: Path) -> None:
     benchmark, _ = simulated(tmp_path)
     result = result_of(benchmark, measures="C@1 AP", resamples="100", unit="videos")

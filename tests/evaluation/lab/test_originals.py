@@ -161,6 +161,7 @@ def test_the_page_shows_rejected_original_positives(tmp_path: Path, rita: Client
         "By label set 1.0.0, 20 of the 24 original positives are judged and settled. "
         "1 of them is labelled not relevant: 5.0 % " in text
     )
+    assert "How many is unknown, because too few pairs have several labels." in text
     assert f"(95 % interval {low} to {high} %)" in text
     assert "C@1, with → without C@5, with → without" in text
     assert text.endswith("A 100.0 → 95.8 100.0 → 95.8 100.0 → 95.8 100.0 → 95.8")

@@ -51,6 +51,19 @@ class RejectedShare(TypedDict):
     share_units: int
 
 
+class CorrectedShares(TypedDict):
+    """Numbers that are corrected for wrong labels; null if the error rates are unknown.
+
+    share_corrected: the share of the settled original positives that are not relevant.
+    without_corrected: the number of captions that lose their only positive.
+    """
+
+    share_corrected: float | None
+    share_corrected_interval: Ends | None
+    without_corrected: float | None
+    without_corrected_interval: Ends | None
+
+
 class OriginalsRow(TypedDict):
     """The score of a run with the rejected original positives (kept), and without them (dropped).
 
@@ -75,7 +88,7 @@ class RejectedRow(TypedDict):
     relevant: int
 
 
-class OriginalsResult(PositiveCounts, RejectedShare, WithIntervals):
+class OriginalsResult(PositiveCounts, RejectedShare, CorrectedShares, WithIntervals):
     """The judged original positives, and the scores with and without the rejected ones.
 
     known: number of all original positives. without: number of captions that lose their only
@@ -102,9 +115,13 @@ def tables(result: OriginalsResult) -> list[Table]:
                 Column("irrelevant", "Rejected", "count"),
                 Column("share", "Rejected, % of settled", "percent"),
                 Column("interval", percent, "percent"),
+                Column("share_corrected", "Not relevant, corrected for wrong labels, %", "percent"),
+                Column("share_corrected_interval", percent, "percent"),
                 Column("without", "Captions that lose their only positive", "count"),
+                Column("without_corrected", "Corrected for wrong labels", "number"),
+                Column("without_corrected_interval", percent, "number"),
             ],
-            [result],
+            [{**dict.fromkeys(CorrectedShares.__annotations__), **result}],
         ),
         Table(
             "scores",
