@@ -52,6 +52,7 @@ urlpatterns = [
     path("benchmarks/<str:key>/gold/", gold.gold, name="gold"),
     path("benchmarks/<str:key>/gold/new/", gold.gold_upload, name="gold-upload"),
     path("benchmarks/<str:key>/gold/orders/new/", gold.gold_order, name="gold-order"),
+    path("benchmarks/<str:key>/gold/pair/", gold.gold_pair, name="gold-pair"),
     path("benchmarks/<str:key>/gold/<int:pk>/", gold.gold_item, name="gold-item"),
     path("benchmarks/<str:key>/training/", training.training, name="training"),
     path("benchmarks/<str:key>/training/open/", training.training_open, name="training-open"),

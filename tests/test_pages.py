@@ -480,6 +480,18 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("gold-upload", "POST", "/benchmarks/tiny/gold/new/", (OUT, NONE, NONE, 422, 422)),
     ("gold-order", "GET", "/benchmarks/tiny/gold/orders/new/", (OUT, NONE, NONE, IN, IN)),
     ("gold-order", "POST", "/benchmarks/tiny/gold/orders/new/", (OUT, NONE, NONE, 422, 422)),
+    (
+        "gold-pair",
+        "GET",
+        "/benchmarks/tiny/gold/pair/?caption=c0&video=v0",
+        (OUT, NONE, NONE, IN, IN),
+    ),
+    (
+        "gold-pair",
+        "POST",
+        "/benchmarks/tiny/gold/pair/?caption=c0&video=v0",
+        (OUT, NONE, NONE, 422, 422),
+    ),
     ("gold-item", "GET", "/benchmarks/tiny/gold/{gold}/", (OUT, NONE, NONE, IN, IN)),
     ("gold-item", "POST", "/benchmarks/tiny/gold/{gold}/", (OUT, NONE, NONE, 400, 400)),
     ("gold-item", "GET", "/benchmarks/tiny/gold/999999/", (OUT, NONE, NONE, NONE, NONE)),
@@ -1076,7 +1088,7 @@ def test_database_queries_do_not_grow_with_the_rows(
     # Each number includes three queries for the session, the person and the groups.
     assert with_one == {
         "home": 23,
-        "benchmark": 18,
+        "benchmark": 26,
         "proxies": 6,
         "captions": 13,
         "caption": 18,

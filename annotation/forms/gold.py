@@ -23,6 +23,31 @@ class GoldUploadForm(forms.Form):
     file = forms.FileField(label="File", help_text="CSV in UTF-8, optionally gzipped.")
 
 
+class GoldPairForm(forms.Form):
+    """A gold item made from a pair."""
+
+    use = forms.ChoiceField(
+        label="Use",
+        choices=GoldUse.choices,
+        initial=GoldUse.TRAINING,
+        widget=forms.RadioSelect,
+        help_text="Annotators who have judged the pair can recognise it as a control pair.",
+    )
+    answer = forms.TypedChoiceField(
+        label="Correct answer",
+        choices=[("1", "Relevant"), ("0", "Not relevant")],
+        coerce=lambda answer: answer == "1",
+        widget=forms.RadioSelect,
+    )
+    explanation = forms.CharField(
+        label="Explanation",
+        required=False,
+        max_length=EXPLANATION_LENGTH,
+        help_text="Annotators see this after they answer the item in training.",
+        widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
+    )
+
+
 class GoldItemForm(forms.Form):
     """A change to an item: a new explanation, or retiring or restoring the item."""
 

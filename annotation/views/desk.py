@@ -46,6 +46,7 @@ from config.shared.errors import Conflict, InvalidInput
 from config.shared.filters import filters, requested_filter
 from config.shared.pages import FORM_METHODS, only_for
 from config.shared.tables import csv_text, page_of
+from pooling.policies import can_change_benchmark
 from pooling.selectors.media import playable_address
 
 # The entry of the session with the primary key of the ruling that the desk offers to undo.
@@ -168,9 +169,22 @@ def desk_pair(request: HttpRequest, pk: int, task: int) -> HttpResponse:
             (ruling, campaign.labels[ruling.label])
             for ruling in rulings_of(campaign).filter(task=found)
         ],
+        "gold_address": _gold_address(found)
+        if can_change_benchmark(request.user, campaign.benchmark)
+        else "",
         "is_at_desk": found.state in AT_DESK and not hasattr(found, "exclusion"),
     }
     return render(request, "annotation/desk/pair.html", context)
+
+
+def _gold_address(task: JudgmentTask) -> str:
+    """Return the page that uses a settled pair as gold, or "" if the task is no such pair."""
+    campaign = task.campaign
+    if campaign.is_ordering or task.gold_id or task.label is None:
+        return ""
+    answer = int(campaign.is_relevant(task.label))
+    values = {"caption": task.query.key, "video": task.video.key, "answer": str(answer)}
+    return _with_query(reverse("gold-pair", args=[campaign.benchmark.key]), values)
 
 
 @only_for(can_lead_somewhere)

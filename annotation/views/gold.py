@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import services
 from annotation.enums import GoldUse
-from annotation.forms.gold import GoldItemForm, GoldOrderForm, GoldUploadForm
+from annotation.forms.gold import GoldItemForm, GoldOrderForm, GoldPairForm, GoldUploadForm
 from annotation.models import GoldItem
 from annotation.policies import benchmarks_led_by, can_lead_somewhere, check_can_lead
 from annotation.selectors.gold import (
@@ -32,7 +32,7 @@ from config.shared.filters import filters, requested_filter
 from config.shared.numbers import ratio
 from config.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, form_status, only_for
 from config.shared.tables import page_of
-from pooling.models import Benchmark
+from pooling.models import Benchmark, Query, Video
 from pooling.selectors.media import playable_address
 
 ESCALATIONS_MAX = 20
@@ -100,6 +100,49 @@ def gold_order(request: HttpRequest, key: str) -> HttpResponse:
             return redirect("gold-item", benchmark.key, item.pk)
     context = {"benchmark": benchmark, "form": form}
     return render(request, "annotation/gold/order.html", context, status=form_status(request))
+
+
+@only_for(can_lead_somewhere)
+@require_http_methods(FORM_METHODS)
+def gold_pair(request: HttpRequest, key: str) -> HttpResponse:
+    """Use a pair as a gold item.
+
+    The address has the keys of the caption and of the video, and optionally `answer`, the label of
+    the pair, as 0 or 1.
+    """
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
+    query = get_object_or_404(Query, benchmark=benchmark, key=request.GET.get("caption", ""))
+    video = get_object_or_404(Video, benchmark=benchmark, key=request.GET.get("video", ""))
+    known = GoldItem.objects.filter(query=query, video=video).first()
+    if known is not None:
+        messages.info(request, "This pair is a gold item already.")
+        return redirect("gold-item", benchmark.key, known.pk)
+    form = GoldPairForm(**form_data(request), initial={"answer": request.GET.get("answer")})
+    if request.method == "POST" and form.is_valid():
+        data, by = form.cleaned_data, cast(User, request.user)
+        gold = services.Gold(
+            query=query.number,
+            video=video.number,
+            is_relevant=data["answer"],
+            explanation=data["explanation"],
+        )
+        try:
+            services.add_gold(benchmark=benchmark, use=GoldUse(data["use"]), gold=[gold], by=by)
+        except (Conflict, InvalidInput) as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "The pair is a gold item now.")
+            item = GoldItem.objects.get(query=query, video=video)
+            return redirect("gold-item", benchmark.key, item.pk)
+    context = {
+        "benchmark": benchmark,
+        "query": query,
+        "video": video,
+        "address": playable_address(video),
+        "form": form,
+    }
+    return render(request, "annotation/gold/pair.html", context, status=form_status(request))
 
 
 @only_for(can_lead_somewhere)

@@ -97,6 +97,11 @@ class ShownPair:
     tasks: list[PairTask]
 
     @property
+    def gold_answer(self) -> str:
+        """The label as the answer of a gold item, or an empty text if the pair is not settled."""
+        return {PairOutcome.RELEVANT: "1", PairOutcome.NOT_RELEVANT: "0"}.get(self.outcome, "")
+
+    @property
     def outcome_text(self) -> str:
         """The outcome, followed by the label if it is above 1, such as "Relevant, 2"."""
         return f"{self.outcome.label}, {self.label}" if self.label > 1 else str(self.outcome.label)

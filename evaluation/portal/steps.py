@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.urls import reverse
@@ -9,6 +10,25 @@ from django.urls import reverse
 from annotation.selectors.tasks import NO_TASKS, NewCounts
 from config.shared.words import counted
 from pooling.models import Benchmark
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What annotators need before they judge.
+
+    guideline: the newest version of the guidelines, 0 for the default text. gold: number of gold
+    items in use. has_training: whether a training queue is open. annotators: number of annotators,
+    including open invitations.
+    """
+
+    guideline: int = 0
+    gold: int = 0
+    has_training: bool = False
+    annotators: int = 0
+
+    @property
+    def has_begun(self) -> bool:
+        return self != Preparation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +46,7 @@ class Progress:
     runs: int
     pairs: int
     without_file: int
+    prepared: Preparation
     campaigns: int
     new: NewCounts | None
     settled: int
@@ -44,7 +65,8 @@ class Step:
 
     note: a short text about the progress. is_done: whether no work remains. has_begun: whether
     later steps can be done meanwhile. url: the page on which a lead does the step. action: the text
-    of its button. advice: the text that is shown if this step is next.
+    of its button. advice: the text that is shown if this step is next. links: titles and addresses
+    of other pages for the step.
     """
 
     title: str
@@ -54,6 +76,7 @@ class Step:
     action: str
     url: str
     has_begun: bool = False
+    links: tuple[tuple[str, str], ...] = ()
 
 
 def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
@@ -62,6 +85,7 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
     def page(name: str) -> str:
         return reverse(name, args=[benchmark.key])
 
+    invite_url = f"{reverse('invite')}?scope={benchmark.key}"
     return [
         Step(
             "Import runs",
@@ -89,10 +113,9 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
             "Add videos",
             page("videos-add"),
         ),
+        _preparation_step(now, page, invite_url),
         _campaign_step(now, page("campaign-open")),
-        _judging_step(
-            now, page("benchmark-campaigns"), f"{reverse('invite')}?scope={benchmark.key}"
-        ),
+        _judging_step(now, page("benchmark-campaigns"), invite_url),
         Step(
             "Settle conflicts",
             f"{now.at_desk:,} at the desk" if now.at_desk else "none at the desk",
@@ -113,6 +136,36 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
             page("results"),
         ),
     ]
+
+
+def _preparation_step(now: Progress, page: Callable[[str], str], invite_url: str) -> Step:
+    found = now.prepared
+    notes = [
+        counted(found.annotators, "annotator"),
+        "own guidelines" if found.guideline else "default guidelines",
+        counted(found.gold, "gold item"),
+    ]
+    if found.has_training:
+        notes.append("training")
+    action, url = ("Invite annotators", invite_url)
+    if not found.guideline:
+        action, url = "Write the guidelines", page("guideline-write")
+    return Step(
+        "Prepare annotators",
+        ", ".join(notes),
+        now.campaigns > 0 or (found.annotators > 0 and found.guideline > 0),
+        "Annotators need guidelines, and each needs an account. Gold items, whose correct answers "
+        "are known, can train annotators and check their answers.",
+        action,
+        url,
+        found.has_begun,
+        (
+            ("Guidelines", page("guidelines")),
+            ("Gold items", page("gold")),
+            ("Training", page("training")),
+            ("Invitations", invite_url),
+        ),
+    )
 
 
 def _campaign_step(now: Progress, url: str) -> Step:

@@ -110,6 +110,7 @@ TABS = (
                 "gold",
                 "gold-upload",
                 "gold-order",
+                "gold-pair",
                 "gold-item",
                 "training",
                 "training-person",

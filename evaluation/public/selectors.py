@@ -9,6 +9,7 @@ from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign
 from evaluation.models import Evaluation, LabelSet
 from evaluation.release.exports import FORMATS
+from evaluation.scores.findings import MEASURE, Finding, finding_of
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import ResultRow, mark_best, mark_ranks, result_rows
 from pooling.models import Benchmark, PublicPage, RunUpload
@@ -16,7 +17,6 @@ from pooling.selectors.runs import find_runs
 
 # The formats without single judgments. FIRE JSON and the release contain them, under pseudonyms.
 PUBLIC_FORMATS = {name: FORMATS[name] for name in ("csv", "qrels", "jsonl", "parquet")}
-RANKED_BY = "C@1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class PublicView:
     is_blind: bool
     label_sets: list[LabelSet]
     rows: list[ResultRow]
+    finding: Finding | None = None
 
     @property
     def label_set(self) -> LabelSet | None:
@@ -52,9 +53,10 @@ def public_view(benchmark: Benchmark) -> PublicView:
         by_labels=label_set is not None,
     )
     mark_best(rows)
-    mark_ranks(rows, RANKED_BY)
+    mark_ranks(rows, MEASURE)
+    finding = finding_of(rows, label_set)
     rows.sort(key=lambda row: (row.run.direction, row.rank is None, row.rank or 0, row.run.name))
-    return PublicView(benchmark, page, is_blind=False, label_sets=label_sets, rows=rows)
+    return PublicView(benchmark, page, False, label_sets, rows, finding)
 
 
 def is_judged(benchmark: Benchmark) -> bool:

@@ -80,6 +80,7 @@ def benchmark(request: HttpRequest, key: str) -> HttpResponse:
         "benchmark": shown.benchmark,
         "page": shown.page,
         "is_blind": shown.is_blind,
+        "finding": shown.finding,
         "rows": shown.rows,
         "label_set": shown.label_set,
         "label_sets": shown.label_sets,

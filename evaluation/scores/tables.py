@@ -77,6 +77,13 @@ class Cell:
         return self.labelled.number - self.original.number
 
     @property
+    def before_after(self) -> str:
+        """B and A in one text, such as "27.5 → 83.3", or the only one that is defined."""
+        if self.difference is None:
+            return self.main.text
+        return f"{self.original.text} → {self.main.text}"
+
+    @property
     def difference_percent(self) -> str:
         return "" if self.difference is None else signed(100 * self.difference)
 

@@ -67,6 +67,7 @@ def test_a_stranger_reaches_a_published_label_set_without_a_shell(
     add_runs(lead, runs)
     build_pool(lead)
     add_videos(lead, clips)
+    write_guidelines(lead)
     open_campaign(lead)
     link = invite(lead)
     judge(new_page(), link)
@@ -130,6 +131,11 @@ def build_pool(page: Page) -> None:
     expect(page.get_by_role("heading", name="Preview", exact=True)).to_be_visible()
     page.get_by_role("button", name="Build this pool").click()
     done(page, "4 tasks to judge (4 pairs)")
+
+
+def write_guidelines(page: Page) -> None:
+    next_step(page, "prepare annotators", "Write the guidelines")
+    follow(page.get_by_role("button", name="Save new version"))
 
 
 def open_campaign(page: Page) -> None:

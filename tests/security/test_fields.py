@@ -342,7 +342,8 @@ NOT_COMPARED: dict[str, set[str]] = {
         "api-video-uploads", "video-uploads",
     },
     "the form calls a service that another form above calls": {
-        "campaign-members", "consent", "consent-write", "desk", "import-new", "import-plan",
+        "campaign-members", "consent", "consent-write", "desk", "gold-pair", "import-new",
+        "import-plan",
         "invitation", "invite-list", "judgments-plan", "judgments-reopen", "ordering-open",
         "person-erase",
         "role-grant", "training-comment",

@@ -26,7 +26,7 @@ from evaluation.catalogue.tables import RUNS_MAX, pair_columns, places_in_order,
 from evaluation.core.arrays import IntArray
 from pooling.core.direction import Direction
 from pooling.models import Query, Run, Video
-from pooling.policies import benchmarks_seen_by, can_see_benchmarks
+from pooling.policies import benchmarks_seen_by, can_change_benchmark, can_see_benchmarks
 from pooling.selectors.runs import find_runs
 
 EQUAL_CAPTIONS_MAX = 20
@@ -90,9 +90,16 @@ def _pairs_context(
     videos = Video.objects.filter(benchmark=benchmark, number__in=numbers)
     shown = {space.encode(query.number, video.number): video for video in videos}
     leads = can_see_answers(request.user, benchmark)
+    may_change = can_change_benchmark(request.user, benchmark)
     tasks = tasks_of_pairs(benchmark, codes, with_answers=leads)
     rows = shown_pairs(page, pairs, shown, ranks, tasks)
-    return {"heads": order.heads, "page": page, "pairs": rows, "can_lead": leads}
+    return {
+        "heads": order.heads,
+        "page": page,
+        "pairs": rows,
+        "can_lead": leads,
+        "may_change": may_change,
+    }
 
 
 def _other_captions(query: Query) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from evaluation.catalogue.selectors.entries import (
 )
 from evaluation.catalogue.tables import RUNS_MAX, pair_columns, places_in_order, shown_pairs
 from pooling.models import Query, Run, Video
-from pooling.policies import benchmarks_seen_by, can_see_benchmarks
+from pooling.policies import benchmarks_seen_by, can_change_benchmark, can_see_benchmarks
 from pooling.selectors.media import playable_address
 from pooling.selectors.runs import find_runs
 
@@ -68,9 +68,16 @@ def _pairs_context(
     by_run = ranks_of_pairs(benchmark, runs, codes)
     ranks = [by_run[run.pk] for run in runs]
     leads = can_see_answers(request.user, benchmark)
+    may_change = can_change_benchmark(request.user, benchmark)
     tasks = tasks_of_pairs(benchmark, codes, with_answers=leads)
     rows = shown_pairs(page, pairs, others, ranks, tasks)
-    return {"heads": order.heads, "page": page, "pairs": rows, "can_lead": leads}
+    return {
+        "heads": order.heads,
+        "page": page,
+        "pairs": rows,
+        "can_lead": leads,
+        "may_change": may_change,
+    }
 
 
 def _other_videos(video: Video) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from annotation.selectors.progress import CampaignProgress, progress_of, task_gr
 from annotation.selectors.tasks import NO_TASKS, new_counts_for_page
 from annotation.selectors.training import find_training_queue
 from config.accounts.policies import can_see_people, people_seen_by
-from config.accounts.roles import Scopes
-from config.accounts.selectors import roles_shown
+from config.accounts.roles import EVERYWHERE, Role, Scopes
+from config.accounts.selectors import open_invitations, people_with, roles_shown
 from config.jobs.models import Job
 from config.shared.numbers import percent
 from config.shared.pages import only_for
@@ -40,7 +40,7 @@ from evaluation.portal.selectors import (
     paused_memberships,
     people_of,
 )
-from evaluation.portal.steps import Progress, next_step, steps_of
+from evaluation.portal.steps import Preparation, Progress, next_step, steps_of
 from evaluation.release.exports import formats_for
 from evaluation.release.selectors import (
     BenchmarkOutcomes,
@@ -49,6 +49,7 @@ from evaluation.release.selectors import (
     latest_draft,
     recent_outcomes,
 )
+from evaluation.scores.findings import find_finding
 from evaluation.scores.forms import JUDGED
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import result_rows, value_of
@@ -77,6 +78,7 @@ def overview(request: HttpRequest, key: str) -> HttpResponse:
         **figures,
         "n_proxies": benchmark.proxies.count(),
         "to_judge": [campaign for campaign in campaigns if can_judge(request.user, campaign)],
+        "finding": find_finding(benchmark, newest),
         "originals": find_originals(benchmark, newest or latest_draft(benchmark)),
         "jobs": jobs[:JOBS_MAX],
     }
@@ -129,6 +131,7 @@ def _progress(benchmark: Benchmark, figures: KeyFigures, n_campaigns: int) -> Pr
         runs=figures["runs"],
         pairs=figures["pairs"],
         without_file=count_unplayable(benchmark),
+        prepared=_preparation(benchmark),
         campaigns=n_campaigns,
         new=new_counts_for_page([benchmark])[benchmark.pk],
         settled=outcomes.counts.settled,
@@ -139,6 +142,21 @@ def _progress(benchmark: Benchmark, figures: KeyFigures, n_campaigns: int) -> Pr
         version=newest.version if newest else None,
         newly_settled=_newly_settled(outcomes, newest),
         unscored=figures["unscored"],
+    )
+
+
+def _preparation(benchmark: Benchmark) -> Preparation:
+    guideline, gold = latest_guideline(benchmark), gold_counts(benchmark)
+    scope = Scopes(keys=frozenset({benchmark.key}))
+    invitations = open_invitations().filter(
+        role=Role.ANNOTATOR, scope__in=(benchmark.key, EVERYWHERE)
+    )
+    annotators = people_with(Role.ANNOTATOR, scope).filter(is_active=True)
+    return Preparation(
+        guideline=0 if guideline is None else guideline.version,
+        gold=sum(count for (_, is_retired), count in gold.items() if not is_retired),
+        has_training=find_training_queue(benchmark) is not None,
+        annotators=annotators.count() + invitations.count(),
     )
 
 

@@ -8,17 +8,22 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils.html import escape
 
 from annotation.enums import GoldUse
 from annotation.models import Annotator, Campaign, GoldItem
 from config.accounts.roles import Role
+from config.audit.models import AuditEntry
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from config.shared.numbers import PERCENT_SIGN
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
     add_gold_items,
+    judge,
+    make_annotator,
     make_benchmark,
+    make_campaign,
     make_training,
     make_user,
     train,
@@ -153,3 +158,22 @@ def test_an_upload_with_an_error_is_refused(
     answer = lead.post("/benchmarks/tiny/gold/new/", form)
     assert answer.status_code == 422
     assert Job.objects.count() == 0
+
+
+def test_a_judged_pair_becomes_a_gold_item(db: None, tmp_path: Path, lead: Client) -> None:
+    campaign = make_campaign(tmp_path)
+    judge(campaign, make_annotator("bert"), {"v0": 1, "v1": 0})
+    task = campaign.tasks.get(pair__video__key="v1")
+    desk = lead.get(f"/campaigns/{campaign.pk}/desk/pairs/{task.pk}/").content.decode()
+    address = "/benchmarks/tiny/gold/pair/?caption=c0&video=v1&answer=0"
+    assert f'<a class="btn btn-sm btn-outline-secondary" href="{escape(address)}"' in desk
+    assert lead.get(address).context["form"]["answer"].initial == "0"
+    form = {"use": "control", "answer": "0", "explanation": "There is no dog."}
+    done = lead.post(address, form)
+    item = GoldItem.objects.get()
+    assert done["Location"] == f"/benchmarks/tiny/gold/{item.pk}/"
+    assert (item.query.key, item.video.key, item.use) == ("c0", "v1", GoldUse.CONTROL)
+    assert (item.is_relevant, item.explanation) == (False, "There is no dog.")
+    assert AuditEntry.objects.filter(act="gold_added").count() == 1
+    # A pair can be a gold item only once.
+    assert lead.get(address)["Location"] == done["Location"]

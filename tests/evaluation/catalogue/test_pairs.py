@@ -73,6 +73,19 @@ def test_a_pair_has_numbers_keys_and_outcome(client: Client) -> None:
     assert (second["outcome"], second["label"], second["judgments"]) == ("relevant", 1, 1)
 
 
+def test_leads_can_use_a_settled_pair_as_gold(benchmark: Benchmark, client: Client) -> None:
+    def links(person: Client, path: str) -> list[str]:
+        page = person.get(PAGE + path).content.decode()
+        return [unescape(url) for url in re.findall(r'<a href="([^"]+)">Use as gold</a>', page)]
+
+    lead = sign_in("lena", Role.LEAD)
+    (address,) = links(lead, "caption/?id=c%230")  # of its pairs, only that with v/1 is settled
+    assert address == "/benchmarks/tiny/gold/pair/?caption=c%230&video=v%2F1&answer=1"
+    assert address in links(lead, "video/?id=v/1")
+    assert lead.get(address).status_code == 200
+    assert links(client, "caption/?id=c%230") == []
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -142,7 +155,8 @@ def test_only_leads_see_answers(client: Client) -> None:
     lead = sign_in("lea", Role.LEAD)
     path = "caption/?id=c%230"
     assert table_of(lead, path)[1] == (
-        "no picture v/1 Relevant 1 of 1 relevant round : Resolved Annotator A: relevant 1 –"
+        "no picture v/1 Relevant Use as gold 1 of 1 relevant "
+        "round : Resolved Annotator A: relevant 1 –"
     )
     for visitor in (lead, client):
         assert "anna" not in visitor.get(PAGE + path).content.decode()

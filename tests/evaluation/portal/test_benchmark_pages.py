@@ -19,7 +19,7 @@ from annotation.services import Policy, open_campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.caches import process_cache as cache
-from evaluation.portal.steps import Progress, next_step, steps_of
+from evaluation.portal.steps import Preparation, Progress, next_step, steps_of
 from evaluation.portal.tabs import TABS, tab_links
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
@@ -150,6 +150,7 @@ DONE = Progress(
     runs=3,
     pairs=100,
     without_file=0,
+    prepared=Preparation(guideline=1, annotators=2),
     campaigns=1,
     new=NO_TASKS,
     settled=90,
@@ -171,6 +172,17 @@ DONE = Progress(
         ({"pairs": 0}, "Build a pool", "When all runs that you have"),
         ({"without_file": 2, "campaigns": 0}, "Add videos", "2 videos have no playable file yet."),
         ({"without_file": 1}, None, ""),
+        (
+            {"campaigns": 0, "prepared": Preparation()},
+            "Prepare annotators",
+            "Annotators need guidelines, and each needs an account.",
+        ),
+        (
+            {"campaigns": 0, "prepared": Preparation(gold=1)},
+            "Open a campaign",
+            "Open a campaign, so that annotators",
+        ),
+        ({"prepared": Preparation()}, None, ""),
         ({"campaigns": 0}, "Open a campaign", "Open a campaign, so that annotators"),
         (
             {"new": NewCounts(1, 2)},
@@ -246,6 +258,12 @@ def test_the_overview_leads_from_importing_runs_to_settling_conflicts(
     build_pool(benchmark=benchmark, depth=1)
     assert heading() == "Next: add videos"
     Video.objects.update(state=MediaState.PLAYABLE)
+    assert heading() == "Next: prepare annotators"
+    names = ("Guidelines", "Gold items", "Training", "Invitations")
+    for name, address in prepared_links(lead):
+        assert (name in names, lead.get(address).status_code) == (True, 200)
+    factories.make_user("nina", Role.ANNOTATOR)
+    assert "1 annotator, default guidelines, 0 gold items" in text_of(lead, "/benchmarks/tiny/")
     assert heading() == "Next: open a campaign"
     campaign = open_campaign(
         benchmark=benchmark, by=OPERATOR, name="round", policy=Policy(double_share=1, labels_max=2)
@@ -257,6 +275,15 @@ def test_the_overview_leads_from_importing_runs_to_settling_conflicts(
     assert heading() == "Next: settle conflicts"
     page = lead.get("/benchmarks/tiny/").content.decode()
     assert f'<a class="btn btn-primary" href="/campaigns/{campaign.pk}/desk/">' in page
+
+
+def prepared_links(lead: Client) -> list[tuple[str, str]]:
+    """Return the titles and addresses of the links of the next step."""
+    page = lead.get("/benchmarks/tiny/").content.decode()
+    (links,) = re.findall(r"<p>\s+(<a href=.*?)</p>", page.partition('id="next"')[2], re.DOTALL)[:1]
+    found = [(name, unescape(url)) for url, name in re.findall(r'<a href="(.*?)">(.*?)</a>', links)]
+    assert len(found) == 4
+    return found
 
 
 def test_the_page_for_publishing_shows_that_there_are_no_judgments(
