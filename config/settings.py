@@ -6,6 +6,7 @@ A production site sets DATABASE_URL, REDIS_URL, SECRET_KEY and ALLOWED_HOSTS.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from pathlib import Path
@@ -272,6 +273,8 @@ ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key", "signup": "20/h/ip"}
 # upload runs to public benchmarks.
 OPEN_REGISTRATION = env.bool("OPEN_REGISTRATION", False)
 ACCOUNT_LOGOUT_ON_GET = False
+# A person who sets a password at a link from an e-mail or from `create_admin`.
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_SESSION_REMEMBER = True
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
@@ -409,6 +412,24 @@ if HTTPS and MEDIA_BUCKET and MEDIA_BUCKET_ENDPOINT.startswith("http:"):
         "into pages over HTTPS."
     )
 SECURE_SSL_REDIRECT = HTTPS
+
+
+def served_address() -> str:
+    """Return the address at which `make serve` or compose.yaml serves the site."""
+    host = next((name.lstrip(".") for name in ALLOWED_HOSTS if name != "*"), "localhost")
+    if HTTPS:
+        port, usual = env.int("HTTPS_PORT", 443), 443
+    elif ON_THIS_MACHINE_ONLY:
+        port, usual = env.int("PORT", 8000), 80
+    else:
+        port, usual = env.int("HTTP_PORT", 80), 80
+    return f"http{'s' * HTTPS}://{host}{'' if port == usual else f':{port}'}"
+
+
+# The address of the site in the links that commands print.
+HEARTH_SITE = env.str("HEARTH_SITE", "").rstrip("/") or served_address()
+if not re.fullmatch(r"https?://[^/?#\s]+", HEARTH_SITE):
+    raise ImproperlyConfigured("HEARTH_SITE must be an address such as https://hearth.example.")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
@@ -420,9 +441,17 @@ LANGUAGE_COOKIE_SECURE = HTTPS
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 # With this prefix, browsers accept the cookies only over HTTPS and only from this host.
 COOKIE_PREFIX = "__Host-" if HTTPS else ""
-SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
-CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
-LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}django_language"
+# Browsers send a cookie to all ports of a host, so sites on one host need different suffixes. On a
+# machine of one person, each HEARTH_HOME has its own.
+COOKIE_SUFFIX = env.str(
+    "COOKIE_SUFFIX",
+    f"_{hashlib.sha256(os.fsencode(HEARTH_HOME)).hexdigest()[:8]}" if ON_THIS_MACHINE_ONLY else "",
+)
+if not re.fullmatch(r"[A-Za-z0-9_-]*", COOKIE_SUFFIX):
+    raise ImproperlyConfigured("COOKIE_SUFFIX may only have letters, digits, _ and -.")
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid{COOKIE_SUFFIX}"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken{COOKIE_SUFFIX}"
+LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}django_language{COOKIE_SUFFIX}"
 SESSION_ENGINE = "config.accounts.sessions"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_SECURE = HTTPS
@@ -478,6 +507,12 @@ VIDEO_FOLDER = env.str("VIDEO_FOLDER", "")
 # The number of proxies in front of Hearth that set X-Forwarded-For. With 0, the header is ignored.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
+# Many addresses are stored or made without a request, so they have no prefix.
+if os.environ.get("SCRIPT_NAME", "").strip("/"):
+    raise ImproperlyConfigured(
+        "Hearth cannot be served below a path. Unset SCRIPT_NAME, and give Hearth its own host "
+        "name or port."
+    )
 
 LANGUAGE_CODE = "en"
 # The languages of annotators' pages. `make messages` updates and compiles their files.

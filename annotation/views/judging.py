@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -64,6 +65,7 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
         not in (None, campaign.guideline_version),
         "judged": judged_by(campaign, annotator),
         "room_texts": room_texts(),
+        "csrf_cookie": settings.CSRF_COOKIE_NAME,
         "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),
         **_room_keys(campaign, annotator),
         **_room_training(campaign, annotator),

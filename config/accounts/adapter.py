@@ -28,11 +28,14 @@ from config.accounts.selectors import (
     uses_email,
 )
 from config.accounts.services import join_by_single_sign_on, leave_only_single_sign_on
+from config.shared.logs import UNKNOWN_ADDRESS, client_address
 
 logger = logging.getLogger(__name__)
 
 # The maximum number of characters of a typed name in the log.
 LOGGED_LENGTH = 150
+# Sessions and the counts of failed sign-ins need an address.
+NO_ADDRESS = "0.0.0.0"  # noqa: S104
 # allauth's id of the way to confirm an identity with a passkey.
 PASSKEY_WAY = "mfa_reauthenticate:webauthn"
 
@@ -50,6 +53,14 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
             number = secrets.randbelow(10_000)
             name = super().generate_unique_username([f"{name}{number}"], regex)
         return name
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the address that the access log has. All unknown addresses share one limit.
+
+        allauth would refuse a person whose address is unknown, even with the right password.
+        """
+        address = client_address(request, settings.TRUSTED_PROXIES)
+        return NO_ADDRESS if address == UNKNOWN_ADDRESS else address
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
         """Show a page that explains why a demo account with the correct password cannot sign in."""

@@ -19,6 +19,9 @@ from typing import Any
 from django.http import HttpRequest
 
 ACCESS = "hearth.access"
+UNKNOWN_ADDRESS = "unknown"
+# An IPv4 address, or an IPv6 address in brackets, with or without a port.
+PORT = re.compile(r"^(?:\[([^]]*)\]|([0-9.]+))(?::[0-9]+)?$")
 # Links that give access to anyone who has them. nginx masks them as well (config/deploy/nginx/).
 SECRET_PATHS = re.compile(
     r"(/invitations/|/accounts/password/reset/key/|/accounts/confirm-email/)[^/\s\"']+"
@@ -60,18 +63,19 @@ def mask(text: str) -> str:
 
 
 def client_address(request: HttpRequest, proxies: int) -> str:
-    """Return the address of the client, or "unknown".
+    """Return the address of the client, or `UNKNOWN_ADDRESS`.
 
     proxies: the number of proxies whose entries in X-Forwarded-For are trusted.
     """
     address = str(request.META.get("REMOTE_ADDR", ""))
     forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
     if proxies and len(forwarded) >= proxies:
-        address = forwarded[-proxies].strip()
+        # Some proxies add the port of the client.
+        address = PORT.sub(r"\1\2", forwarded[-proxies].strip())
     try:
         return str(ipaddress.ip_address(address))
     except ValueError:
-        return "unknown"  # a socket, or a proxy that sends no address
+        return UNKNOWN_ADDRESS  # a socket, or a proxy that sends no address
 
 
 class _Formatter(logging.Formatter):

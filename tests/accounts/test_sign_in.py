@@ -45,6 +45,33 @@ def test_demo_accounts_sign_in_only_to_the_demo(settings: Any) -> None:
     assert client.get("/people/").status_code == 302
 
 
+@pytest.mark.parametrize(
+    ("environment", "proxies"),
+    [
+        ({"REMOTE_ADDR": ""}, 0),  # a Unix socket
+        ({"REMOTE_ADDR": "", "HTTP_X_FORWARDED_FOR": "unknown"}, 1),
+        ({"REMOTE_ADDR": "", "HTTP_X_FORWARDED_FOR": "10.0.0.7"}, 2),
+    ],
+)
+def test_people_without_a_known_address_sign_in(
+    settings: Any, environment: dict[str, str], proxies: int
+) -> None:
+    settings.TRUSTED_PROXIES = proxies
+    make_user("ada", Role.ADMIN)
+    client = Client()
+    wrong = client.post(LOGIN, {"login": "ada", "password": "wrong"}, **environment)
+    assert (wrong.status_code, "not correct" in wrong.content.decode()) == (200, True)
+    right = client.post(LOGIN, {"login": "ada", "password": PASSWORD}, **environment)
+    assert (right.status_code, right["Location"]) == (302, "/")
+    page = client.get("/accounts/sessions/", **environment).content.decode()
+    assert "Signed in" in page
+    assert "from 0.0.0.0" not in page
+    # Guesses are still limited.
+    for _ in range(10):
+        guess = Client().post(LOGIN, {"login": "x", "password": "wrong"}, **environment)
+    assert "Too many failed" in guess.content.decode()
+
+
 def test_a_wrong_password_does_not_reveal_a_demo_account(settings: Any) -> None:
     make_accounts()
     _, answer = sign_in("admin", "wrong")

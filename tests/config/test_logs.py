@@ -116,6 +116,9 @@ def test_links_that_give_access_are_masked(formatter: logging.Formatter, path: s
         ("6.6.6.6, 10.0.0.7, 10.0.0.1", 2, "10.0.0.7"),
         ("10.0.0.7", 2, "127.0.0.1"),
         ("evil\nline", 1, "unknown"),
+        ("10.0.0.7:5678", 1, "10.0.0.7"),
+        ("[2001:db8::1]:5678", 1, "2001:db8::1"),
+        ("unknown", 1, "unknown"),
         ("2001:db8::1", 1, "2001:db8::1"),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
+from config.requests.wsgi import answering_unreadable_requests
 from config.settings import DEVELOPMENT_KEY
 from tests.conftest import ROOT
 
@@ -19,7 +20,7 @@ OWN_KEY = "k" * 60
 def start(home: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run manage.py with these variables, without those of the tests."""
     ours = {"SECRET_KEY", "DEBUG", "ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL", "HTTPS"}
-    ours.add("DJANGO_ALLOW_ASYNC_UNSAFE")  # see tests/conftest.py
+    ours |= {"DJANGO_ALLOW_ASYNC_UNSAFE", "COOKIE_SUFFIX"}  # see tests/conftest.py and tests
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     return subprocess.run(
         [sys.executable, "manage.py", *command],
@@ -68,6 +69,35 @@ def test_a_database_url_with_a_fragment_is_refused(tmp_path: Path) -> None:
     done = start(tmp_path, "check", DATABASE_URL=f"sqlite:///{tmp_path}/lab #1/hearth.sqlite3")
     assert done.returncode != 0
     assert done.stderr.endswith("Write # as %23 in DATABASE_URL, which is a URL.\n")
+
+
+def test_two_sites_on_one_host_have_different_cookies(tmp_path: Path) -> None:
+    """Browsers send cookies to all ports of a host."""
+    show = (
+        "from django.conf import settings as s; "
+        "print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.LANGUAGE_COOKIE_NAME)"
+    )
+    public = {"ALLOWED_HOSTS": "hearth.example", "SECRET_KEY": OWN_KEY}
+    homes = [(tmp_path / "a", {}), (tmp_path / "b", {}), (tmp_path / "c", public)]
+    shown = [start(home, "shell", "-v0", "-c", show, **given).stdout for home, given in homes]
+    a, b, c = (line.split() for line in shown)
+    assert not set(a) & set(b)
+    assert all(name.startswith("sessionid_") for name in (a[0], b[0]))
+    # All replicas of a public site share the names, wherever their folders are.
+    assert c == ["__Host-sessionid", "__Host-csrftoken", "__Host-django_language"]
+
+
+def test_a_site_below_a_path_is_refused(tmp_path: Path) -> None:
+    done = start(tmp_path, "check", SCRIPT_NAME="/hearth")
+    assert done.returncode != 0
+    assert "Hearth cannot be served below a path. Unset SCRIPT_NAME" in done.stderr
+
+    # Some servers send the path with each request instead.
+    statuses: list[str] = []
+    served = answering_unreadable_requests(lambda environ, start_response: [b"page"])
+    for path in ("", "/", "/hearth"):
+        served({"SCRIPT_NAME": path}, lambda status, headers: statuses.append(status))
+    assert statuses == ["500 Internal Server Error"]
 
 
 def test_the_options_of_the_database(db: None) -> None:

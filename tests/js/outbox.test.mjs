@@ -80,6 +80,18 @@ test("an answer is sent with its key, its owner and the CSRF token", async () =>
   assert.equal(call.headers["X-Hearth-Person"], "1");
 });
 
+test("the CSRF token of another site on this host is not sent", async () => {
+  const name = document.createElement("meta");
+  name.setAttribute("name", "csrf-cookie");
+  name.content = "csrftoken_b";
+  document.body.append(name);
+  document.cookie = "csrftoken_a=theirs; csrftoken_b=ours=1";
+  take();
+  answer(5);
+  await settle();
+  assert.equal(server.calls[0].headers["X-CSRFToken"], "ours=1");
+});
+
 test("an answer is stored until the server has it", async () => {
   answer(1);
   await settle();

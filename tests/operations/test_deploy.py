@@ -45,7 +45,7 @@ def read_by_hearth() -> set[str]:
     code = (ROOT / "config" / "settings.py").read_text(encoding="utf-8")
     gunicorn = (DEPLOY / "gunicorn.conf.py").read_text(encoding="utf-8")
     names = re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', code)
-    return {*names, *re.findall(r'os\.environ\.get\("([A-Z_]+)"', gunicorn)}
+    return {*names, *re.findall(r'os\.environ\.get\("([A-Z_]+)"', code + gunicorn)}
 
 
 def containers_of(part: Any) -> Iterator[dict[str, Any]]:
@@ -176,14 +176,16 @@ def test_the_first_admin_chooses_a_password_at_a_link_that_works_once(capsys: An
     call_command("create_admin", "grace", "--email=grace@example.org", "--json")
     made = json.loads(capsys.readouterr().out)
     assert (made["username"], made["days"]) == ("grace", 3)
-    address = made["link"].removeprefix("http://localhost")
+    address = made["link"].removeprefix("http://localhost:8000")
     assert Client().login(username="grace", password="") is False
 
     client = Client()
     page = client.get(address, follow=True)
     form = {"password1": "a new one for grace", "password2": "a new one for grace"}
-    assert client.post(page.redirect_chain[-1][0], form).status_code == 302
+    home = client.post(page.redirect_chain[-1][0], form, follow=True)
     grace = User.objects.get()
+    assert (home.redirect_chain, home.context["user"]) == ([("/", 302)], grace)
+    assert "Password successfully changed" not in home.content.decode()
     assert grace.check_password("a new one for grace")
     assert (grace.is_superuser, grace.is_staff) == (True, True)
 
@@ -192,7 +194,7 @@ def test_the_first_admin_chooses_a_password_at_a_link_that_works_once(capsys: An
     with pytest.raises(CommandError, match="There is already an account Grace"):
         call_command("create_admin", "Grace")
     call_command("create_admin", "grace", "--new-link", "--json")
-    again = json.loads(capsys.readouterr().out)["link"].removeprefix("http://localhost")
+    again = json.loads(capsys.readouterr().out)["link"].removeprefix("http://localhost:8000")
     assert "password1" in Client().get(again, follow=True).content.decode()
 
 
@@ -204,12 +206,26 @@ def test_links_are_only_for_admins() -> None:
             call_command("create_admin", name, "--new-link")
 
 
-def test_the_link_has_the_host_of_the_site(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("variables", "address"),
+    [
+        ({}, "https://hearth.example"),
+        ({"HTTPS_PORT": "8443"}, "https://hearth.example:8443"),
+        ({"HEARTH_SITE": "https://labels.example/"}, "https://labels.example"),
+    ],
+)
+def test_the_link_has_the_address_of_the_site(
+    tmp_path: Path, variables: dict[str, str], address: str
+) -> None:
     site = Site(tmp_path, f"sqlite:///{tmp_path / 'hearth.sqlite3'}")
     production = {"ALLOWED_HOSTS": ".hearth.example,other.example", "SECRET_KEY": "k" * 60}
     site.migrate()
-    made = site.result_of("create_admin", "grace", **production)
-    assert made["link"].startswith("https://hearth.example/accounts/password/reset/key/")
+    made = site.result_of("create_admin", "grace", **production, **variables)
+    assert made["link"].startswith(f"{address}/accounts/password/reset/key/")
+    words = ("create_admin", "grace", "--new-link", "--site", "https://given.example:99")
+    if not variables:
+        link = site.result_of(*words, **production)["link"]
+        assert link.startswith("https://given.example:99/accounts/")
 
 
 # --- Settings that a site must not have -----------------------------------------------------------

@@ -93,7 +93,7 @@ async function readResponse(response) {
 
 // Read the cookie at each request, because a sign-in in another tab changes it.
 function csrfToken() {
-  const isToken = /^(__Host-)?csrftoken=/;
-  const cookie = document.cookie.split("; ").find((part) => isToken.test(part));
-  return cookie ? decodeURIComponent(cookie.split("=")[1]) : "";
+  const name = document.querySelector("[name=csrf-cookie]")?.content ?? "csrftoken";
+  const cookie = document.cookie.split("; ").find((part) => part.startsWith(`${name}=`));
+  return cookie ? decodeURIComponent(cookie.slice(name.length + 1)) : "";
 }
