@@ -34,7 +34,8 @@ PAGE = "people/invite_list.html"
 def invite_list(request: HttpRequest) -> HttpResponse:
     """Show a form, then the plan of the list, and then the links, which are never shown again."""
     choices = role_choices(request.user)
-    form = PeopleListForm(**form_data(request), **choices)
+    initial = {"scope": request.GET.get("scope")}
+    form = PeopleListForm(**form_data(request), **choices, initial=initial)
     once = request.POST.get("once") or uuid.uuid4().hex
     context = {"form": form, "once": once, "can_mail": settings.CAN_SEND_EMAIL}
     if request.method != "POST" or not form.is_valid():

@@ -9,7 +9,9 @@ from typing import Any
 from django.contrib.auth.views import redirect_to_login
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
+from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRedirect
 
 from config.shared.errors import InvalidInput
@@ -60,6 +62,15 @@ def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
         return HttpResponseClientRedirect(redirect_to_login(page).url)
     # After signing in, the browser cannot repeat a POST.
     return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
+
+
+def next_address(request: HttpRequest) -> str:
+    """Return the address in `next`, if it is one of this site, and otherwise the home page."""
+    goal = request.POST.get("next") or request.GET.get("next") or ""
+    ours = url_has_allowed_host_and_scheme(
+        goal, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return goal if ours else reverse("home")
 
 
 def form_data(request: HttpRequest) -> dict[str, Any]:

@@ -345,6 +345,15 @@ def test_a_lead_sees_and_revokes_invitations_of_their_annotators(campaign: Campa
     ] * 3
 
 
+def test_invitations_from_a_benchmark_are_for_this_benchmark(campaign: Campaign) -> None:
+    client = as_admin()
+    people = client.get("/benchmarks/tiny/people/").content.decode()
+    assert 'href="/people/invitations/new/?scope=tiny"' in people
+    for path in ("/people/invitations/new/", "/people/invitations/list/"):
+        page = client.get(path, {"scope": "tiny"}).content.decode()
+        assert re.findall(r'<option value="([^"]*)" selected', page)[-1] == "tiny"
+
+
 def test_a_lead_can_select_only_their_benchmarks(campaign: Campaign, tmp_path: Any) -> None:
     factories.make_benchmark(tmp_path, key="other")
     tim, lea = make_member("tim", Role.LEAD, of="tiny"), factories.make_user("lea", Role.LEAD)

@@ -54,6 +54,24 @@ def test_user_names_that_look_alike_are_refused(
     assert form.errors.get("username", []) == ([message] if message else [])
 
 
+def test_a_new_person_returns_to_the_page_that_needed_an_account(
+    db: None, client: Client, settings: Any
+) -> None:
+    settings.OPEN_REGISTRATION = True
+    goal = "/public/tiny/uploads/?a=1&b=2"
+    sign_in = client.get("/accounts/login/", {"next": goal}).content.decode()
+    quoted = "/public/tiny/uploads/%3Fa%3D1%26b%3D2"
+    assert f'href="/register/?next={quoted}"' in sign_in
+    page = client.get("/register/", {"next": goal}).content.decode()
+    assert f'href="/accounts/login/?next={quoted}"' in page
+    assert '<input type="hidden" name="next" value="/public/tiny/uploads/?a=1&amp;b=2">' in page
+    wrong = client.post("/register/", DETAILS | {"password2": "x", "next": goal})
+    assert 'value="/public/tiny/uploads/?a=1&amp;b=2"' in wrong.content.decode()
+    assert client.post("/register/", DETAILS | {"next": goal})["Location"] == goal
+    other = DETAILS | {"username": "ben", "next": "https://evil.example/"}
+    assert Client().post("/register/", other)["Location"] == "/"
+
+
 def test_registrations_from_one_address_are_limited(
     db: None, client: Client, settings: Any
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandParser
 from django.urls import reverse
 
@@ -28,7 +29,11 @@ class Command(HearthCommand):
         parser.add_argument(
             "--by", required=True, help="user name of the lead or admin who invites"
         )
-        parser.add_argument("--site", required=True, help="address of the site, for the links")
+        parser.add_argument(
+            "--site",
+            default=settings.HEARTH_SITE,
+            help=f"address of the site, for the links; default: {settings.HEARTH_SITE}",
+        )
         parser.add_argument(
             "--role",
             choices=Role.values,

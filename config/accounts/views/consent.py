@@ -9,7 +9,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from config.accounts import services
@@ -19,7 +19,7 @@ from config.accounts.policies import can_administer, is_active
 from config.accounts.selectors import needs_consent, newest_consent_text
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.language import translated
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from config.shared.pages import FORM_METHODS, form_data, form_status, next_address, only_for
 
 
 @translated
@@ -30,7 +30,7 @@ def consent(request: HttpRequest) -> HttpResponse:
     person = cast(User, request.user)
     text = newest_consent_text()
     unaccepted = text if text is not None and needs_consent(person) else None
-    goal = _own_address(request)
+    goal = next_address(request)
     form = ConsentForm(**form_data(request), text=unaccepted)
     if request.method == "POST" and form.is_valid():
         try:
@@ -75,12 +75,3 @@ def consent_write(request: HttpRequest) -> HttpResponse:
         ),
     }
     return render(request, "people/consent_write.html", context, status=form_status(request))
-
-
-def _own_address(request: HttpRequest) -> str:
-    """Return the address to continue to, which is always one of this site."""
-    goal = request.POST.get("next") or request.GET.get("next") or ""
-    ours = url_has_allowed_host_and_scheme(
-        goal, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    )
-    return goal if ours else reverse("home")

@@ -20,18 +20,19 @@ from config.accounts.models import User
 from config.accounts.views.invitations import SIGN_IN_BACKEND
 from config.accounts.views.sign_in import send_confirmation
 from config.shared.errors import InvalidInput, NotFound
-from config.shared.pages import FORM_METHODS, form_data, form_status
+from config.shared.pages import FORM_METHODS, form_data, form_status, next_address
 
 
 @sensitive_post_parameters("password1", "password2")
 @never_cache
 @require_http_methods(FORM_METHODS)
 def register(request: HttpRequest) -> HttpResponse:
-    """Show the form for an account without a role, and create the account."""
+    """Show the form for an account without a role, create it, and redirect to `next`."""
     if not settings.OPEN_REGISTRATION:
         raise NotFound("This site creates accounts by invitation only.")
+    goal = next_address(request)
     if request.user.is_authenticated:
-        return redirect("home")
+        return redirect(goal)
     form = RegisterForm(**form_data(request), text=None)
     if request.method == "POST":
         if too_many := consume_or_429(request, action="signup"):
@@ -39,8 +40,9 @@ def register(request: HttpRequest) -> HttpResponse:
         if form.is_valid() and _is_registered(request, form):
             messages.success(request, "Your account is ready, and you are signed in.")
             send_confirmation(request, cast(User, request.user))
-            return redirect("home")
-    return render(request, "people/register.html", {"form": form}, status=form_status(request))
+            return redirect(goal)
+    context = {"form": form, "goal": goal}
+    return render(request, "people/register.html", context, status=form_status(request))
 
 
 def _is_registered(request: HttpRequest, form: RegisterForm) -> bool:

@@ -35,6 +35,11 @@ class Command(HearthCommand):
             action="store_true",
             help="print a new link for an existing admin, for example after a lost password",
         )
+        parser.add_argument(
+            "--site",
+            default=settings.HEARTH_SITE,
+            help=f"address of the site, for the link; default: {settings.HEARTH_SITE}",
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         username = options["username"]
@@ -57,7 +62,7 @@ class Command(HearthCommand):
             )
         return {
             "username": person.username,
-            "link": link_for(person),
+            "link": link_for(person, options["site"].rstrip("/")),
             "days": settings.PASSWORD_RESET_TIMEOUT // DAY,
         }
 
@@ -68,13 +73,12 @@ class Command(HearthCommand):
         )
 
 
-def link_for(person: User) -> str:
-    """Return the address at which the person sets a new password.
+def link_for(person: User, site: str) -> str:
+    """Return the address at which the person sets a new password on the site.
 
     Its signature depends on the current password, so the address works only once.
     """
     key = f"{user_pk_to_url_str(person)}-{default_token_generator.make_token(person)}"
     uid, _, token = key.partition("-")
     path = reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": token})
-    host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
-    return f"{'https' if settings.HTTPS else 'http'}://{host}{path}"
+    return site + path
