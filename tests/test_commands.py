@@ -129,6 +129,22 @@ def test_import_benchmark(folder: Path, manage: Manage) -> None:
     assert Benchmark.objects.get().name == "Tiny"
 
 
+def test_a_dry_run_with_errors_ends_with_exit_code_2(
+    folder: Path, manage: Manage, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ("import_benchmark", "tiny", "--captions", folder / "captions.csv", "--dry-run")
+    assert manage(*words)["refused"] == 0
+    with (folder / "captions.csv").open("a", encoding="utf-8") as out:
+        out.write("c0,another text,v1\n,no id,v1\n")
+    with pytest.raises(SystemExit) as ended:
+        execute_from_command_line(["manage.py", *map(str, words), "--json"])
+    captured = capfd.readouterr()
+    plan = json.loads(captured.out)
+    assert (ended.value.code, plan["refused"], len(plan["problems"])) == (2, 2, 2)
+    assert captured.err == "CommandError: The plan has 2 errors.\n"
+    assert not Benchmark.objects.exists()
+
+
 def test_import_run(folder: Path, manage: Manage) -> None:
     make_benchmark(folder, captions=3, videos=4)
     path = folder / "a.run"

@@ -61,6 +61,7 @@ def parse_judgments(
     *,
     query_numbers: Mapping[str, int],
     video_numbers: Mapping[str, int],
+    now: datetime.datetime,
     labels: Collection[int] = (0, 1),
     progress: Progress | None = None,
     source: str | None = None,
@@ -68,13 +69,14 @@ def parse_judgments(
     """Read judgments from a plain or gzipped CSV file.
 
     labels: the numbers of the scale. If they are 0 and 1, the words `irrelevant` and `relevant` are
-    labels, too. The optional column `judged_at` has ISO 8601 times; without an offset they are UTC.
+    labels, too. The optional column `judged_at` has ISO 8601 times, none later than `now`; without
+    an offset they are UTC.
     Raises `InvalidInput` for an unknown caption or video, an invalid annotator key, label or time,
     or an annotator who judges a pair twice.
     """
     blocks = TextBlocks(path, source=source, progress=progress)
     table = CsvTable(blocks, ("caption_id", "video_id", "annotator", "label"), ("judged_at",))
-    rows = JudgmentRows(blocks, query_numbers, video_numbers, labels)
+    rows = JudgmentRows(blocks, query_numbers, video_numbers, labels, now=now)
     for lines, columns in table.parts():
         rows.extend(lines, *columns)
     if not rows.count:
@@ -86,6 +88,7 @@ def parse_judgments(
 class JudgmentRows:
     """The judgments read so far, in arrays that need 25 bytes per judgment.
 
+    now: the time after which no judgment can have been made; needed only for rows with times.
     noun: what messages call a key of `query_numbers`.
     """
 
@@ -96,8 +99,10 @@ class JudgmentRows:
         video_numbers: Mapping[str, int],
         labels: Collection[int],
         *,
+        now: datetime.datetime | None = None,
         noun: str = "caption",
     ) -> None:
+        self.now = now
         self.blocks = blocks
         self.noun = noun
         self.query_numbers = query_numbers
@@ -163,13 +168,19 @@ class JudgmentRows:
             time = time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
             if time < EARLIEST:
                 raise ValueError
-            return int(time.timestamp())
+            seconds = int(time.timestamp())
         except (ValueError, OverflowError):
             self.stop(
                 line,
                 f"the time must be like 2026-01-31T12:00:00+00:00, from 1990 on, not "
                 f"{shown(judged_at)}",
             )
+        if self.now is not None and time > self.now:
+            self.stop(
+                line,
+                f"the time {shown(judged_at)} is later than now; a time without an offset is UTC",
+            )
+        return seconds
 
     def stop(self, line: int, reason: str) -> NoReturn:
         raise InvalidInput(reason, source=self.blocks.source, line=line)

@@ -7,6 +7,7 @@ label.
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -37,6 +38,7 @@ def parse_labels_of_others(
     query_numbers: Mapping[str, int],
     video_numbers: Mapping[str, int],
     query_texts: Sequence[str],
+    now: datetime.datetime,
     labels: Collection[int] = (0, 1),
     data_set: str = "",
     progress: Progress | None = None,
@@ -44,7 +46,8 @@ def parse_labels_of_others(
 ) -> JudgmentsFile:
     """Read a plain or gzipped file of judgments in the format that its first line shows.
 
-    query_texts: the text of each caption, by number. FIRE JSON contains these texts, not keys.
+    query_texts: the text of each caption, by number. FIRE JSON contains these texts, not keys. now:
+    the time after which no judgment can have been made.
     data_set: the data set to read from a FIRE file; needed only if the file has several. Raises
     `InvalidInput` as `parse_judgments` does, and if a FIRE file has several data sets and none is
     selected.
@@ -55,6 +58,7 @@ def parse_labels_of_others(
             path,
             query_numbers=query_numbers,
             video_numbers=video_numbers,
+            now=now,
             labels=labels,
             progress=progress,
             source=source,

@@ -117,6 +117,7 @@ def read_file(
         query_numbers=query_numbers(benchmark),
         video_numbers=video_numbers(benchmark),
         query_texts=query_texts(benchmark),
+        now=timezone.now(),
         labels=LABELS[scale],
         data_set=data_set,
         progress=lambda done, total: progress(done, total, "reading judgments"),

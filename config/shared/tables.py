@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -28,6 +29,9 @@ ROWS_PER_PAGE = 50
 ROWS_PER_CSV_PART = 1000
 # Spreadsheets read a text as a formula if it begins with one of these.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# An id such as -abc_12 begins like a formula, but cannot call anything. So it stays as it is, and a
+# program finds it again.
+_HARMLESS = re.compile(r"[-+@][\w .:/#-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,7 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a CSV file with Unix line ends.
 
     None becomes an empty cell. Floats keep all their digits. Texts that a spreadsheet would read as
-    a formula get an apostrophe in front.
+    a formula get an apostrophe in front, except ids such as `-abc_12`.
     """
     return "".join(csv_parts(heads, rows))
 
@@ -161,8 +165,18 @@ def csv_parts(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[s
 
 
 def _csv_lines(rows: Iterable[Sequence[Any]]) -> str:
+    rows = list(rows)
+    lines = _written(rows, "\n")
+    # With this line end, csv does not quote a carriage return, which many programs read as the end
+    # of the line. The next line could then begin with a formula.
+    if "\r" in lines:
+        return "".join(_written([row], "\r\n").removesuffix("\r\n") + "\n" for row in rows)
+    return lines
+
+
+def _written(rows: Iterable[Sequence[Any]], line_end: str) -> str:
     out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\n").writerows(rows)
+    csv.writer(out, lineterminator=line_end).writerows(rows)
     return out.getvalue()
 
 
@@ -171,5 +185,7 @@ def _cell(value: Any) -> Any:
 
 
 def plain_text(text: str) -> str:
-    """Return a text that no spreadsheet reads as a formula."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    """Return a text that no spreadsheet reads as a formula that calls something."""
+    if text.startswith(FORMULA_STARTS) and not _HARMLESS.fullmatch(text):
+        return f"'{text}"
+    return text

@@ -139,6 +139,11 @@ def utc(at: int) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(at, datetime.UTC)
 
 
+def period_name(width: int) -> str:
+    """Return the name of a period of this length in seconds."""
+    return NAMES.get(width, f"{width // WEEK:,} weeks")
+
+
 def period_label(start: int, width: int) -> str:
     """Return when a period begins, in UTC, with the hour if the period is shorter than a day."""
     at = utc(start)

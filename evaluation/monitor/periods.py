@@ -8,7 +8,7 @@ from typing import Any, Literal
 from config.shared.numbers import Figure, ratio
 from config.shared.tables import Column, csv_text
 from evaluation.core.people.pace import HOUR, Period
-from evaluation.monitor.charts import NAMES, Chart, Series, column_chart, period_label, utc
+from evaluation.monitor.charts import Chart, Series, column_chart, period_label, period_name, utc
 from evaluation.monitor.selectors import OwnFigures
 
 PERIOD_COLUMNS = [
@@ -72,7 +72,7 @@ def _chart(
     if span is None:
         return None
     starts = [period["start"] for period in figures["stretches"]]
-    title = title.format(period=NAMES[span["width"]])
+    title = title.format(period=period_name(span["width"]))
     return column_chart(title, starts, span["width"], series, unit=unit, top=top)
 
 

@@ -169,9 +169,10 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
 
 class PoolBuildSerializer(PoolRequestSerializer):
     expected = serializers.RegexField(
-        r"\A[0-9a-f]{64}\Z",
+        r"\A([0-9a-f]{64})?\Z",
         required=False,
         default="",
+        allow_blank=True,
         help_text="The `sha256` of a plan. The job fails if the new pairs have changed since then.",
     )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from drf_spectacular.generators import SchemaGenerator
+from openapi_spec_validator import OpenAPIV30SpecValidator
 from rest_framework.request import Request
 from rest_framework.test import APIRequestFactory
 
@@ -18,6 +20,13 @@ BENCHMARK = "/api/v1/benchmarks/{key}/"
 @pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
     return SchemaGenerator().get_schema(request=None, public=True)
+
+
+def test_the_document_is_valid_openapi(schema: dict[str, Any]) -> None:
+    """The validator also checks defaults and examples, which the checks of Django do not."""
+    document = json.loads(json.dumps(schema))
+    found = OpenAPIV30SpecValidator(document).iter_errors()
+    assert [(list(error.absolute_path), error.message) for error in found] == []
 
 
 def test_the_first_paragraph_of_a_description_is_the_summary(schema: dict[str, Any]) -> None:

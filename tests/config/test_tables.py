@@ -63,6 +63,30 @@ def test_csv_defuses_formulas_and_leaves_numbers_alone() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("-abc_12", "-abc_12"),  # an id of YouTube
+        ("-abc_12 -_9", "-abc_12 -_9"),
+        ("+49.mp4", "+49.mp4"),
+        ("@user:1/2", "@user:1/2"),
+        ("=v2", "'=v2"),
+        ("-2+3", "'-2+3"),
+        ("-SUM(A1)", "'-SUM(A1)"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("\tx", "'\tx"),
+    ],
+)
+def test_ids_that_begin_like_a_formula_stay(text: str, cell: str) -> None:
+    assert csv_text(["id"], [[text]]) == f"id\n{cell}\n"
+
+
+def test_a_carriage_return_ends_no_line() -> None:
+    text = csv_text(["a", "b"], [["x\r=SUM(1)", "y"], ["\r=SUM(1)", 1]])
+    assert text == 'a,b\n"x\r=SUM(1)",y\n"\'\r=SUM(1)",1\n'
+
+
 def test_pages_beyond_the_last_show_the_last() -> None:
     page = page_of(list(range(120)), "99")
     assert (list(page), page.number) == (list(range(100, 120)), 3)

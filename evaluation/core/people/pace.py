@@ -25,6 +25,8 @@ WEEK: Final = 7 * DAY
 MONDAY: Final = 4 * DAY
 # A chart shows at most this number of periods, so that its bars can be distinguished.
 PERIODS_MAX: Final = 60
+# A chart and a table have at most this number of periods, even if a wrong date is millennia away.
+BINS_MAX: Final = 400
 
 # The forecast uses the last 24 hours with answers, from the last two weeks.
 ACTIVE_HOURS: Final = 24
@@ -194,17 +196,17 @@ def timeline_of(at: IntArray) -> Timeline | None:
     """Divide the time from the first to the last answer into hours, days, weeks or four weeks each.
 
     at: int64 [n], points in time. The result has the shortest of these periods that gives at most
-    `PERIODS_MAX` periods. If there is none, the periods are four weeks long. Returns None if there
-    are no answers.
+    `PERIODS_MAX` periods. If there is none, the periods have the smallest multiple of four weeks
+    that gives at most `BINS_MAX` periods. Returns None if there are no answers.
     """
     if len(at) == 0:
         return None
     first, last = int(at.min()), int(at.max())
-    widths = (HOUR, DAY, WEEK, 4 * WEEK)
-    timelines = [_covering(first, last, width) for width in widths]
-    return next(
-        (timeline for timeline in timelines if timeline["count"] <= PERIODS_MAX), timelines[-1]
-    )
+    timelines = [_covering(first, last, width) for width in (HOUR, DAY, WEEK)]
+    # A multiple of four weeks may cover the time in BINS_MAX - 1 periods that do not begin with it.
+    multiple = 1 + (last - first) // (4 * WEEK * (BINS_MAX - 1))
+    longest = _covering(first, last, 4 * WEEK * multiple)
+    return next((timeline for timeline in timelines if timeline["count"] <= PERIODS_MAX), longest)
 
 
 def _covering(first: int, last: int, width: int) -> Timeline:

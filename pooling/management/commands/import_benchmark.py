@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
+from config.shared.commands import BAD_INPUT, HearthCommand
 from config.shared.errors import InvalidInput
 from config.shared.words import counted
 from pooling.core.formats.detection import TABLE
@@ -71,7 +71,8 @@ class Command(HearthCommand):
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="print the plan with all errors, and write nothing",
+            help="print the plan with all errors, and write nothing; the exit code is 2 if there "
+            "are errors",
         )
         parser.add_argument(
             "--plan",
@@ -80,6 +81,13 @@ class Command(HearthCommand):
             help="hash of the plan that --dry-run printed; stop if the files or the benchmark have "
             "changed since then",
         )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.refused = 0
+        super().handle(*args, **options)
+        if self.refused:
+            errors = counted(self.refused, "error")
+            raise CommandError(f"The plan has {errors}.", returncode=BAD_INPUT)
 
     def run(self, **options: Any) -> dict[str, Any]:
         common: dict[str, Any] = {
@@ -96,7 +104,9 @@ class Command(HearthCommand):
             "progress": self.progress,
         }
         if options["dry_run"]:
-            return {**plan_benchmark(**common).report()}
+            plan = plan_benchmark(**common).report()
+            self.refused = plan["refused"]
+            return {**plan}
         done = import_benchmark(media_dir=options["media"], plan=options["plan"], **common)
         return {
             "queries": done.benchmark.n_queries,

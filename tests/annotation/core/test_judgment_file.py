@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import hashlib
 from pathlib import Path
@@ -12,6 +13,7 @@ from annotation.core.judgment_file import JudgmentsFile, parse_judgments
 from config.shared.errors import InvalidInput
 
 HEADER = "caption_id,video_id,annotator,label\n"
+NOW = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 
 
 def parse(folder: Path, content: str | bytes, labels: tuple[int, ...] = (0, 1)) -> JudgmentsFile:
@@ -21,8 +23,35 @@ def parse(folder: Path, content: str | bytes, labels: tuple[int, ...] = (0, 1)) 
         path,
         query_numbers={"q0": 0, "q1": 1},
         video_numbers={"v0": 0, "v1": 1},
+        now=NOW,
         labels=labels,
         source="j.csv",
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "is_refused"),
+    [
+        ("2026-03-01T12:00:00Z", False),
+        ("2026-03-01T13:00:00+01:00", False),
+        ("2026-03-01T12:00:01Z", True),
+        ("2026-03-01T13:00:00", True),
+        ("2099-12-31T23:59:59Z", True),
+        ("9999-12-31T23:59:59-12:00", True),
+    ],
+)
+def test_a_time_after_now_is_refused_with_its_line(
+    tmp_path: Path, time: str, is_refused: bool
+) -> None:
+    header = HEADER.replace("label", "label,judged_at")
+    content = f"{header}q0,v0,a,1,2025-01-01T00:00:00Z\nq0,v1,a,1,{time}\n"
+    if not is_refused:
+        assert parse(tmp_path, content).times[1] == NOW.timestamp()
+        return
+    with pytest.raises(InvalidInput) as refused:
+        parse(tmp_path, content)
+    assert str(refused.value) == (
+        f"j.csv, line 3: the time {time!r} is later than now; a time without an offset is UTC"
     )
 
 

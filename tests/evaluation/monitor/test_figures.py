@@ -8,8 +8,8 @@ import pytest
 
 from annotation.enums import CampaignState
 from config.shared.numbers import PERCENT_SIGN, Figure, short, undefined
-from evaluation.core.people.pace import DAY, HOUR, Forecast, LabelRound, Times
-from evaluation.monitor.charts import Series, column_chart, round_up
+from evaluation.core.people.pace import DAY, HOUR, WEEK, Forecast, LabelRound, Times
+from evaluation.monitor.charts import Series, column_chart, period_name, round_up
 from evaluation.monitor.figures import (
     LabelRoundRow,
     NamedFigure,
@@ -135,3 +135,13 @@ def test_columns_are_stacked() -> None:
 
 def test_charts_without_values_are_empty() -> None:
     assert column_chart("Gold", [NOON], DAY, [Series("bar", "gold", [None])]) is None
+
+
+def test_every_period_has_a_name() -> None:
+    assert [period_name(width) for width in (HOUR, DAY, WEEK, 4 * WEEK, 1044 * WEEK)] == [
+        "hour",
+        "day",
+        "week",
+        "four weeks",
+        "1,044 weeks",
+    ]

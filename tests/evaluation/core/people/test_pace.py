@@ -133,6 +133,19 @@ def test_years_have_periods_of_four_weeks() -> None:
     assert timeline_of(np.empty(0, np.int64)) is None
 
 
+@pytest.mark.parametrize("weeks", [4 * 399 + 1, 4 * 400, 4 * 401, 5000, 416_000])
+def test_a_date_millennia_away_gives_at_most_400_periods(weeks: int) -> None:
+    ends = NOON, NOON + weeks * WEEK
+    timeline = timeline_of(np.array(ends))
+    assert timeline is not None
+    start, width, count = timeline["start"], timeline["width"], timeline["count"]
+    assert (width % (4 * WEEK), count <= 400) == (0, True)
+    assert start <= ends[0] < start + width
+    assert start + (count - 1) * width <= ends[1] < start + count * width
+    # Half of this width would need more than 400 periods.
+    assert width == 4 * WEEK or 2 * count > 400
+
+
 def test_answers_over_time() -> None:
     answers = make_answers(
         {"person": 0, "label": 1, "ms": 2000},
