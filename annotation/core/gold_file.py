@@ -20,6 +20,8 @@ MAX_BYTES = 64 << 20
 MAX_ITEMS = 100_000
 
 _LABELS = {"1": True, "0": False, "relevant": True, "irrelevant": False}
+# Programs that store labels as fractions write 1.0.
+_ALL_LABELS = {**_LABELS, "1.0": True, "0.0": False}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +93,7 @@ def _rows(
         if len(seen) == MAX_ITEMS:
             table.refuse(f"more than {MAX_ITEMS:,} gold items", line)
         seen[pair] = line
-        yield line, *pair, _LABELS[label], explanation
+        yield line, *pair, _ALL_LABELS[label], explanation
 
 
 def explanation_fault(text: str) -> str | None:
@@ -106,6 +108,6 @@ def _key_fault(key: str, noun: str, numbers: Mapping[str, int]) -> str | None:
 
 
 def _label_fault(label: str) -> str | None:
-    if label in _LABELS:
+    if label in _ALL_LABELS:
         return None
     return f"the label must be one of {', '.join(_LABELS)}, not {shown(label)}"

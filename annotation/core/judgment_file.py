@@ -108,6 +108,8 @@ class JudgmentRows:
         self.query_numbers = query_numbers
         self.video_numbers = video_numbers
         self.label_values = {str(label): label for label in labels}
+        # Programs that store labels as fractions write 1.0.
+        self.label_values |= {f"{label}.0": label for label in labels}
         if set(labels) == set(_WORDS.values()):  # on a graded scale, the words are ambiguous
             self.label_values |= _WORDS
         # The number of each spelling, and the number and the key of each folded name.
@@ -208,18 +210,21 @@ class JudgmentRows:
             f"{min(self.spelled_again.values())}); each is one annotator",
         )
 
-    def refuse(self, line: int, query_key: str, video_key: str, label_text: str) -> NoReturn:
-        """Refuse an invalid row. Raises `InvalidInput` with the reason."""
+    def check_keys(self, line: int, query_key: str, video_key: str) -> None:
+        """Raise `InvalidInput` if the caption or the video is unknown."""
         if query_key not in self.query_numbers:
             fault = f"unknown {self.noun} {shown(query_key)}"
             if self.noun == "caption":
                 fault = key_fault(query_key, "caption") or fault
-        elif video_key not in self.video_numbers:
-            fault = key_fault(video_key, "video") or f"unknown video {shown(video_key)}"
-        else:
-            allowed = ", ".join(self.label_values)
-            fault = f"the label must be one of {allowed}, not {shown(label_text)}"
-        self.stop(line, fault)
+            self.stop(line, fault)
+        if video_key not in self.video_numbers:
+            self.stop(line, key_fault(video_key, "video") or f"unknown video {shown(video_key)}")
+
+    def refuse(self, line: int, query_key: str, video_key: str, label_text: str) -> NoReturn:
+        """Refuse an invalid row. Raises `InvalidInput` with the reason."""
+        self.check_keys(line, query_key, video_key)
+        allowed = ", ".join(text for text in self.label_values if "." not in text)
+        self.stop(line, f"the label must be one of {allowed}, not {shown(label_text)}")
 
     def finish(self, *, may_repeat: bool = False) -> JudgmentsFile:
         """Return the judgments. may_repeat: an annotator may judge a pair several times."""

@@ -1,17 +1,14 @@
 """Files of judgments that were made elsewhere: CSV, TREC qrels and FIRE JSON.
 
 The format is recognised by the start of the file. CSV starts with a header, and FIRE JSON with a
-brace or a bracket. Qrels have four columns, separated by spaces or tabs: caption, iteration, video,
-label.
+brace. Qrels have four columns, separated by spaces or tabs: caption, iteration, video, label.
 """
 
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from annotation.core.fire_labels import FireEntries, label_of, responses_of
@@ -23,13 +20,14 @@ from annotation.core.judgment_file import (
     JudgmentsFile,
     parse_judgments,
 )
+from config.shared.errors import InvalidInput
 from pooling.core.keys import shown
+from pooling.core.layouts import QRELS_LINE, grade_of, known_layout
 from pooling.core.lines import Progress, TextBlocks
 
 # The annotator of all labels in qrels, which do not name annotators.
 UNNAMED = "unnamed"
 MAX_FIRE_BYTES = 1 << 30
-_QRELS_LINE = re.compile(r"[^ \t,]+[ \t]+[^ \t]+[ \t]+[^ \t]+[ \t]+-?[0-9]+\s*")
 
 
 def parse_labels_of_others(
@@ -77,27 +75,43 @@ def parse_labels_of_others(
 
 
 def detect_format(path: Path, source: str | None = None) -> str:
-    """Return `CSV`, `QRELS` or `FIRE` for a file. Raises `InvalidInput` for an unreadable one."""
+    """Return `CSV`, `QRELS` or `FIRE` for a file.
+
+    Raises `InvalidInput` for an unreadable file, and for a known layout that is not read here.
+    """
     blocks = TextBlocks(path, source=source, max_line=None)
-    first = next(iter(blocks)).decode(errors="replace").lstrip()
-    if first.startswith(("{", "[")):
+    head = next(iter(blocks)).decode(errors="replace").lstrip()
+    if layout := known_layout(head):
+        reason = f"this is {layout}; expected: CSV with a header, TREC qrels or FIRE JSON"
+        raise InvalidInput(reason, source=blocks.source)
+    if head.startswith("{"):
         return FIRE
-    line = next(islice(first.splitlines(), 1), "")
-    return QRELS if _QRELS_LINE.fullmatch(line) else CSV
+    return QRELS if QRELS_LINE.fullmatch(head.partition("\n")[0]) else CSV
 
 
 def _read_qrels(blocks: TextBlocks, rows: JudgmentRows) -> JudgmentsFile:
-    """Read qrels, which have one label for each pair and do not name annotators."""
+    """Read qrels, which have one label for each pair and do not name annotators.
+
+    A relevance below 0 means that the pair was not judged.
+    """
+    n_unjudged = 0
     for line, text in enumerate(blocks.text_lines(), start=1):
         cells = text.split()
         if not cells:
             continue
         if len(cells) != 4:
             rows.stop(line, f"the line has {len(cells)} columns, but qrels have 4")
-        query, _, video, label = cells
-        rows.add(line, query, video, UNNAMED, label)
-    note = "qrels do not name their annotators, and contain one label for each pair"
-    return replace(rows.finish(), format=QRELS, notes=(note,), has_annotators=False)
+        query, _, video, relevance = cells
+        grade = grade_of(relevance)
+        if grade is not None and grade < 0:
+            rows.check_keys(line, query, video)
+            n_unjudged += 1
+        else:
+            rows.add(line, query, video, UNNAMED, relevance if grade is None else str(grade))
+    notes = ["qrels do not name their annotators, and contain one label for each pair"]
+    if n_unjudged:
+        notes.append(f"pairs with a relevance below 0, which are not judged: {n_unjudged:,}")
+    return replace(rows.finish(), format=QRELS, notes=tuple(notes), has_annotators=False)
 
 
 def _read_fire(blocks: TextBlocks, rows: JudgmentRows, data_set: str) -> JudgmentsFile:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parseaddr
 
+from config.shared.delimited import heads_of, rows_of_list
 from config.shared.errors import InvalidInput
 
 PEOPLE_MAX = 200
@@ -36,12 +36,9 @@ def read_people(text: str) -> list[ListedPerson]:
     `InvalidInput` if the names of the columns are not valid, or if the list has too many people or
     none.
     """
-    lines = text.removeprefix("\ufeff").splitlines()
-    separator = max(",;\t", key=text.count)
-    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    filled = [(number, _cells(row)) for number, row in enumerate(rows, 1) if any(_cells(row))]
+    filled = rows_of_list(text)
     columns: Sequence[str] = COLUMNS
-    if filled and _column(filled[0][1][0]) in COLUMNS:
+    if filled and _column("".join(heads_of(filled[0][1])[:1])) in COLUMNS:
         columns = _checked_columns(*filled.pop(0))
     if not filled:
         raise InvalidInput("The list contains no person.")
@@ -50,16 +47,13 @@ def read_people(text: str) -> list[ListedPerson]:
     return [_person(number, columns, cells) for number, cells in filled]
 
 
-def _cells(row: Iterable[str]) -> list[str]:
-    return [cell.strip() for cell in row]
-
-
 def _column(head: str) -> str:
     name = head.casefold()
     return _SYNONYMS.get(name, name)
 
 
 def _checked_columns(line: int, heads: Sequence[str]) -> list[str]:
+    heads = heads_of(heads)
     columns = [_column(head) for head in heads]
     for head, column in zip(heads, columns, strict=True):
         if column not in COLUMNS or columns.count(column) > 1:

@@ -61,13 +61,18 @@ class ImportUploadSerializer(serializers.Serializer[dict[str, Any]]):
         "is needed.",
     )
     caption_id = serializers.CharField(
-        required=False, help_text="The name of the column of caption ids in a table."
+        required=False,
+        allow_blank=True,
+        help_text="The name of the column of caption ids in a table, or several names joined by "
+        "`+`. If it is empty, ids are made from the videos.",
     )
     caption = serializers.CharField(
         required=False, help_text="The name of the column of texts in a table."
     )
     video_id = serializers.CharField(
-        required=False, help_text="The name of the column of video ids in a table."
+        required=False,
+        help_text="The name of the column of video ids in a table, or several names joined by `+`, "
+        "such as `video_id+start+end` for clips. The values are joined by `_`.",
     )
 
 
@@ -189,7 +194,7 @@ class Imports(generics.ListAPIView[BenchmarkImport]):
             key=values["key"],
             uploads={name: values.get(name) for name in FILES},
             details=services.Details(name=values["name"], licence=values["licence"]),
-            columns={c: values[c] for c in (KEY, TEXT, VIDEO) if values.get(c)},
+            columns={c: values[c] for c in (KEY, TEXT, VIDEO) if c in values},
             update=values["is_update"],
             by=cast(User, request.user),
         )

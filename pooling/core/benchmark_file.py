@@ -61,7 +61,9 @@ def parse_videos(
     )
     lines: dict[str, int] = {}
     videos: list[VideoRow] = []
-    for line, (key, file, url, duration) in table:
+    for line, (key, file, url, written) in table:
+        # Where a comma is the decimal mark, spreadsheets separate the cells by semicolons.
+        duration = written.replace(",", ".") if table.delimiter == ";" else written
         if len(lines) == MAX_ROWS:
             table.refuse(f"more than {MAX_ROWS:,} rows", line)
         first = lines.setdefault(key, line)

@@ -189,7 +189,8 @@ class TextBlocks:
             self._refuse("the text is UTF-16; save it as UTF-8", 1)
         if not block.startswith(_BOM):
             return block
-        block = block[len(_BOM) :]
+        while block.startswith(_BOM):  # some programs add another mark to a file that has one
+            block = block[len(_BOM) :]
         if block in (b"", b"\n", b"\r\n"):
             self._refuse("the file is empty")
         return block

@@ -36,10 +36,10 @@ def parse_train_captions(
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
         ("caption",),
-        ("caption_id",),
+        ignored=("caption_id",),
     )
     texts: list[str] = []
-    for line, (text, _) in table:
+    for line, (text,) in table:
         if fault := text_fault(text, "caption", longest=MAX_TEXT):
             table.refuse(fault, line)
         if len(texts) == MAX_CAPTIONS:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from pooling.core.formats.joined import PLUS, joint_name, time_columns
 from pooling.core.formats.tables import KEY, TEXT, VIDEO
 from pooling.forms.fields import check_printable
 from pooling.models import BENCHMARK_KEY, Benchmark
@@ -74,10 +75,21 @@ class ColumnsForm(forms.Form):
     def __init__(self, *args: Any, columns: Sequence[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = [(name, name) for name in columns if name]
+        joint = [
+            (name, label) for name, label in self._joint(columns).items() if name not in columns
+        ]
         for column, empty in (
             (KEY, "Make ids from the videos"),
             (TEXT, "Select"),
             (VIDEO, "Select"),
         ):
             field: forms.ChoiceField = self.fields[column]  # type: ignore[assignment]
-            field.choices = [("", empty), *choices]
+            field.choices = [("", empty), *choices, *(joint if column != TEXT else [])]
+
+    def _joint(self, columns: Sequence[str]) -> dict[str, str]:
+        """Return the ids that several columns can form, each with its label."""
+        video = self.initial.get(VIDEO, VIDEO)
+        names = [self.initial.get(column, "") for column in (KEY, VIDEO)]
+        if time_columns(columns):
+            names.append(joint_name(video, columns))
+        return {name: " + ".join(name.split(PLUS)) for name in names if PLUS in name}

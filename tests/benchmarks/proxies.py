@@ -27,6 +27,7 @@ import numpy.typing as npt
 from evaluation.core.graded.rankings import BySimilarity
 from evaluation.core.graded.scoring import score_both
 from pooling.core.arrays import Float32s
+from pooling.core.lines import TextBlocks
 from pooling.core.proxies.compute import METEOR, SYN, BoW, PoS, compute
 from pooling.core.proxies.epic_file import read_epic
 from pooling.core.proxies.parsing import ParsedCaption, Word, parse_captions
@@ -125,8 +126,7 @@ def real_input(msvd_folder: Path) -> Input:
     with gzip.open(folder / "formats" / "msrvtt_1ka.MSRVTT_data.json.gz", "rt") as file:
         rows = json.load(file)["sentences"]
     epic = folder / "proxies" / "EPIC_100_retrieval_test"
-    with gzip.open(f"{epic}.csv.gz", "rt", encoding="utf-8") as lines:
-        videos = read_epic(lines, epic.name)
+    videos = read_epic(TextBlocks(Path(f"{epic}.csv.gz")))
     with gzip.open(f"{epic}_sentence.csv.gz", "rt", encoding="utf-8") as lines:
         captions = [videos[row["narration_id"]] for row in csv.DictReader(lines)]
     msrvtt = _by_video((row["video_id"], row["caption"]) for row in rows)

@@ -114,6 +114,24 @@ def test_the_column_fields_are_unfolded_if_there_are_errors(
     assert ("or select other columns below." in shown) is is_open
 
 
+def test_the_page_offers_a_video_for_each_clip(lead: Client) -> None:
+    table = "video_id,end,start,text\nv0,9,0,mix\nv0,19,9.5,stir\nv1,3,1,cut\n"
+    lead.post("/imports/new/", {"name": "Clips", "key": "clips", "captions": upload(table)})
+    assert (finished("plan_import").result or {})["videos"] == 2
+    page = f"/imports/{BenchmarkImport.objects.get().pk}/"
+    option = '<option value="video_id+start+end">video_id + start + end</option>'
+    assert lead.get(page).content.decode().count(option) == 2  # for captions and for videos
+
+    lead.post(page, {"caption_id": "", "caption": "text", "video_id": "video_id+start+end"})
+
+    plan = finished("plan_import").result or {}
+    assert (plan["videos"], plan["refused"]) == (3, 0)
+    assert [row["video_ids"] for row in plan["first_rows"]] == [
+        ["v0_0_9"], ["v0_9.5_19"], ["v1_1_3"],
+    ]  # fmt: skip
+    assert option.replace('end">', 'end" selected>') in lead.get(page).content.decode()
+
+
 def test_a_benchmark_is_imported_over_the_api(db: None) -> None:
     client = client_for(Role.LEAD)
     files = {"captions": upload(MSVD, "msvd.json"), "companion": upload("v1\nv0\n", "test.txt")}

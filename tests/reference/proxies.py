@@ -27,6 +27,7 @@ from evaluation.core.graded.scoring import (
     Gain,
     score_both,
 )
+from pooling.core.lines import TextBlocks
 from pooling.core.proxies.compute import METEOR, SYN, BoW, PoS, Proxy, compute
 from pooling.core.proxies.epic_file import read_epic
 from pooling.core.proxies.parsing import ParsedCaption
@@ -80,8 +81,7 @@ RANDOM = {
 
 def figures(options: Options) -> Iterator[Figure]:
     folder = options.data / "proxies"
-    with gzip.open(folder / "EPIC_100_retrieval_test.csv.gz", "rt", encoding="utf-8") as lines:
-        videos = read_epic(lines, "EPIC_100_retrieval_test.csv.gz")
+    videos = read_epic(TextBlocks(folder / "EPIC_100_retrieval_test.csv.gz"))
     yield from _worked(videos)
     yield from _worked_meteor(options.wordnet)
     yield from _first_400(list(videos.values())[:400], folder / "epic_first400.expected.json")

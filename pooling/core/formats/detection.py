@@ -6,8 +6,10 @@ import json
 import re
 from pathlib import Path
 
+from config.shared.delimited import MARK, stated_delimiter
 from pooling.core.formats.tables import JSONL, KNOWN_NAMES, TEXT, VIDEO, read_head
 from pooling.core.formats.video_list import HEADERS
+from pooling.core.layouts import QRELS_LINE, known_layout
 from pooling.core.lines import first_bytes
 
 TABLE, MSRVTT, MSVD = "table", "msrvtt", "msvd"
@@ -27,28 +29,32 @@ TITLES = {
 _STRING = r'"(?:[^"\\]|\\.)*"'
 # The first member of an MSVD file is a list of texts. The first member of MSRVTT_data.json is not.
 _MSVD = re.compile(rf"\{{\s*{_STRING}\s*:\s*\[\s*(?:\"|\])")
-_QRELS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+-?[0-9]+\s*")
 _SEPARATED = re.compile(r"[^\s,]+[ \t]+\S+")
 
 
 def format_of(path: Path, source: str) -> str:
-    """Return the format of a file of captions or positives; `TABLE` if no other format fits."""
-    head = first_bytes(path, source).decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
+    """Return the format of a file of captions or positives; `TABLE` if no other format fits.
+
+    If the file has a known layout that is not read here, the result is what messages call it.
+    """
+    head = first_bytes(path, source).decode("utf-8", "replace").lstrip(MARK)
+    stated, head = stated_delimiter(head)
+    head = head.lstrip()
     first = head.partition("\n")[0].strip()
-    if not first or "\0" in head or "\ufffd" in first:
-        return TABLE  # Reading the table raises an error with the reason.
+    if stated or not first or "\0" in head or "\ufffd" in first:
+        return TABLE  # If it cannot be read, reading the table raises an error with the reason.
+    if layout := known_layout(head):
+        return layout
     if head.startswith("{"):
         if _is_json_line(first):
             return TABLE
         return MSVD if _MSVD.match(head) else MSRVTT
-    if head[:4].lower() == "<top":
-        return TOPICS
-    if _QRELS.fullmatch(first):
-        return QRELS
-    return _format_of_text(path, source, first)
+    return TOPICS if head[:4].lower() == "<top" else _format_of_text(path, source, first)
 
 
 def _format_of_text(path: Path, source: str, first: str) -> str:
+    if QRELS_LINE.fullmatch(first):
+        return QRELS
     columns = set(read_head(path, source).columns)
     if columns & {*KNOWN_NAMES[TEXT], *KNOWN_NAMES[VIDEO]} and len(columns) > 1:
         return TABLE

@@ -94,7 +94,8 @@ def _by_format(
     combined = COMBINATIONS.get(frozenset(by_format))
     if combined is None or len(by_format) < len(files) or expected not in (AUTO, combined):
         found = ", ".join(
-            f"{file.source} ({TITLES[format]})" for format, file in zip(formats, files, strict=True)
+            f"{file.source} ({TITLES.get(format, format)})"
+            for format, file in zip(formats, files, strict=True)
         )
         raise InvalidInput(f"These files cannot be read: {found}. Expected: {EXPECTED[expected]}.")
     return by_format

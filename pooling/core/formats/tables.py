@@ -5,17 +5,27 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
+from config.shared.delimited import (
+    MARK,
+    delimiter_of,
+    filled_width,
+    heads_of,
+    looks_like,
+    stated_delimiter,
+)
 from config.shared.errors import InvalidInput
 from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder, CaptionsFile
+from pooling.core.formats.joined import PLUS, Clips, Row, joined_rows
+from pooling.core.formats.json_lines import MAX_COLUMNS, JsonLines, json_object
 from pooling.core.keys import shown
-from pooling.core.lines import Progress, TextBlocks, first_bytes
+from pooling.core.lines import Progress, TextBlocks, first_bytes, lines_of
 from pooling.core.problems import Problems
 from pooling.core.table import CsvTable
 
@@ -29,11 +39,10 @@ KNOWN_NAMES = {
 }
 PREVIEW_ROWS = 5
 PREVIEW_TEXT = 200
-MAX_COLUMNS = 50
 HEAD_BYTES = 1 << 16
-_DELIMITERS = {",": CSV, "\t": TSV, ";": CSV}
-
-Row = tuple[int, tuple[Any, ...]]
+# Names of columns with ids of anything but videos, such as narration_id.
+_ID = re.compile(r"(?:.*[_ -])?ids?|.*[a-z]I[Dd]|.*[A-Z]Id")
+_OF_VIDEOS = re.compile(r"vid|clip|youtube|yt|movie|film|file|image|media|shot", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,12 @@ class TableHead:
     delimiter: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    def parts_of(self, name: str, column: str) -> list[str]:
+        """Return the columns that form a column: several if the name of an id joins them by `+`."""
+        parts = name.split(PLUS) if column != TEXT else []
+        joins = parts and name not in self.columns and set(parts) <= set(self.columns)
+        return parts if joins else [name]
 
     def named(self, selected: Mapping[str, str]) -> dict[str, str]:
         """Return the name that each column of `KNOWN_NAMES` has in this table.
@@ -62,21 +77,25 @@ class TableHead:
 def read_head(path: Path, source: str) -> TableHead:
     """Return the start of a table. If it cannot be read as a table, the result has no columns."""
     head = first_bytes(path, source, HEAD_BYTES)
-    lines = head.decode("utf-8", "replace").removeprefix("\ufeff").splitlines(keepends=True)
-    if len(head) == HEAD_BYTES and len(lines) > 1:
-        lines.pop()  # it may be incomplete
-    first = next((line for line in lines if line.strip()), "")
-    if first.lstrip().startswith("{"):
-        return _json_head(lines)
-    delimiter = max(_DELIMITERS, key=first.count)
+    text = head.decode("utf-8", "replace").lstrip(MARK)
+    if len(head) == HEAD_BYTES:
+        text = text[: text.rfind("\n") + 1] or text  # the last line may be incomplete
+    if text.lstrip().startswith("{"):
+        return _json_head(list(lines_of(text)))
+    stated, text = stated_delimiter(text)
+    delimiter = stated or delimiter_of(text)
     try:
-        reader = csv.reader(lines, delimiter=delimiter)
-        records = list(islice((row for row in reader if row), PREVIEW_ROWS + 1))
+        reader = csv.reader(lines_of(text), delimiter=delimiter)
+        records = list(islice((row for row in reader if filled_width(row)), PREVIEW_ROWS + 1))
     except csv.Error:
         records = []
     header, *rows = records or [[]]
+    columns = heads_of(header)[:MAX_COLUMNS]
     return TableHead(
-        _DELIMITERS[delimiter], delimiter, tuple(header[:MAX_COLUMNS]), _shortened(rows)
+        TSV if delimiter == "\t" else CSV,
+        delimiter,
+        tuple(columns),
+        _shortened([row[: len(columns)] for row in rows]),
     )
 
 
@@ -91,26 +110,41 @@ def parse_captions(
     """Read a table with one row for each original positive of a caption.
 
     columns: the names of the columns `caption_id`, `caption` and `video_id` in this file; a column
-    without a name is found by its usual names. If there is no column of ids, the key of a caption
-    is made of the key of its video and its position among the captions of that video, such as
-    `v1#0`. In JSON lines, a row may name a list of videos.
+    without a name is found by its usual names. An id can be made of several columns, such as
+    `video_id+start+end`, whose values are joined by `_`. If there is no column of ids, the key of a
+    caption is made of the key of its video and its position among the captions of that video, such
+    as `v1#0`. In JSON lines, a row may name a list of videos.
+
+    A note warns if times such as `start` and `end` differ between the rows of a video, because the
+    file may then describe clips.
 
     Invalid rows are added to `problems`. If `problems` is None, the first one is raised. Raises
-    `InvalidInput` if the file cannot be read as a table, or if it has no captions.
+    `InvalidInput` if the file cannot be read as a table, if it has no captions, or if no column of
+    ids is selected although another column looks like one.
     """
     source, problems = source or str(path), problems or Problems(stop_at=1)
     head = read_head(path, source)
     named = head.named(columns or {})
     blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
     wanted = (KEY, TEXT, VIDEO) if KEY in named else (TEXT, VIDEO)
+    parts = {column: head.parts_of(named.get(column, column), column) for column in wanted}
+    names = [name for column in wanted for name in parts[column]]
+    clips = Clips([name for name in head.columns if name not in names], named.get(VIDEO, VIDEO))
     table: CsvTable | JsonLines
     if head.format == JSONL:
-        table = JsonLines(blocks, wanted, named, problems)
+        numbers = [name for some in parts.values() if len(some) > 1 for name in some]
+        table = JsonLines(blocks, names, clips.columns, problems, numbers=numbers)
     else:
-        table = CsvTable(blocks, wanted, named=named, delimiter=head.delimiter, problems=problems)
-    rows: Iterable[Row] = table if KEY in named else _with_keys(table)
+        table = CsvTable(blocks, names, clips.columns, delimiter=head.delimiter, problems=problems)
+    rows: Iterable[Row] = table
+    if len(names) > len(parts) or clips.columns:
+        rows = joined_rows(table, parts, clips, problems, source)
+    if KEY not in named:
+        rows = _with_keys(rows)
     builder = CaptionsBuilder(source, problems)
     for number, (line, (key, text, video)) in enumerate(rows):
+        if not number and KEY not in {**named, **(columns or {})}:
+            _check_ids(head, names, source)
         if number == MAX_ROWS:
             raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)
         builder.add_row(line, key, text, video)
@@ -118,81 +152,25 @@ def parse_captions(
         raise InvalidInput("the file has a header but no caption", source=source, line=1)
     return builder.finish(
         _sha256(blocks.sha256, named),
-        (*_notes(named), *table.notes),
+        (*_notes(named), *clips.notes(), *table.notes),
         sources=(source,),
         formats=(head.format,),
     )
 
 
-class JsonLines:
-    """An iterable over objects, one per line: line number, and a tuple of values.
-
-    An object with a list of videos yields a row for each video. Numbers become text. A line
-    that is not such an object is added to `problems`.
-    """
-
-    def __init__(
-        self,
-        blocks: TextBlocks,
-        wanted: Sequence[str],
-        named: Mapping[str, str],
-        problems: Problems,
-    ) -> None:
-        self.notes: tuple[str, ...] = ()
-        self._blocks = blocks
-        self._names = [named.get(column, column) for column in wanted]
-        self._problems = problems
-
-    def __iter__(self) -> Iterator[Row]:
-        unused: dict[str, None] = {}
-        for line, text in enumerate(self._blocks.text_lines(), start=1):
-            if text.isspace():
-                continue
-            try:
-                found = _object(text)
-                rows = self._rows(found)
-            except ValueError as error:
-                self._problems.add(str(error), self._blocks.source, line)
-                continue
-            unused.update(dict.fromkeys(name for name in found if name not in self._names))
-            for row in rows:
-                yield line, row
-        if unused:
-            listed = ", ".join(shown(name) for name in list(unused)[:MAX_COLUMNS])
-            self.notes = (f"columns not used: {listed}",)
-
-    def _rows(self, found: dict[str, Any]) -> list[tuple[str, ...]]:
-        *first, last = self._names
-        values = [_text(found, name) for name in first]
-        several = found.get(last)
-        if not isinstance(several, list):
-            return [(*values, _text(found, last))]
-        return [(*values, _text({last: value}, last)) for value in several]
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text.rstrip("\n"))
-    except RecursionError:
-        raise ValueError("lists or objects are nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"the line is not JSON: {error.msg} (column {error.colno})") from None
-    except ValueError:
-        raise ValueError("an integer has too many digits") from None
-    if not isinstance(found, dict):
-        raise ValueError("the line is not a JSON object")
-    return found
-
-
-def _text(found: Mapping[str, Any], name: str) -> str:
-    if name not in found:
-        raise ValueError(f"the object has no {shown(name)}")
-    value = found[name]
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
-        raise ValueError(f"{shown(name)} is not a text")
-    return value
+def _check_ids(head: TableHead, used: Sequence[str], source: str) -> None:
+    """Refuse a table in which a column of other ids would be ignored, and ids would be made."""
+    for name in head.columns:
+        alike = any(looks_like(name, known) for known in KNOWN_NAMES[KEY] if len(known) > 3)
+        of_other = _ID.fullmatch(name) and not _OF_VIDEOS.search(name)
+        if name not in used and (alike or of_other):
+            raise InvalidInput(
+                f"there is no column {KEY!r}, but {shown(name)} looks like a column of ids; "
+                f"correct the name, or choose which column has the ids ({KEY}={name}) or that ids "
+                f"are made from the videos ({KEY}=)",
+                source=source,
+                line=1,
+            )
 
 
 def _with_keys(rows: Iterable[Row]) -> Iterator[Row]:
@@ -225,7 +203,7 @@ def _json_head(lines: Sequence[str]) -> TableHead:
     objects = []
     for line in [line for line in lines if line.strip()][: PREVIEW_ROWS + 1]:
         try:
-            objects.append(_object(line))
+            objects.append(json_object(line))
         except ValueError:
             break
     columns = tuple(dict.fromkeys(name for found in objects for name in found))[:MAX_COLUMNS]

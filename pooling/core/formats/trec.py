@@ -15,6 +15,7 @@ from pathlib import Path
 from config.shared.errors import InvalidInput
 from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder
 from pooling.core.keys import shown
+from pooling.core.layouts import grade_of
 from pooling.core.lines import Progress, TextBlocks
 from pooling.core.problems import Problems
 
@@ -23,7 +24,6 @@ _END = re.compile(r"</top>", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 # The words, such as `Number:`, that classic topics have after their tags.
 _LABEL = re.compile(r"^\s*(?:Number|Topic|Description)\s*:\s*", re.IGNORECASE)
-_RELEVANCE = re.compile(r"-?[0-9]{1,9}")
 _COLUMNS = 4
 MAX_TOPIC_LINES = 1_000
 
@@ -159,7 +159,7 @@ def add_qrels(
             raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)
         topic, _, video, relevance = values
         seen.add((topic, video))
-        if int(relevance) > 0:
+        if (grade_of(relevance) or 0) > 0:
             builder.add_positive(line, topic, video, source)
         else:
             builder.add_video(line, video, source=source)
@@ -178,6 +178,6 @@ def _qrels_fault(
         return f"unknown topic {shown(topic)}"
     if (topic, video) in seen:
         return f"topic {shown(topic)} with video {shown(video)} occurs twice"
-    if not _RELEVANCE.fullmatch(relevance):
+    if grade_of(relevance) is None:
         return f"the relevance {shown(relevance)} is not an integer"
     return None

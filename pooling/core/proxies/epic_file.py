@@ -6,12 +6,12 @@ EPIC_100_retrieval_test.csv has a row for each video, with its caption (`narrati
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Final
 
-from config.shared.errors import InvalidInput
-from pooling.core.proxies.epic_table import read_list, table_rows
+from pooling.core.lines import TextBlocks
+from pooling.core.proxies.epic_table import read_list
 from pooling.core.proxies.parsing import ParsedCaption, Word
+from pooling.core.table import CsvTable
 
 _COLUMNS: Final = (
     "narration_id",
@@ -23,29 +23,24 @@ _COLUMNS: Final = (
 )
 
 
-def read_epic(lines: Iterable[str], source: str) -> dict[str, ParsedCaption]:
+def read_epic(blocks: TextBlocks) -> dict[str, ParsedCaption]:
     """Return the caption of each `narration_id`. The lemma of a word is its class.
 
     `parts_of_speech` reads the words, and `StatedClasses` the classes. Raises InvalidInput if a
     column is missing, a row cannot be read or a narration_id occurs twice.
     """
-    rows = table_rows(lines, _COLUMNS, source)
+    table = CsvTable(blocks, _COLUMNS)
     found: dict[str, ParsedCaption] = {}
-    for row in rows:
-        if row["narration_id"] in found:
-            reason = f"{row['narration_id']} occurs twice"
-            raise InvalidInput(reason, source=source, line=rows.line_num)
-        found[row["narration_id"]] = _read_row(row, source, rows.line_num)
+    for line, (key, text, verb, verb_class, nouns, noun_classes) in table:
+        if key in found:
+            table.refuse(f"{key} occurs twice", line)
+        words, classes = read_list(nouns, str), read_list(noun_classes, int)
+        if words is None or classes is None or len(words) != len(classes):
+            reason = "expected lists of the same length in all_nouns and all_noun_classes"
+            table.refuse(reason, line)
+        found[key] = ParsedCaption(
+            text,
+            (Word(verb, verb_class),),
+            tuple(Word(noun, str(number)) for noun, number in zip(words, classes, strict=True)),
+        )
     return found
-
-
-def _read_row(row: Mapping[str, str], source: str, line: int) -> ParsedCaption:
-    nouns, classes = read_list(row["all_nouns"], str), read_list(row["all_noun_classes"], int)
-    if nouns is None or classes is None or len(nouns) != len(classes):
-        reason = "expected lists of the same length in all_nouns and all_noun_classes"
-        raise InvalidInput(reason, source=source, line=line)
-    return ParsedCaption(
-        row["narration"],
-        (Word(row["verb"], row["verb_class"]),),
-        tuple(Word(noun, str(number)) for noun, number in zip(nouns, classes, strict=True)),
-    )

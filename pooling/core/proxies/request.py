@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from config.shared.errors import InvalidInput
+from pooling.core.lines import TextBlocks
 from pooling.core.proxies.meteor import Synonyms
 from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.core.proxies.senses import read_classes
@@ -41,12 +42,20 @@ class SentFile:
     path: Path
     source: str
 
+    def blocks(self) -> TextBlocks:
+        return TextBlocks(self.path, source=self.source)
+
     def lines(self) -> list[str]:
         try:
             return self.path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
             reason = "the file cannot be read as text in UTF-8"
             raise InvalidInput(reason, source=self.source) from None
+
+
+def sent_file(path: Path | None) -> SentFile | None:
+    """Return the file at a path of a command, if there is one. Errors name the path."""
+    return None if path is None else SentFile(path, str(path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,4 +129,4 @@ def _classes(verbs: SentFile | None, nouns: SentFile | None) -> dict[Part, dict[
     if verbs is None or nouns is None:
         raise InvalidInput("Add both tables, the classes of verbs and those of nouns.")
     files = {Part.VERB: verbs, Part.NOUN: nouns}
-    return {part: read_classes(file.lines(), file.source) for part, file in files.items()}
+    return {part: read_classes(file.blocks()) for part, file in files.items()}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Protocol, TypeAlias
 
-from config.shared.errors import InvalidInput
-from pooling.core.proxies.epic_table import read_list, table_rows
+from pooling.core.lines import TextBlocks
+from pooling.core.proxies.epic_table import read_list
 from pooling.core.proxies.parsing import Word
 from pooling.core.proxies.wordnet import Part, Sense, WordNet
+from pooling.core.table import CsvTable
 
 Lemma: TypeAlias = Callable[[Word, Part], str]
 """A function that returns the lemma of a word."""
@@ -64,29 +65,24 @@ class ClassTable:
         return self.classes[part].get(lemma, lemma)
 
 
-def read_classes(lines: Iterable[str], source: str) -> dict[str, int]:
+def read_classes(blocks: TextBlocks) -> dict[str, int]:
     """Return the class of each word of a table with the columns `id` and `instances`.
 
     `instances` is a list of words in Python's notation, as in EPIC-KITCHENS-100. Raises
     InvalidInput if a column is missing, a row cannot be read, or a word is in two classes.
     """
-    rows = table_rows(lines, _COLUMNS, source)
+    table = CsvTable(blocks, _COLUMNS)
     classes: dict[str, int] = {}
-    for row in rows:
-        number, words = _read_class(row, source, rows.line_num)
+    for line, (number, instances) in table:
+        words = read_list(instances, str)
+        if words is None or not number.isdecimal():
+            reason = "expected a whole number as id, and a list of words as instances"
+            table.refuse(reason, line)
         for word in words:
-            if classes.setdefault(word, number) != number:
-                reason = f"{word!r} is in the classes {classes[word]} and {number}"
-                raise InvalidInput(reason, source=source, line=rows.line_num)
+            if classes.setdefault(word, int(number)) != int(number):
+                reason = f"{word!r} is in the classes {classes[word]} and {int(number)}"
+                table.refuse(reason, line)
     return classes
-
-
-def _read_class(row: Mapping[str, str], source: str, line: int) -> tuple[int, list[str]]:
-    words = read_list(row["instances"], str)
-    if words is None or not row["id"].isdecimal():
-        reason = "expected a whole number as id, and a list of words as instances"
-        raise InvalidInput(reason, source=source, line=line)
-    return int(row["id"]), words
 
 
 @dataclass(frozen=True, slots=True, eq=False)

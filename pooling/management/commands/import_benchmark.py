@@ -13,7 +13,7 @@ from config.shared.errors import InvalidInput
 from config.shared.words import counted
 from pooling.core.formats.detection import TABLE
 from pooling.core.formats.reading import AUTO, SOURCES, SourceFile
-from pooling.core.formats.tables import KNOWN_NAMES
+from pooling.core.formats.tables import KEY, KNOWN_NAMES
 from pooling.enums import EqualTexts
 from pooling.services import Details, ImportFiles, import_benchmark, plan_benchmark
 
@@ -49,7 +49,8 @@ class Command(HearthCommand):
             default=[],
             metavar="COLUMN=NAME",
             help="NAME of the table's column that contains COLUMN, which is caption_id, caption or "
-            "video_id; repeatable; default: the usual names",
+            "video_id; an id can be made of several columns: video_id=video_id+start+end; an empty "
+            "NAME of caption_id makes ids from the videos; repeatable; default: the usual names",
         )
         parser.add_argument("--videos", type=Path, help="CSV file: video_id,file,url,duration")
         parser.add_argument(
@@ -179,7 +180,7 @@ def _named(path: Path | None) -> SourceFile | None:
 
 def _column(text: str) -> tuple[str, str]:
     column, _, name = text.partition("=")
-    if column not in KNOWN_NAMES or not name:
+    if column not in KNOWN_NAMES or not (name or text == f"{KEY}="):
         known = ", ".join(KNOWN_NAMES)
         raise InvalidInput(
             f"--column {text!r} must have the form COLUMN=NAME, where COLUMN is one of {known}"

@@ -83,7 +83,7 @@ def test_byte_order_marks_and_line_ends_of_editors_are_accepted(
                 f"q0,v0,{label},",
                 f"the label must be one of 1, 0, relevant, irrelevant, not {label!r}",
             )
-            for label in ("2", "", " 1", "1.0", "١", "yes", "-1", "RELEVANT", "true")
+            for label in ("2", "", " 1", "1.5", "١", "yes", "-1", "RELEVANT", "true")
         ],
     ],
 )

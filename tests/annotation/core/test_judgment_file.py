@@ -92,7 +92,7 @@ def test_judgments_keep_their_order_and_annotators_are_sorted(
                 f"q0,v0,a,{label}",
                 f"the label must be one of 0, 1, irrelevant, relevant, not {label!r}",
             )
-            for label in ("2", "", " 1", "1.0", "١", "yes", "-1", "RELEVANT")
+            for label in ("2", "", " 1", "1.5", "١", "yes", "-1", "RELEVANT")
         ],
     ],
 )

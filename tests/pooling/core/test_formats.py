@@ -159,6 +159,62 @@ def test_bad_json_lines_are_refused(tmp_path: Path, line: str, reason: str) -> N
     assert refused(tmp_path, first + line + "\n") == [f"f0, line 2: {reason}"]
 
 
+# --- Clips and joined ids -------------------------------------------------------------------------
+
+CLIPS = "end,start,text,video_id\n60,47.50,pick,v1\n89,67,mix,v1\n60,47.50,cut,v1\n5,0,stir,v2\n"
+CLIPS_NOTE = (
+    "The columns 'start', 'end' differ between the rows of 1 of 2 videos, so the file may describe "
+    "3 clips. All clips of a video are imported as one video. To import a video for each clip, use "
+    "video_id+start+end as the column of the video id."
+)
+
+
+def test_clips_of_one_video_are_noted(tmp_path: Path) -> None:
+    file = read(tmp_path, CLIPS)
+    assert file.video_keys == ("v1", "v2")
+    assert CLIPS_NOTE in file.notes
+    same = "start,caption,video_id\n1,a,v1\n1,b,v1\n2,c,v2\n"
+    assert not any("clips" in note for note in read(tmp_path, same).notes)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_an_id_can_be_made_of_several_columns(tmp_path: Path, form: str) -> None:
+    objects = [
+        '{"end": 60, "start": 47.50, "text": "pick", "video_id": "v1"}',
+        '{"end": 89, "start": 67, "text": "mix", "video_id": "v1"}',
+        '{"end": 60, "start": 47.50, "text": "cut", "video_id": "v1"}',
+        '{"end": 5, "start": 0, "text": "stir", "video_id": "v2"}',
+    ]
+    content = CLIPS if form == "csv" else "\n".join(objects)
+    file = read(tmp_path, content, columns={"video_id": "video_id+start+end"})
+    assert rows(file) == [
+        ("v1_47.50_60#0", "pick", ["v1_47.50_60"]),
+        ("v1_67_89#0", "mix", ["v1_67_89"]),
+        ("v1_47.50_60#1", "cut", ["v1_47.50_60"]),
+        ("v2_0_5#0", "stir", ["v2_0_5"]),
+    ]
+    assert not any("clips" in note for note in file.notes)
+    both = {"caption_id": "video_id+text", "video_id": "video_id+start"}
+    assert read(tmp_path, CLIPS, columns=both).query_keys == (
+        "v1_pick", "v1_mix", "v1_cut", "v2_stir",
+    )  # fmt: skip
+
+
+def test_a_column_whose_name_has_a_plus_is_not_split(tmp_path: Path) -> None:
+    content = "a+b,a,b,caption\nv9,1,2,x\n"
+    assert read(tmp_path, content, columns={"video_id": "a+b"}).video_keys == ("v9",)
+    with pytest.raises(InvalidInput) as error:
+        read(tmp_path, content, columns={"video_id": "a+c"})
+    assert str(error.value) == "f0, line 1: the header has no column 'a+c'"
+
+
+def test_two_clips_with_one_id_are_refused_with_both_lines(tmp_path: Path) -> None:
+    content = "video_id,start,caption\na_1,2,x\nb,1,y\na,1_2,z\n"
+    assert refused(tmp_path, content, columns={"video_id": "video_id+start"}) == [
+        "f0, line 4: the video_id 'a_1_2' is made of 'a', '1_2', but in line 2 of 'a_1', '2'"
+    ]
+
+
 # --- MSR-VTT --------------------------------------------------------------------------------------
 
 

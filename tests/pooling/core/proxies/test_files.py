@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import no_progress
+from pooling.core.lines import TextBlocks
 from pooling.core.proxies.epic_file import read_epic
 from pooling.core.proxies.parsing import ParsedCaption, Word
 from pooling.core.proxies.proxy_file import copy_matrix
 from pooling.core.proxies.senses import read_classes
+from tests.pooling.core.tiny import write
 
 CLASSES = "id,key,instances\r\n0,take,\"['take', 'get-from']\"\r\n1,put,['put']\r\n"
 HEAD = "narration_id,video_id,narration,verb,verb_class,all_nouns,all_noun_classes\n"
 
 
-def test_a_table_of_classes() -> None:
-    assert read_classes(CLASSES.splitlines(keepends=True), "verbs.csv") == {
+def blocks(folder: Path, text: str, name: str) -> TextBlocks:
+    return TextBlocks(write(folder, text), source=name)
+
+
+def test_a_table_of_classes(tmp_path) -> None:
+    assert read_classes(blocks(tmp_path, CLASSES, "verbs.csv")) == {
         "take": 0,
         "get-from": 0,
         "put": 1,
@@ -27,7 +35,7 @@ def test_a_table_of_classes() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("id,key\n", "verbs.csv, line 1: there is no column instances"),
+        ("id,key\n", "verbs.csv, line 1: the header has no column 'instances'"),
         (
             "id,instances\n0,['take']\n1,['take']\n",
             "verbs.csv, line 3: 'take' is in the classes 0 and 1",
@@ -42,15 +50,15 @@ def test_a_table_of_classes() -> None:
         ),
     ],
 )
-def test_a_table_with_an_error_is_refused(rows, message) -> None:
+def test_a_table_with_an_error_is_refused(tmp_path, rows, message) -> None:
     with pytest.raises(InvalidInput) as error:
-        read_classes(rows.splitlines(keepends=True), "verbs.csv")
+        read_classes(blocks(tmp_path, rows, "verbs.csv"))
     assert str(error.value) == message
 
 
-def test_captions_of_epic() -> None:
+def test_captions_of_epic(tmp_path) -> None:
     text = HEAD + "P1_0,P1,take pan:small,take,0,\"['pan:small', 'tap']\",\"[5, 0]\"\n"
-    assert read_epic(text.splitlines(keepends=True), "test.csv") == {
+    assert read_epic(blocks(tmp_path, text, "test.csv")) == {
         "P1_0": ParsedCaption(
             "take pan:small", (Word("take", "0"),), (Word("pan:small", "5"), Word("tap", "0"))
         )
@@ -60,7 +68,7 @@ def test_captions_of_epic() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("narration_id\n", "test.csv, line 1: there is no column narration"),
+        ("narration_id\n", "test.csv, line 1: the header has no column 'narration'"),
         (
             HEAD + "a,v,n,w,0,['x'],[]\n",
             "test.csv, line 2: expected lists of the same length in all_nouns and all_noun_classes",
@@ -71,9 +79,9 @@ def test_captions_of_epic() -> None:
         ),
     ],
 )
-def test_captions_with_an_error_are_refused(rows, message) -> None:
+def test_captions_with_an_error_are_refused(tmp_path, rows, message) -> None:
     with pytest.raises(InvalidInput) as error:
-        read_epic(rows.splitlines(keepends=True), "test.csv")
+        read_epic(blocks(tmp_path, rows, "test.csv"))
     assert str(error.value) == message
 
 

@@ -1,0 +1,78 @@
+"""Names of the layouts of published files, for messages about a file that cannot be read here."""
+
+from __future__ import annotations
+
+import json
+import re
+
+# Four columns: topic, iteration, document, relevance. Some programs write the relevance as 1.0.
+QRELS_LINE = re.compile(r"[^\s,]+[ \t]+\S+[ \t]+\S+[ \t]+-?[0-9]+(?:\.0+)?\s*")
+_FIVE_COLUMNS = re.compile(r"[^\s,]+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+[0-9]+[ \t]+-?[0-9]+\s*")
+_RUN_LINE = re.compile(r"[^\s,]+[ \t]+Q0[ \t]+\S+[ \t]+[0-9]+[ \t]+[-+.0-9eE]+[ \t]+\S+\s*")
+_NUMBERED = re.compile(r"[^\s,#]+#[0-9]+[ \t]+\S.*")
+_BEIR_QRELS = re.compile(r"query-id[\t,;]corpus-id[\t,;]score\s*", re.IGNORECASE)
+_BEIR_KEYS = frozenset({"_id", "title", "text", "metadata"})
+_ACTIVITYNET = re.compile(r'\{\s*"[^"]*"\s*:\s*\{[^{}]*"(?:timestamps|sentences)"\s*:')
+_COCO = re.compile(r'"images"\s*:\s*\[')
+
+FIVE_COLUMNS = "TREC qrels with five columns (the fourth is a stratum)"
+JSON_ARRAY = "a JSON array"
+
+
+def known_layout(head: str) -> str | None:
+    """Return what a file is that no reader of captions accepts, or None.
+
+    head: the first characters of its text, without a byte order mark.
+    """
+    head = head.lstrip()
+    first = head.partition("\n")[0].strip()
+    if head.startswith("["):
+        return JSON_ARRAY
+    if head.startswith("{"):
+        return _json_layout(head, first)
+    if _BEIR_QRELS.fullmatch(first):
+        return "qrels of BEIR"
+    if _FIVE_COLUMNS.fullmatch(first):
+        return FIVE_COLUMNS
+    if _NUMBERED.fullmatch(first):
+        return "captions in lines such as 'video#0 caption'"
+    return None
+
+
+def layout_of_other(head: str) -> str | None:
+    """Return what a file is if it is not a table with a header, or None."""
+    if found := known_layout(head):
+        return found
+    head = head.lstrip()
+    first = head.partition("\n")[0].strip()
+    if head.startswith("{"):
+        return "JSON"
+    if QRELS_LINE.fullmatch(first):
+        return "TREC qrels"
+    if _RUN_LINE.fullmatch(first):
+        return "a run in TREC format"
+    return None
+
+
+def _json_layout(head: str, first: str) -> str | None:
+    if set(_keys(first)) >= {"_id", "text"} and set(_keys(first)) <= _BEIR_KEYS:
+        return "queries or a corpus of BEIR"
+    if _ACTIVITYNET.match(head):
+        return "captions of ActivityNet"
+    if _COCO.search(head) and '"videos"' not in head:
+        return "COCO annotations"
+    return None
+
+
+def _keys(line: str) -> list[str]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    return list(found) if isinstance(found, dict) else []
+
+
+def grade_of(text: str) -> int | None:
+    """Return the relevance in a column of qrels, such as `2`, `1.0` or `-1`; None if it is none."""
+    found = re.fullmatch(r"(-?[0-9]{1,9})(?:\.0+)?", text)
+    return int(found[1]) if found else None

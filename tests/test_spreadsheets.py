@@ -1,0 +1,287 @@
+"""Tables as spreadsheets and programs write them, read by every use of tables with the same result.
+
+A file of another layout is refused by every use with the name of its layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from annotation.core.control_order_file import parse_control_orders
+from annotation.core.gold_file import parse_gold
+from annotation.core.label_formats import parse_labels_of_others
+from annotation.core.names import read_names
+from config.accounts.invitation_lists import ListedPerson, read_people
+from config.shared.errors import InvalidInput
+from pooling.core.benchmark_file import VideoRow, parse_videos
+from pooling.core.formats.detection import TABLE
+from pooling.core.formats.reading import AUTO, EXPECTED, SourceFile, read_captions
+from pooling.core.lines import TextBlocks
+from pooling.core.proxies.senses import read_classes
+from pooling.core.tag_file import parse_tags
+from pooling.core.train_file import parse_train_captions
+from tests.pooling.core.tiny import QUERIES, TEXTS, VIDEOS, write
+
+KEYS: dict[str, Any] = {"query_numbers": QUERIES, "video_numbers": VIDEOS}
+JUDGED: dict[str, Any] = {
+    **KEYS,
+    "query_texts": TEXTS,
+    "now": datetime(2026, 11, 1, tzinfo=UTC),
+    "source": "t.csv",
+}
+
+
+@dataclass(frozen=True)
+class Use:
+    """A use of tables: a header and rows, and a function that reads them."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    read: Callable[[Path], object]
+
+
+def captions(path: Path) -> object:
+    file = read_captions([SourceFile(path, "t.csv")])
+    pairs = zip(file.positive_queries.tolist(), file.positive_videos.tolist(), strict=True)
+    return file.query_keys, file.texts, file.video_keys, list(pairs), file.notes
+
+
+def judgments(path: Path) -> object:
+    file = parse_labels_of_others(path, **JUDGED)
+    arrays = (file.queries, file.videos, file.annotators, file.labels, file.times)
+    return [array.tolist() for array in arrays], file.annotator_keys, file.notes
+
+
+def gold(path: Path) -> object:
+    file = parse_gold(path, **KEYS, source="t.csv")
+    arrays = (file.queries, file.videos, file.relevant)
+    return [array.tolist() for array in arrays], file.explanations
+
+
+def tags(path: Path) -> object:
+    file = parse_tags(path, **KEYS, source="t.csv")
+    return file.of, {tag: numbers.tolist() for tag, numbers in file.numbers.items()}, file.notes
+
+
+def train(path: Path) -> object:
+    file = parse_train_captions(path, source="t.csv")
+    return file.texts, file.notes
+
+
+def videos(path: Path) -> object:
+    file = parse_videos(path, source="t.csv")
+    return [replace(video, line=0) for video in file.videos], file.notes
+
+
+def orders(path: Path) -> object:
+    found, source = parse_control_orders(path, source="t.csv")
+    return [replace(order, line=None) for order in found], source
+
+
+def classes(path: Path) -> object:
+    return read_classes(TextBlocks(path, source="t.csv"))
+
+
+USES = {
+    "captions": Use(
+        ["caption_id", "caption", "video_id"],
+        [["q1", "a man walks", "007"], ["q1", "a man walks", "-abc_12"], ["q2", "a dog", "007"]],
+        captions,
+    ),
+    "videos": Use(
+        ["video_id", "file", "url", "duration"],
+        [["007", "", "", "1.5"], ["-abc_12", "a.mp4", "", ""]],
+        videos,
+    ),
+    "judgments": Use(
+        ["caption_id", "video_id", "annotator", "label", "judged_at"],
+        [["q1", "vA", "ann", "1", "2026-01-31T12:00:00Z"], ["q2", "vB", "bob", "0.0", ""]],
+        judgments,
+    ),
+    "gold": Use(
+        ["caption_id", "video_id", "label", "explanation"],
+        [["q1", "vA", "1", "yes"], ["q2", "vB", "0", ""]],
+        gold,
+    ),
+    "tags": Use(["caption_id", "tag"], [["q1", "colour"], ["q2", "shape"]], tags),
+    "train": Use(["caption_id", "caption"], [["1", "a man walks"], ["2", "a dog"]], train),
+    "orders": Use(
+        ["video_id", "caption_id", "step"],
+        [["v1", f"c{step}", str(step)] for step in range(1, 6)],
+        orders,
+    ),
+    "classes": Use(["id", "instances"], [["0", "['take']"], ["1", "['put']"]], classes),
+}
+
+
+def joined(rows: Sequence[Sequence[str]], delimiter: str = ",", end: str = "\n") -> str:
+    return "".join(delimiter.join(row) + end for row in rows)
+
+
+def table(use: Use) -> list[Sequence[str]]:
+    return [use.head, *use.rows]
+
+
+def with_empty_columns(use: Use, delimiter: str) -> str:
+    blank = ["", *[""] * len(use.head), ""]
+    rows = [[*row, "", ""] for row in table(use)]
+    return joined([rows[0], blank, *rows[1:], blank, [" ", *blank[1:]], blank], delimiter, "\r\n")
+
+
+FORMS: dict[str, Callable[[Use], str]] = {
+    "semicolons": lambda use: joined(table(use), ";"),
+    "tabs": lambda use: joined(table(use), "\t"),
+    "empty columns and rows": lambda use: with_empty_columns(use, ","),
+    "empty columns and rows, semicolons": lambda use: with_empty_columns(use, ";"),
+    "sep": lambda use: "sep=,\r\n" + joined(table(use), ",", "\r\n"),
+    "sep in quotes": lambda use: '\ufeff"sep=;"\n' + joined(table(use), ";"),
+    "sep of a rare delimiter": lambda use: "sep=|\n" + joined(table(use), "|"),
+    "two marks": lambda use: "\ufeff\ufeff" + joined(table(use)),
+    "marks and quotes": lambda use: "\ufeff" + quoted(["\ufeff" + use.head[0], *use.head[1:]], use),
+    "white space in heads": lambda use: joined(
+        [[f"\xa0{name} \xa0" for name in use.head], *use.rows], ";"
+    ),
+    "empty first rows": lambda use: ";" * len(use.head) + "\n\n" + joined(table(use), ";"),
+}  # fmt: skip
+
+
+def quoted(head: Sequence[str], use: Use) -> str:
+    return joined([[f'"{cell}"' for cell in row] for row in (head, *use.rows)])
+
+
+@pytest.mark.parametrize("name", USES)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_use_reads_every_form(tmp_path: Path, name: str, form: str) -> None:
+    use = USES[name]
+    plain = use.read(write(tmp_path, joined(table(use))))
+    text = FORMS[form](use)
+
+    assert use.read(write(tmp_path, text)) == plain
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_lists_of_people_are_read_in_every_form(form: str) -> None:
+    use = Use(["E-Mail", "Name"], [["a@example.org", "Ann Ito"], ["b@example.org", "Bob"]], repr)
+    text = FORMS[form](use)
+    people = [("a@example.org", "Ann Ito"), ("b@example.org", "Bob")]
+
+    def plain(person: ListedPerson) -> tuple[str, str]:
+        return person.email, person.name
+
+    assert list(map(plain, read_people(text))) == people
+    assert read_names(text) == [email for email, _ in people]
+
+
+def test_the_lines_of_a_spreadsheet_are_counted_from_its_first(tmp_path: Path) -> None:
+    text = "sep=;\n;;\nvideo_id;duration;;\n007;1,5;;\n;;;\n-abc_12;x;;\n"
+    with pytest.raises(InvalidInput) as refused:
+        parse_videos(write(tmp_path, text), source="t.csv")
+    assert str(refused.value) == (
+        "t.csv, line 6: the duration 'x' is not a number of seconds above 0"
+    )
+    text = text.replace("x", "2")
+    assert parse_videos(write(tmp_path, text)).videos == (
+        VideoRow("007", None, None, 1.5),
+        VideoRow("-abc_12", None, None, 2.0),
+    )
+
+
+def test_a_value_in_a_column_without_a_name_is_refused(tmp_path: Path) -> None:
+    text = "caption_id,tag,,\nq1,red,,\nq2,a, b,\n"
+    with pytest.raises(InvalidInput) as refused:
+        tags(write(tmp_path, text))
+    assert str(refused.value) == "t.csv, line 3: the row has 3 columns, but the header has 2"
+
+
+LAYOUTS = {
+    "a JSON array": '[\n{"video_id": "v1", "caption": "a man"}]\n',
+    "qrels of BEIR": "query-id\tcorpus-id\tscore\nq1\tvA\t1\n",
+    "queries or a corpus of BEIR": '{"_id": "q1", "text": "a man"}\n',
+    "TREC qrels with five columns (the fourth is a stratum)": "q1 0 vA 1 -1\nq1 0 vB 1 0\n",
+    "COCO annotations": '{"info": {}, "images": [{"id": "v1"}], "annotations": []}\n',
+    "captions of ActivityNet": '{"v_1": {"duration": 5.5, "timestamps": [[0, 1]]}}\n',
+    "captions in lines such as 'video#0 caption'": "video1#0 a man walks\n",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_use_names_the_layout_of_another_file(tmp_path: Path, layout: str) -> None:
+    path = write(tmp_path, LAYOUTS[layout])
+    messages = {}
+    for name, use in USES.items():
+        with pytest.raises(InvalidInput) as refused:
+            use.read(path)
+        messages[name] = str(refused.value)
+    first = {"train": "caption", "tags": "tag", "classes": "id", "gold": "caption_id"}
+    assert messages == {
+        "captions": f"These files cannot be read: t.csv ({layout}). Expected: {EXPECTED[AUTO]}.",
+        "judgments": (
+            f"t.csv: this is {layout}; expected: CSV with a header, TREC qrels or FIRE JSON"
+        ),
+        **{
+            name: f"t.csv, line 1: this is {layout}, not a table with the column "
+            f"{first.get(name, 'video_id')!r}"
+            for name in ("videos", "gold", "tags", "train", "orders", "classes")
+        },
+    }
+    with pytest.raises(InvalidInput) as refused:
+        read_captions([SourceFile(path, "t.csv")], expected=TABLE)
+    assert str(refused.value).startswith(f"These files cannot be read: t.csv ({layout}). ")
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "message"),
+    [
+        (
+            "captions",
+            "captionid,caption,video_id",
+            "there is no column 'caption_id', but 'captionid' looks like a column of ids; correct "
+            "the name, or choose which column has the ids (caption_id=captionid) or that ids are "
+            "made from the videos (caption_id=)",
+        ),
+        ("captions", "id,caption,videoId", "the header has no column 'video_id', but 'videoId'"),
+        ("videos", "Video ID,duration", "the header has no column 'video_id', but 'Video ID'"),
+        ("videos", "video_id,Duration", "the header has no column 'duration', but 'Duration'"),
+        ("gold", "caption\xa0id,video_id,label", "the header has no column 'caption_id', but "
+         "'caption id'"),
+        ("judgments", "caption_id,video_id,annotator,label,judged at", "the header has no column "
+         "'judged_at', but 'judged at'"),
+        ("tags", "caption_id,Tag", "the header has no column 'tag', but 'Tag'"),
+        ("train", "captions", "the header has no column 'caption', but 'captions'"),
+    ],
+)  # fmt: skip
+def test_a_misspelt_column_is_refused(tmp_path: Path, name: str, head: str, message: str) -> None:
+    text = f"{head}\n{','.join('x' * (head.count(',') + 1))}\n"
+    with pytest.raises(InvalidInput) as refused:
+        USES[name].read(write(tmp_path, text))
+    end = "" if message.endswith(")") else "; correct the name"
+    assert str(refused.value) == f"t.csv, line 1: {message}{end}"
+
+
+def test_qrels_with_fractions_and_unjudged_pairs_are_read_alike(tmp_path: Path) -> None:
+    qrels = "q1 0 vA 1.0\nq1 0 vB -1\nq2\t0\tvC\t0\n"
+    path = write(tmp_path, qrels)
+
+    file = parse_labels_of_others(path, **JUDGED)
+    topics = SourceFile(write(tmp_path, "q1\ta man\nq2\ta dog\n", "topics"), "topics")
+    read = read_captions([topics, SourceFile(path, "t.csv")])
+
+    assert file.queries.tolist() == [QUERIES["q1"], QUERIES["q2"]]
+    assert file.labels.tolist() == [1, 0]
+    assert file.labels.dtype == np.int8
+    assert file.notes == (
+        "qrels do not name their annotators, and contain one label for each pair",
+        "pairs with a relevance below 0, which are not judged: 1",
+    )
+    assert read.video_keys == ("vA", "vB", "vC")
+    assert (read.positive_queries.tolist(), read.positive_videos.tolist()) == ([0], [0])
+    with pytest.raises(InvalidInput) as refused:
+        parse_labels_of_others(write(tmp_path, "q1 0 v9 -1\n"), **JUDGED)
+    assert str(refused.value) == "t.csv, line 1: unknown video 'v9'"
