@@ -139,7 +139,7 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
     """Import an uploaded run.
 
     params: benchmark (key), upload and source (see `uploaded_file`), system, name, format,
-    depth (or null), direction. Jobs of older versions have no direction.
+    depth (or null), direction, files (perhaps `keys`). Jobs of older versions have no direction.
     """
     done = services.import_run(
         benchmark=get_benchmark(params["benchmark"]),
@@ -150,6 +150,7 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         format=params["format"],
         depth=params["depth"],
         direction=params.get("direction") or Direction.TEXT_TO_VIDEO,
+        keys=_files(params).get("keys"),
         by=actor_of_job(params),
         progress=progress,
     )
@@ -174,7 +175,8 @@ def score_upload_job(params: dict[str, Any], progress: Progress) -> dict[str, An
     """Score an uploaded run. An error of the file is stored with the upload, not with the job.
 
     params: run_upload (the id of a `RunUpload`), upload and source (see `uploaded_file`), system,
-    format, depth (or null), direction. Jobs of older versions have no direction.
+    format, depth (or null), direction, files (perhaps `keys`). Jobs of older versions have no
+    direction.
     """
     upload = RunUpload.objects.select_related("benchmark", "created_by", "run")
     services.score_upload(
@@ -185,6 +187,7 @@ def score_upload_job(params: dict[str, Any], progress: Progress) -> dict[str, An
         format=params["format"],
         depth=params["depth"],
         direction=Direction(params.get("direction") or Direction.TEXT_TO_VIDEO),
+        keys=_files(params).get("keys"),
         progress=progress,
     )
     return {}

@@ -10,7 +10,7 @@ from urllib.parse import urldefrag, urlsplit
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
-from django.forms import Form
+from django.forms import FileField, Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -25,7 +25,7 @@ from config.jobs.registry import find_outcome, keeps_parts, retry_url
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.numbers import duration
 from config.shared.pages import form_status, only_for
-from config.shared.uploads import check_is_readable, stored_upload
+from config.shared.uploads import check_is_readable, stored_with
 
 JOBS_PER_PAGE = 25
 # A worker that is not busy usually starts a job within two seconds. After twenty seconds, pages say
@@ -83,9 +83,9 @@ def upload_page(
 ) -> HttpResponse:
     """Show a form with a `file`, and start the job that reads the file.
 
-    The job's parameters are `params`, the benchmark, the stored file, and the other fields of the
-    form. expected: a noun phrase for the files that the job can read, for the error about a file of
-    another type.
+    The job's parameters are `params`, the benchmark, the stored file, the other stored files (see
+    `stored_uploads`), and the other fields of the form. expected: a noun phrase for the files that
+    the job can read, for the error about a file of another type.
     """
     if request.method == "POST" and form.is_valid():
         try:
@@ -94,8 +94,10 @@ def upload_page(
             form.add_error("file", str(error))
     if request.method == "POST" and form.is_valid():
         fields = dict(form.cleaned_data)
-        file = fields.pop("file")
-        with stored_upload(file) as stored:
+        names = [name for name, field in form.fields.items() if isinstance(field, FileField)]
+        sent = {name: file for name in names if (file := fields.pop(name))}
+        file = sent.pop("file")
+        with stored_with(file, sent) as stored:
             params |= {"benchmark": benchmark_key, **stored, **fields}
             return start_job(
                 request, kind=kind, title=title, params=params, benchmark_key=benchmark_key

@@ -63,6 +63,18 @@ def stored_uploads(files: Mapping[str, UploadedFile[Any]]) -> Iterator[dict[str,
         }
 
 
+@contextmanager
+def stored_with(
+    file: UploadedFile[Any], others: Mapping[str, UploadedFile[Any]]
+) -> Iterator[dict[str, Any]]:
+    """Store a file as `stored_upload` does, and the files that belong to it as `stored_uploads`.
+
+    Without other files, the parameters have no `files`.
+    """
+    with stored_upload(file) as stored, stored_uploads(others) as files:
+        yield {**stored, **(files if others else {})}
+
+
 def upload_names(params: Mapping[str, Any]) -> set[str]:
     """Return the names of the uploads in a job's parameters: `upload`, and those in `files`.
 

@@ -15,7 +15,7 @@ from config.jobs.api import JobSerializer
 from config.requests.files import receives_files
 from config.shared.limits import DEPTH_MAX
 from config.shared.paging import NewestFirst
-from config.shared.uploads import stored_upload
+from config.shared.uploads import stored_with
 from pooling.api.base import OfBenchmark
 from pooling.core.direction import IMPORT_CHOICES, Direction
 from pooling.core.run_file import FORMATS
@@ -79,6 +79,11 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.FileField(
         help_text="A run in TREC or JSON format, plain or gzip, or a .npy matrix of captions x "
         "videos."
+    )
+    keys = serializers.FileField(
+        required=False,
+        help_text="For a matrix: a JSON file with the lists `captions` and `videos`, the keys of "
+        "its rows and columns; by default, they are in the order of the numbers of the benchmark.",
     )
     system = serializers.CharField(
         max_length=100, help_text="The retrieval model that produced the run."
@@ -146,5 +151,6 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         values = dict(shape.validated_data)
         file = values.pop("file")
         _ = self.benchmark
-        with stored_upload(file) as stored:
+        keys = {"keys": values.pop("keys")} if "keys" in values else {}
+        with stored_with(file, keys) as stored:
             return self.enqueue(request, "import_run", f"Run {file.name}", {**stored, **values})

@@ -6,8 +6,9 @@ One matrix contains a run of each direction: its rows rank videos, and its colum
 from __future__ import annotations
 
 import ast
+import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from config.shared.errors import InvalidInput
-from pooling.core.arrays import Int64s
+from pooling.core.arrays import Int32s, Int64s
 from pooling.core.direction import Direction
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, open_binary, sha256_of_file
@@ -33,31 +34,87 @@ BAND_SCORES = 1 << 21
 
 # The number of bytes that contain the length of the header, by version.
 _LENGTH_BYTES = {b"\x01\0": 2, b"\x02\0": 4, b"\x03\0": 4}
-_DTYPES = frozenset(order + kind for order in "<>" for kind in ("f2", "f4", "f8"))
+_DTYPES = frozenset(order + kind + size for order in "<>" for kind in "fiu" for size in "248") | {
+    "|i1",
+    "|u1",
+}
+_ROWS = Direction.TEXT_TO_VIDEO
+
+# A matrix is probably in another order if its C@10 by original positives is below this number of
+# times that of a random order. With few videos, this is too much to expect of a system.
+ORDER_DEPTH = 10
+CHANCE_TIMES, CHANCE_MAX = 3, 0.5
+TRANSPOSED_TIMES = 2
+
+
+Places = tuple[Int64s, Int64s]
+"""The row of each caption and the column of each video in a file, by number; int64 [n] each."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
     dtype: np.dtype[Any]
     order: Literal["C", "F"]
-    shape: tuple[int, int]
+    shape: tuple[int, ...]
     data_start: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grid:
+    """A mapped file, as rows and columns, and where they are; None if all are in order of number.
+
+    n_padded: the number of rows for each video in a file with three dimensions, otherwise 0.
+    """
+
+    values: npt.NDArray[Any]
+    rows: Int64s | None = None
+    columns: Int64s | None = None
+    n_padded: int = 0
+
+    def facing(self, direction: Direction) -> _Grid:
+        """Return the grid with a row for each row of a run of this direction."""
+        if direction is Direction.TEXT_TO_VIDEO:
+            return self
+        return _Grid(self.values.T, self.columns, self.rows, self.n_padded)
+
+    def band(self, band: slice) -> npt.NDArray[np.floating[Any]]:
+        """Return rows as native float32 or float64, their columns in the order of the numbers."""
+        kind, size = self.values.dtype.kind, self.values.dtype.itemsize
+        is_wide = size == 8 or (kind != "f" and size == 4)  # float32 holds integers to 2^24
+        rows = self.values[band] if self.rows is None else self.values[self.rows[band]]
+        rows = rows if self.columns is None else rows[:, self.columns]
+        return np.ascontiguousarray(rows, "f8" if is_wide else "f4")
 
 
 class MatrixReader:
     """A reader of .npy matrices for the keys of a benchmark. It reads a band of rows at a time.
 
     This code parses the header itself, because numpy would also load pickles and archives, and
-    would allocate any shape that a header claims. It accepts float16, float32 and float64 of either
-    byte order, in C order and in Fortran order, which `np.save(path, matrix.T)` writes.
+    would allocate any shape that a header claims. It accepts floats and integers of either byte
+    order, in C order and in Fortran order, which `np.save(path, matrix.T)` writes.
+
+    The shape is captions x videos, or videos x captions x videos. In the second, the captions are
+    grouped by their video, and -inf fills the rows of videos with fewer captions than others. The
+    code of FIRE writes it for MSVD.
+
+    places: where each caption and each video is; by default, in the order of the numbers. In a
+    file with three dimensions, rows are counted without those of -inf. original: the video numbers
+    of the original positives by query number.
     """
 
     def __init__(
-        self, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int], source: str
+        self,
+        query_numbers: Mapping[str, int],
+        video_numbers: Mapping[str, int],
+        source: str,
+        places: Places | None = None,
+        original: Mapping[int, Collection[int]] | None = None,
     ) -> None:
         self._query_keys = sorted(query_numbers, key=query_numbers.__getitem__)
         self._video_keys = sorted(video_numbers, key=video_numbers.__getitem__)
         self._source = source
+        self._places = places
+        self._original = original or {}
 
     def read(
         self,
@@ -71,27 +128,23 @@ class MatrixReader:
 
         whole: gets all similarities and the order of all items.
 
-        Raises `InvalidInput` if the header is invalid, if the shape is not captions x videos, if
+        Raises `InvalidInput` if the header is invalid, if the shape is not one of those above, if
         the file size does not fit the shape, or if a score is NaN or infinite.
         """
         header, size = self._header(path)
-        matrix: npt.NDArray[Any] = np.memmap(
-            path, header.dtype, "r", header.data_start, header.shape, header.order
-        )
-        keys = self._query_keys, self._video_keys
-        if direction is Direction.VIDEO_TO_TEXT:
-            matrix, keys = matrix.T, keys[::-1]
-        n_rows, n_items = matrix.shape
+        grid = self._grid(path, header).facing(direction)
+        keys = (self._query_keys, self._video_keys)
+        keys = keys if direction is _ROWS else keys[::-1]
+        n_rows, n_items = map(len, keys)
         # Items are first sorted by key, because `best_columns` prefers the left one of equal
         # scores.
         by_key = np.array(sorted(range(n_items), key=keys[1].__getitem__), dtype=np.int64)
         width = min(depth, n_items)
         items = np.empty((n_rows, width), dtype=np.int32)
         scores = np.empty((n_rows, width), dtype=np.float32)
-        step = max(1, BAND_SCORES // n_items)
-        for start in range(0, n_rows, step):
-            band = slice(start, min(start + step, n_rows))
-            rows = self._band(matrix, band, direction)
+        for band in _bands(n_rows, n_items):
+            rows = grid.band(band)
+            self._check_scores(rows, band, grid, direction)
             columns, best = best_columns(rows[:, by_key], n_items if whole else width)
             items[band], scores[band] = by_key[columns[:, :width]], best[:, :width]
             if whole:
@@ -104,37 +157,125 @@ class MatrixReader:
             videos=items.ravel(),
             scores=scores.ravel(),
             depth=width,
-            sha256=sha256_of_file(path, self._source),
+            sha256=self._sha256(path),
             format="npy",
-            warnings=whole.warnings if whole else (),
+            warnings=(
+                *(whole.warnings if whole else ()),
+                *self._order_warnings(grid, items, n_items, direction),
+            ),
             direction=direction,
         )
 
-    def _band(
-        self, matrix: npt.NDArray[Any], band: slice, direction: Direction
-    ) -> npt.NDArray[np.floating[Any]]:
-        """Return rows of the matrix as native float32 or float64.
+    def _sha256(self, path: Path) -> str:
+        """Return the hash of the file, and of the order if it is not that of the numbers."""
+        content = sha256_of_file(path, self._source)
+        if self._places is None or all(
+            np.array_equal(places, np.arange(len(places))) for places in self._places
+        ):
+            return content
+        digest = hashlib.sha256(content.encode())
+        for places in self._places:
+            digest.update(places.astype("<i8").tobytes())
+        return digest.hexdigest()
 
-        Raises `InvalidInput` if a score is not finite or is beyond float32.
+    def _grid(self, path: Path, header: _Header) -> _Grid:
+        values: npt.NDArray[Any] = np.memmap(
+            path, header.dtype, "r", header.data_start, header.shape, header.order
+        )
+        rows, columns = self._places or (None, None)
+        if values.ndim == 2:
+            return _Grid(values, rows, columns)
+        n_videos, n_padded, _ = values.shape
+        filled = values[:, :, 0] != -np.inf  # a row of -inf fills the place of a caption
+        places = np.flatnonzero(filled)
+        if rows is None:
+            rows = self._rows_by_video(filled.sum(axis=1))
+        elif len(places) != len(rows):
+            self._refuse(
+                f"{len(places):,} rows are not -inf, but the benchmark has {len(rows):,} captions"
+            )
+        return _Grid(values.reshape(n_videos * n_padded, n_videos), places[rows], columns, n_padded)
+
+    def _rows_by_video(self, found: Int64s) -> Int64s:
+        """Return the row of each caption if captions are grouped by their video; int64 [n].
+
+        Rows are counted without those of -inf. found: the number of these rows for each video.
         """
-        wide: np.dtype[np.floating[Any]] = np.dtype("f8" if matrix.dtype.itemsize == 8 else "f4")
-        rows = np.ascontiguousarray(matrix[band], wide)
-        is_valid = np.abs(rows) <= FLOAT32_MAX  # False for NaN as well
-        if not is_valid.all():
-            row, column = (int(at[0]) for at in np.nonzero(~is_valid))
-            place = (band.start + row, column)
-            if direction is Direction.VIDEO_TO_TEXT:
-                place = place[::-1]
-            self._refuse_score(float(rows[row, column]), *place)
+        several = [q for q, videos in self._original.items() if len(videos) != 1]
+        if several or len(self._original) != len(self._query_keys):
+            self._refuse(
+                "a matrix of videos x captions x videos needs exactly one original positive for "
+                "each caption, or a file of keys"
+            )
+        videos = np.array([next(iter(self._original[q])) for q in range(len(self._query_keys))])
+        stored = np.bincount(videos, minlength=len(self._video_keys))
+        if len(other := np.flatnonzero(stored != found)):
+            at = int(other[0])
+            self._refuse(
+                f"video {shown(self._video_keys[at])} has {found[at]:,} rows that are not -inf, "
+                f"but the benchmark has {stored[at]:,} captions of it"
+            )
+        rows = np.empty(len(videos), np.int64)
+        rows[np.argsort(videos, kind="stable")] = np.arange(len(videos))
         return rows
 
-    def _refuse_score(self, value: float, row: int, column: int) -> NoReturn:
+    def _check_scores(
+        self, rows: npt.NDArray[Any], band: slice, grid: _Grid, direction: Direction
+    ) -> None:
+        """Raise `InvalidInput` if a score is not finite or is beyond float32."""
+        is_valid = np.abs(rows) <= FLOAT32_MAX  # False for NaN as well
+        if is_valid.all():
+            return
+        row, column = (int(at[0]) for at in np.nonzero(~is_valid))
+        value = float(rows[row, column])
+        row += band.start
+        place = tuple(
+            number if places is None else int(places[number])
+            for number, places in ((row, grid.rows), (column, grid.columns))
+        )
+        if direction is not _ROWS:
+            row, column, place = column, row, place[::-1]
         beyond = (
             "is beyond the range of 32-bit numbers" if math.isfinite(value) else "is not a score"
         )
-        caption, video = self._query_keys[row], self._video_keys[column]
-        place = f"row {row}, column {column}, counted from 0"
-        self._refuse(f"{value} {beyond}: caption {shown(caption)}, video {shown(video)} ({place})")
+        caption, video = shown(self._query_keys[row]), shown(self._video_keys[column])
+        where = f"row {place[0]}, column {place[1]}"
+        if grid.n_padded:
+            where = f"[{place[0] // grid.n_padded}, {place[0] % grid.n_padded}, {place[1]}]"
+        self._refuse(
+            f"{value} {beyond}: caption {caption}, video {video} ({where}, counted from 0)"
+        )
+
+    def _order_warnings(
+        self, grid: _Grid, items: Int32s, n_items: int, direction: Direction
+    ) -> list[str]:
+        """Return a warning if the matrix is probably in another order than the benchmark.
+
+        items: the best items of each row, int32 [n_rows, width].
+        """
+        positives = _by_row(self._original, direction)
+        if not positives:
+            return []
+        k = min(ORDER_DEPTH, items.shape[1])
+        best = items[:, :k].tolist()
+        correct = np.mean([not found.isdisjoint(best[row]) for row, found in positives.items()])
+        # In a random order, a row has each of its positives in the top k with the chance k / n.
+        chance = np.mean([min(1, k * len(found) / n_items) for found in positives.values()])
+        if grid.rows is None and len(items) == n_items:
+            transposed = _correct_of_transposed(grid, positives, k)
+            if transposed >= TRANSPOSED_TIMES * max(correct, chance):
+                return [
+                    f"C@{k} by original positives is {100 * correct:.1f} %, but that of the "
+                    f"transposed matrix is {100 * transposed:.1f} %; rows must be captions, and "
+                    "columns videos"
+                ]
+        if correct < CHANCE_TIMES * chance <= CHANCE_MAX:
+            return [
+                f"C@{k} by original positives is {100 * correct:.1f} %, and a random order has "
+                f"{100 * chance:.1f} %; if the captions or videos are in another order than in the "
+                "benchmark, import the matrix with a file of their keys"
+            ]
+        return []
 
     def _header(self, path: Path) -> tuple[_Header, int]:
         """Return the checked header and the size of the file."""
@@ -156,8 +297,7 @@ class MatrixReader:
         if len(text) < length:
             self._refuse("the file ends within its header")
         header = self._parsed(text, data_start)
-        n_rows, n_columns = header.shape
-        expected = data_start + n_rows * n_columns * header.dtype.itemsize
+        expected = data_start + math.prod(header.shape) * header.dtype.itemsize
         if size != expected:
             self._refuse(f"the file has {size:,} bytes, but its header requires {expected:,}")
         return header, size
@@ -172,19 +312,60 @@ class MatrixReader:
         descr, fortran, shape = fields["descr"], fields["fortran_order"], fields["shape"]
         if not isinstance(descr, str) or descr not in _DTYPES:
             self._refuse(
-                f"the scores have the type {shown(str(descr))}; use float16, float32 or float64"
+                f"the scores have the type {shown(str(descr))}; use float16, float32, float64 or "
+                "integers"
             )
         if not isinstance(fortran, bool) or not isinstance(shape, tuple):
             self._refuse("the .npy header cannot be read")
         self._check_shape(shape)
+        if len(shape) == 3 and fortran:
+            self._refuse("a matrix with three dimensions must be in C order")
         return _Header(np.dtype(descr), "F" if fortran else "C", shape, data_start)
 
     def _check_shape(self, shape: tuple[object, ...]) -> None:
-        if reason := wrong_shape(shape, (len(self._query_keys), len(self._video_keys))):
+        n_videos = len(self._video_keys)
+        is_padded = len(shape) == 3 and all(type(n) is int and n > 0 for n in shape)
+        if is_padded and shape[0] == shape[2] == n_videos:
+            return
+        if reason := wrong_shape(shape, (len(self._query_keys), n_videos)):
             self._refuse(reason)
 
     def _refuse(self, reason: str) -> NoReturn:
         raise InvalidInput(reason, source=self._source)
+
+
+def _bands(n_rows: int, n_items: int) -> Iterator[slice]:
+    step = max(1, BAND_SCORES // n_items)
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def _by_row(
+    original: Mapping[int, Collection[int]], direction: Direction
+) -> dict[int, frozenset[int]]:
+    """Return the original positives of each row of a run: its items, by number."""
+    pairs = [(query, video) for query, videos in original.items() for video in videos]
+    if direction is not _ROWS:
+        pairs = [(video, query) for query, video in pairs]
+    found: dict[int, set[int]] = {}
+    for row, item in pairs:
+        found.setdefault(row, set()).add(item)
+    return {row: frozenset(items) for row, items in found.items()}
+
+
+def _correct_of_transposed(grid: _Grid, positives: Mapping[int, Collection[int]], k: int) -> float:
+    """Return C@k by original positives of the transpose of a square matrix.
+
+    Its row r has the values of column r. The best of its positives is in the top k if at most k
+    values of the column, with its own, are as great.
+    """
+    n_rows = len(grid.values)
+    rows = np.array(sorted(positives))
+    best = np.array([grid.values[sorted(positives[row]), row].max() for row in rows.tolist()])
+    as_great = np.zeros(len(rows), np.int64)
+    for band in _bands(n_rows, n_rows):
+        as_great += np.count_nonzero(grid.values[band][:, rows] >= best, axis=0)
+    return float(np.mean(as_great <= k))
 
 
 def wrong_shape(shape: tuple[object, ...], required: tuple[int, ...]) -> str:

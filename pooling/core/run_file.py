@@ -10,7 +10,7 @@ from pooling.core.direction import Direction
 from pooling.core.json_file import MAX_JSON_BYTES, JsonReader
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, TextBlocks, first_bytes
-from pooling.core.matrix_file import DEFAULT_DEPTH, MAGIC, MatrixReader
+from pooling.core.matrix_file import DEFAULT_DEPTH, MAGIC, MatrixReader, Places
 from pooling.core.ordering import RunData, with_tie_warning
 from pooling.core.trec_file import TrecReader
 from pooling.core.whole_matrix import WholeMatrix
@@ -33,6 +33,7 @@ def read_run(
     source: str | None = None,
     direction: Direction = Direction.TEXT_TO_VIDEO,
     whole: WholeMatrix | None = None,
+    places: Places | None = None,
 ) -> RunData:
     """Read and check a whole run, order its lists, and cut each list at `depth`.
 
@@ -45,6 +46,7 @@ def read_run(
 
     In the direction from video to text, TREC and JSON have lists of caption keys by video key. A
     matrix is captions x videos in both directions. `whole` is filled if the file is a matrix.
+    places: the row of each caption and the column of each video in a matrix, by number.
     """
     source = source or str(path)
     if depth is not None and depth < 1:
@@ -52,10 +54,12 @@ def read_run(
     if format == "auto":
         format = format_of(path, source)
     if format == "npy":
-        matrix = MatrixReader(query_numbers, video_numbers, source)
+        matrix = MatrixReader(query_numbers, video_numbers, source, places, original)
         return with_tie_warning(
             matrix.read(path, depth or DEFAULT_DEPTH, progress, direction, whole)
         )
+    if places is not None:
+        raise InvalidInput("only a .npy matrix can have a file of keys", source=source)
     rows, items = query_numbers, video_numbers
     if direction is Direction.VIDEO_TO_TEXT:
         rows, items, texts, original = items, rows, None, None

@@ -24,6 +24,7 @@ from pooling.core.proxies.request import (
 from pooling.core.proxies.words import PERCENT
 from pooling.exports import ANCHORS, CAPTION, NEGATIVES_MAX, TrainingOptions
 from pooling.forms.fields import check_printable
+from pooling.forms.runs import KEYS_HELP
 from pooling.selectors.proxies import has_wordnet
 from pooling.services.names import NAME_LENGTH
 
@@ -205,9 +206,7 @@ class MatrixForm(forms.Form):
     keys = forms.FileField(
         label="Keys",
         required=False,
-        help_text="A JSON file with two lists: the ids of the captions in the order of the rows, "
-        "and the ids of the videos in the order of the columns. By default, both are in the order "
-        "of the benchmark.",
+        help_text=KEYS_HELP,
     )
     name = name_field("the name of the file")
 

@@ -23,6 +23,12 @@ DIRECTION_CHOICES = [
 ]
 
 
+KEYS_HELP = (
+    "A JSON file with two lists: the ids of the captions in the order of the rows, and the ids of "
+    "the videos in the order of the columns. By default, both are in the order of the benchmark."
+)
+
+
 class RunUploadForm(forms.Form):
     file = forms.FileField(
         label="Files", help_text="One or several files. A text file can be compressed with gzip."
@@ -46,6 +52,11 @@ class RunUploadForm(forms.Form):
         initial=Direction.TEXT_TO_VIDEO.value,
         required=False,
         help_text="What the ranked lists contain. A matrix contains both directions.",
+    )
+    keys = forms.FileField(
+        label="Keys of a matrix",
+        required=False,
+        help_text=KEYS_HELP,
     )
     format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, initial="auto")
     depth = forms.IntegerField(

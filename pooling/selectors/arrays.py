@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from config.shared.bulk import read_columns
+from pooling.core.keys_file import places_of_keys, read_keys
+from pooling.core.proxies.request import SentFile
 from pooling.models import Benchmark, OriginalPositive, Query, Video
 
 Int32Array = npt.NDArray[np.int32]
@@ -63,6 +65,18 @@ def query_texts(benchmark: Benchmark) -> list[str]:
 def video_keys(benchmark: Benchmark) -> list[str]:
     """Return the video keys in the order of their numbers."""
     return list(benchmark.videos.order_by("number").values_list("key", flat=True))
+
+
+def places_in_file(benchmark: Benchmark, keys: SentFile) -> tuple[Int64Array, Int64Array]:
+    """Return the place of each caption and of each video in a file of keys, int64 [n] each.
+
+    Raises `InvalidInput` if the file does not name each of them once.
+    """
+    found = read_keys(keys.path, keys.source)
+    return (
+        places_of_keys(found["captions"], query_keys(benchmark), "caption", keys.source),
+        places_of_keys(found["videos"], video_keys(benchmark), "video", keys.source),
+    )
 
 
 def original_positives(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:

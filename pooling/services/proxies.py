@@ -22,7 +22,6 @@ from pooling.core.arrays import Float32s
 from pooling.core.lines import sha256_of_file
 from pooling.core.proxies.distribution import distribution_of
 from pooling.core.proxies.embeddings import fill_cosine, group_vectors, read_vectors
-from pooling.core.proxies.keys_file import places_of_keys, read_keys
 from pooling.core.proxies.options import ProxyOptions, compute_from_captions
 from pooling.core.proxies.proxy_file import copy_matrix, new_matrix, open_matrix
 from pooling.core.proxies.request import LEXICON, ProxyRequest, SentFile
@@ -33,9 +32,8 @@ from pooling.policies import check_can_add_proxy
 from pooling.selectors.arrays import (
     Int64Array,
     original_positives,
-    query_keys,
+    places_in_file,
     query_texts,
-    video_keys,
 )
 from pooling.selectors.proxies import captions_of_videos, distribution_of_proxy
 from pooling.services.lexicons import unpacked_wordnet
@@ -156,18 +154,10 @@ def import_proxy(
     source = source or str(path)
     proxy = _new(benchmark, ProxyMethod.IMPORTED, name or Path(source).stem, by)
     proxy.source = Path(source).name[:255]
-    places = None if keys is None else _places(benchmark, keys)
+    places = None if keys is None else places_in_file(benchmark, keys)
     with new_matrix(benchmark.n_queries, benchmark.n_videos) as (copied, matrix):
         copy_matrix(path, matrix, source, progress, places)
         return _store(proxy, copied, PoolingAct.PROXY_IMPORTED, by, progress)
-
-
-def _places(benchmark: Benchmark, keys: SentFile) -> tuple[Int64Array, Int64Array]:
-    found = read_keys(keys.path, keys.source)
-    return (
-        places_of_keys(found["captions"], query_keys(benchmark), "caption", keys.source),
-        places_of_keys(found["videos"], video_keys(benchmark), "video", keys.source),
-    )
 
 
 def import_embeddings(

@@ -14,11 +14,13 @@ from config.shared.errors import Outdated
 from config.shared.progress import Progress
 from pooling.core.direction import Direction
 from pooling.core.lines import sha256_of_file
+from pooling.core.proxies.request import SentFile
 from pooling.core.run_file import RunData, format_of, read_run
 from pooling.core.whole_matrix import WholeMatrix, new_whole_matrix
 from pooling.models import Benchmark, matrix_storage
 from pooling.selectors.arrays import (
     original_positives,
+    places_in_file,
     query_numbers,
     query_texts,
     video_numbers,
@@ -72,10 +74,12 @@ def reading_run(
     depth: int | None,
     source: str | None,
     progress: Progress,
+    keys: SentFile | None = None,
 ) -> Iterator[ReadRun]:
     """Read and check a run file. Raises `InvalidInput` with the first hundred errors.
 
-    The temporary files are removed at the end.
+    keys: a JSON file with the keys of the rows and columns of a matrix. The temporary files are
+    removed at the end.
     """
     if format == "auto":
         format = format_of(path, source)
@@ -91,12 +95,13 @@ def reading_run(
             query_numbers=query_numbers(benchmark),
             video_numbers=video_numbers(benchmark),
             texts=query_texts(benchmark) if needs_texts else None,
-            original=_positives_by_query(benchmark) if needs_texts else None,
+            original=_positives_by_query(benchmark) if format != "trec" else None,
             depth=depth,
             source=source,
             progress=lambda done, total: progress(done, total, f"reading the {direction} run"),
             direction=direction,
             whole=whole,
+            places=None if keys is None else places_in_file(benchmark, keys),
         )
         yield ReadRun(data, whole, benchmark.captions_sha256)
 

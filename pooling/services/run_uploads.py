@@ -23,9 +23,10 @@ from config.shared.bulk import lock_row, long_transaction
 from config.shared.errors import Conflict, HearthError, InvalidInput, ProblemReport
 from config.shared.limits import check_length
 from config.shared.progress import Progress
-from config.shared.uploads import stored_upload
+from config.shared.uploads import stored_with
 from config.shared.words import counted
 from pooling.core.direction import Direction
+from pooling.core.proxies.request import SentFile
 from pooling.enums import PoolingAct, RunUploadState
 from pooling.models import Benchmark, PublicPage, Run, RunUpload
 from pooling.policies import (
@@ -60,8 +61,11 @@ def upload_run(
     format: str = "auto",
     depth: int | None = None,
     direction: str = Direction.TEXT_TO_VIDEO,
+    keys: UploadedFile[bytes] | None = None,
 ) -> RunUpload:
     """Store a file, and queue the job that scores it as a private run of one direction.
+
+    keys: a JSON file with the keys of the rows and columns of a matrix.
 
     Raises `NotPermitted` if `by` may not upload runs to the benchmark or is not confirmed,
     `InvalidInput` if an option has an error, and `Conflict` if the person has reached a daily
@@ -84,7 +88,7 @@ def upload_run(
         "direction": str(direction),
     }
     try:
-        with stored_upload(file) as stored:
+        with stored_with(file, {"keys": keys} if keys else {}) as stored:
             job = enqueue_job(
                 kind=KIND,
                 # The title names neither the person nor the run, because researchers see it.
@@ -146,6 +150,7 @@ def score_upload(
     depth: int | None,
     progress: Progress,
     direction: Direction = Direction.TEXT_TO_VIDEO,
+    keys: SentFile | None = None,
 ) -> RunUploadState:
     """Store the file as a private run and score it. Return the final state.
 
@@ -162,6 +167,7 @@ def score_upload(
                 format=format,
                 depth=depth,
                 source=source,
+                keys=keys,
                 progress=progress,
             ) as read:
                 progress(0, None, "storing the run")

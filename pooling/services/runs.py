@@ -20,6 +20,7 @@ from config.shared.limits import check_depth
 from config.shared.progress import Progress, no_progress
 from pooling.core.direction import Direction
 from pooling.core.packing import packed_lists
+from pooling.core.proxies.request import SentFile
 from pooling.core.run_file import RunData, format_of
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, RankedList, Run, System
@@ -93,6 +94,7 @@ def import_run(
     depth: int | None = None,
     direction: str = Direction.TEXT_TO_VIDEO,
     source: str | None = None,
+    keys: SentFile | None = None,
     progress: Progress = no_progress,
 ) -> ImportedRun:
     """Read and check a run file, then store its ranked lists.
@@ -102,7 +104,9 @@ def import_run(
     sent in the transaction that stores a new run.
 
     direction: a `Direction`, or `BOTH` for both runs of a matrix. The run from video to text is
-    then called `NAME (video-to-text)`.
+    then called `NAME (video-to-text)`. keys: a JSON file with the keys of the rows and columns of a
+    matrix, in the form that `export_proxy` writes; by default, both are in the order of their
+    numbers.
 
     Raises `NotPermitted` if `by` may not import runs. Raises `InvalidInput` if the file or an
     option has an error, and `Outdated` if the captions change in the meantime. After an error
@@ -131,6 +135,7 @@ def import_run(
                     format=format,
                     depth=depth,
                     source=source,
+                    keys=keys,
                     progress=progress,
                 )
             )

@@ -105,6 +105,7 @@ def upload(options: Namespace) -> Json:
         with Bars(notes) as bars:
             values = {"system": options.system, "name": options.name, "format": options.format}
             values |= {"depth": options.depth, "direction": options.direction}
+            values |= {"keys": options.keys}
             values |= {"on_bytes": bars.on_bytes(f"Sending {file}")}
             if options.no_wait:
                 results.append(benchmark.begin_upload(file, **values))
@@ -125,6 +126,7 @@ def _score(options: Namespace, benchmark: Benchmark) -> Json:
                 format=options.format,
                 depth=options.depth,
                 direction=options.direction,
+                keys=options.keys,
                 on_bytes=bars.on_bytes(f"Sending {file}"),
                 wait=not options.no_wait,
             )

@@ -64,18 +64,22 @@ class Benchmark:
         format: str = "auto",
         depth: int | None = None,
         direction: str = "text-to-video",
+        keys: str | Path | None = None,
         on_bytes: OnBytes = ignore,
         for_scoring: bool = False,
     ) -> Json:
         """Send the file of a run, and return the job that checks and stores it.
 
         direction: `text-to-video`, `video-to-text`, or `both` for both runs of a matrix.
-        for_scoring: upload it to a public benchmark, and return the upload (see `score_run`).
+        keys: for a matrix, a JSON file with the lists `captions` and `videos`, the keys of its rows
+        and columns; by default, they are in the order of the benchmark. for_scoring: upload it to a
+        public benchmark, and return the upload (see `score_run`).
         """
         public = f"public/{quote(self.key, safe='')}/uploads/"
         path = public if for_scoring else f"{self._path}runs/"
         fields = _fields(system, name, format, depth, direction)
-        return self.site.upload(path, Path(file), fields, on_bytes)
+        others = {} if keys is None else {"keys": Path(keys)}
+        return self.site.upload(path, Path(file), fields, on_bytes, others=others)
 
     def score_run(self, file: str | Path, *, wait: bool = True, **options: Any) -> Json:
         """Upload a run to a public benchmark for scoring, and return the upload with its scores.

@@ -76,6 +76,12 @@ def _add_runs(commands: Any) -> None:
         "(default: text-to-video)",
     )
     upload.add_argument(
+        "--keys",
+        metavar="FILE",
+        help="JSON file with the keys of the rows and columns of a matrix (default: the order of "
+        "the benchmark)",
+    )
+    upload.add_argument(
         "--for-scoring",
         action="store_true",
         help="upload to a public benchmark; the runs are private until you publish them",

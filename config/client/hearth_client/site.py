@@ -129,11 +129,14 @@ class Hearth:
         fields: dict[str, str],
         on_bytes: OnBytes,
         field: str = "file",
+        others: dict[str, Path] | None = None,
     ) -> Json:
         try:
-            body = FileBody(file, fields, on_bytes, field)
+            body = FileBody(file, fields, on_bytes, field, others)
         except OSError as error:
-            raise ClientError(f"{file} cannot be read: {error.strerror}.") from None
+            raise ClientError(
+                f"{error.filename or file} cannot be read: {error.strerror}."
+            ) from None
         with closing(body):
             headers = {"Content-Type": body.content_type}
             return self._json(self._send("POST", path, data=body, headers=headers))

@@ -14,11 +14,17 @@ class FileBody:
     """A multipart/form-data body of one file and some fields.
 
     `requests` itself would read the whole file into memory. on_bytes: called with the number of
-    bytes sent so far and the total number. field: the name of the field of the file.
+    bytes sent so far and the total number. field: the name of the field of the file. others: small
+    files by the names of their fields.
     """
 
     def __init__(
-        self, file: Path, fields: dict[str, str], on_bytes: OnBytes, field: str = "file"
+        self,
+        file: Path,
+        fields: dict[str, str],
+        on_bytes: OnBytes,
+        field: str = "file",
+        others: dict[str, Path] | None = None,
     ) -> None:
         boundary = uuid.uuid4().hex
         self.content_type = f"multipart/form-data; boundary={boundary}"
@@ -26,14 +32,14 @@ class FileBody:
             f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
             for name, value in fields.items()
         )
-        name = file.name.replace("\\", "\\\\").replace('"', "%22")
-        head += (
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
-            "Content-Type: application/octet-stream\r\n\r\n"
-        )
+        small = [
+            _file_head(boundary, name, path) + path.read_bytes() + b"\r\n"
+            for name, path in (others or {}).items()
+        ]
+        head_of_file = _file_head(boundary, field, file)
         self._file = file.open("rb")
         self._parts = [
-            io.BytesIO(head.encode()),
+            io.BytesIO(b"".join([head.encode(), *small, head_of_file])),
             self._file,
             io.BytesIO(f"\r\n--{boundary}--\r\n".encode()),
         ]
@@ -60,3 +66,11 @@ class FileBody:
 
     def close(self) -> None:
         self._file.close()
+
+
+def _file_head(boundary: str, field: str, file: Path) -> bytes:
+    name = file.name.replace("\\", "\\\\").replace('"', "%22")
+    return (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
+        "Content-Type: application/octet-stream\r\n\r\n"
+    ).encode()

@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
-from pooling.core.proxies.request import SentFile
+from pooling.core.proxies.request import sent_file
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_embeddings, import_proxy
 
@@ -50,7 +50,10 @@ class Command(HearthCommand):
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark, name = get_benchmark(options["key"]), options["name"]
-        captions, videos = _sent(options["caption_embeddings"]), _sent(options["video_embeddings"])
+        captions, videos = (
+            sent_file(options["caption_embeddings"]),
+            sent_file(options["video_embeddings"]),
+        )
         if (options["file"] is None) == (captions is None and videos is None):
             raise InvalidInput("Name either the file of a matrix, or embeddings.")
         if options["file"] is None:
@@ -67,7 +70,7 @@ class Command(HearthCommand):
             done = import_proxy(
                 benchmark=benchmark,
                 path=options["file"],
-                keys=_sent(options["keys"]),
+                keys=sent_file(options["keys"]),
                 name=name,
                 by=OPERATOR,
                 progress=self.progress,
@@ -76,10 +79,6 @@ class Command(HearthCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(proxy_line(result))
-
-
-def _sent(path: Path | None) -> SentFile | None:
-    return None if path is None else SentFile(path, str(path))
 
 
 def proxy_line(result: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from config.shared.commands import HearthCommand
 from pooling.core.direction import DIRECTIONS, Direction
+from pooling.core.proxies.request import sent_file
 from pooling.core.run_file import FORMATS
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_run
@@ -42,6 +43,13 @@ class Command(HearthCommand):
             "both: a run of each direction, from a matrix; default: text-to-video",
         )
         parser.add_argument(
+            "--keys",
+            type=Path,
+            metavar="FILE",
+            help="JSON file with the keys of the rows and columns of a matrix; default: they are "
+            "in the order of the benchmark",
+        )
+        parser.add_argument(
             "--depth",
             type=int,
             metavar="K",
@@ -58,6 +66,7 @@ class Command(HearthCommand):
             format=options["format"],
             depth=options["depth"],
             direction=options["direction"],
+            keys=sent_file(options["keys"]),
             progress=self.progress,
         )
         for sentence in do_jobs(done.all_jobs):

@@ -16,9 +16,10 @@ export function namesFor(file, system) {
 }
 
 const FORM = "form[data-upload]";
-document.querySelector(FORM).querySelector("input[type=file]").multiple = true;
+const FILES = "input[type=file][name=file]";
+document.querySelector(FORM).querySelector(FILES).multiple = true;
 document.addEventListener("change", (event) => {
-  if (event.target.type === "file") showFiles(event.target.closest(FORM), [...event.target.files]);
+  if (event.target.matches(FILES)) showFiles(event.target.closest(FORM), [...event.target.files]);
 });
 // In the capture phase, this listener runs before the listener for a single file (shared/upload).
 document.addEventListener("submit", submit, { capture: true });
@@ -57,7 +58,7 @@ async function submit(event) {
   if (!list || list.hidden) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  const input = form.querySelector("input[type=file]");
+  const input = form.querySelector(FILES);
   const files = [...input.files];
   const rows = [...list.children];
   const button = form.querySelector("button[type=submit]");

@@ -108,6 +108,18 @@ def test_an_upload_is_sent_again_in_full_after_a_broken_connection(
     assert b'name="system"\r\n\r\n\xc3\xa4 B\r\n' in first[3]
 
 
+def test_a_run_is_sent_with_its_keys(tmp_path: Path) -> None:
+    file, keys = tmp_path / "m.npy", tmp_path / "k.json"
+    file.write_bytes(b"numbers")
+    keys.write_bytes(b"{}")
+    with serving(OK) as script:
+        Hearth(script.url, "t").benchmark("k").begin_upload(file, system="S", keys=keys)
+    ((_, _, _, body),) = script.requests
+    kind = b"Content-Type: application/octet-stream\r\n\r\n"
+    assert b'name="keys"; filename="k.json"\r\n' + kind + b"{}\r\n--" in body
+    assert b'name="file"; filename="m.npy"\r\n' + kind + b"numbers\r\n--" in body
+
+
 def test_a_proxy_is_sent_in_the_field_of_its_kind(tmp_path: Path) -> None:
     file = tmp_path / "c.npy"
     file.write_bytes(b"numbers")

@@ -19,6 +19,7 @@ from hypothesis.extra import numpy as hnp
 
 from config.shared.errors import InvalidInput
 from pooling.core import matrix_file
+from pooling.core.direction import Direction
 from pooling.core.run_file import read_run
 from tests.pooling.core.tiny import lists, read, write
 
@@ -101,7 +102,7 @@ def header(text: str, data: bytes = b"", version: tuple[int, int] = (1, 0)) -> b
     return b"\x93NUMPY" + bytes(version) + length + text.encode() + data
 
 
-FLOATS = "use float16, float32 or float64"
+FLOATS = "use float16, float32, float64 or integers"
 REQUIRED = "but the benchmark has 3 x 3 (captions x videos)"
 GOOD = npy(np.zeros((3, 3), dtype="<f4"))
 ARCHIVE = io.BytesIO()
@@ -116,7 +117,7 @@ np.savez(ARCHIVE, np.zeros((3, 3)))
         (GOOD[:50], "the file ends within its header"),
         (npy(np.zeros((3, 3), "O"), allow_pickle=True), f"the scores have the type '|O'; {FLOATS}"),
         (npy(np.zeros((3, 3), "c8")), f"the scores have the type '<c8'; {FLOATS}"),
-        (npy(np.zeros((3, 3), "i4")), f"the scores have the type '<i4'; {FLOATS}"),
+        (npy(np.zeros((3, 3), "?")), f"the scores have the type '|b1'; {FLOATS}"),
         (
             npy(np.zeros((3, 3), [("a", "f4")])),
             f"the scores have the type \"[('a', '<f4')]\"; {FLOATS}",
@@ -198,3 +199,164 @@ def test_archives_and_pickles_are_not_read_as_text(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput) as refused:
             read(write(tmp_path, content))
         assert str(refused.value) == f"a.run, line 1: {reason}"
+
+
+# --- Integers, three dimensions and the order -----------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["|i1", "|u1", "<i2", ">u2", "<i4", ">i4", "<u8", "<i8"])
+def test_integers_are_scores(tmp_path: Path, dtype: str) -> None:
+    path = tmp_path / "m.npy"
+    np.save(path, np.array([[1, 2, 3], [7, 7, 7], [2, 2, 1]]).astype(dtype))
+    run = read(path)
+    assert {query: [v for v, _ in pairs] for query, pairs in lists(run).items()} == RANKED
+    assert lists(run)[0] == [(2, 3.0), (1, 2.0), (0, 1.0)]
+
+
+def test_large_integers_are_compared_exactly(tmp_path: Path) -> None:
+    path = tmp_path / "m.npy"
+    np.save(path, np.array([[(1 << 24) + 1, 1 << 24, 0]] * 3, np.int32))
+    assert [video for video, _ in lists(read(path))[0]] == [0, 1, 2]
+
+
+BENCHMARK: dict[str, Any] = {
+    "query_numbers": {f"q{n}": n for n in range(5)},
+    "video_numbers": {"a": 0, "b": 1, "c": 2},
+}
+OWN = {0: [1], 1: [0], 2: [1], 3: [2], 4: [1]}
+FLAT = np.arange(15, dtype=np.float32).reshape(5, 3) % 7
+
+
+def padded(rows: list[list[int]]) -> npt.NDArray[np.float32]:
+    """Return [videos, captions, videos]. rows: the captions of each video; -1 is a row of -inf."""
+    return np.array(
+        [[FLAT[q] if q >= 0 else np.full(3, -np.inf) for q in group] for group in rows], np.float32
+    )
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+def test_a_matrix_of_three_dimensions_has_the_lists_of_the_flat_one(
+    tmp_path: Path, direction: Direction
+) -> None:
+    """The captions of a video are in the order of their numbers, wherever the padding is."""
+    np.save(tmp_path / "flat.npy", FLAT)
+    np.save(tmp_path / "grid.npy", padded([[1, -1, -1], [0, 2, 4], [-1, 3, -1]]))
+    flat, grid = (
+        read_run(tmp_path / name, original=OWN, direction=direction, **BENCHMARK)
+        for name in ("flat.npy", "grid.npy")
+    )
+    assert lists(grid) == lists(flat)
+
+
+@pytest.mark.parametrize(
+    ("array", "original", "reason"),
+    [
+        (
+            padded([[1, 3], [0, 2], [4, -1]]),
+            OWN,
+            "video 'a' has 2 rows that are not -inf, but the benchmark has 1 captions of it",
+        ),
+        (
+            padded([[1, -1, -1], [0, 2, 4], [3, -1, -1]]),
+            {**OWN, 4: [1, 2]},
+            "a matrix of videos x captions x videos needs exactly one original positive for each "
+            "caption, or a file of keys",
+        ),
+        (
+            np.zeros((3, 2, 4), np.float32),
+            OWN,
+            "the matrix is 3 x 2 x 4, but the benchmark has 5 x 3 (captions x videos)",
+        ),
+        (
+            np.asfortranarray(padded([[1, -1, -1], [0, 2, 4], [3, -1, -1]])),
+            OWN,
+            "a matrix with three dimensions must be in C order",
+        ),
+        (
+            np.where(padded([[1, -1, -1], [0, 2, 4], [3, -1, -1]]) == FLAT[4, 2], np.nan, 0.5),
+            {query: [1] for query in range(5)},
+            "video 'a' has 3 rows that are not -inf, but the benchmark has 0 captions of it",
+        ),
+    ],
+)
+def test_a_bad_matrix_of_three_dimensions_is_refused(
+    tmp_path: Path, array: npt.NDArray[Any], original: dict[int, list[int]], reason: str
+) -> None:
+    np.save(tmp_path / "m.npy", array)
+    with pytest.raises(InvalidInput) as refused:
+        read_run(tmp_path / "m.npy", original=original, source="m.npy", **BENCHMARK)
+    assert str(refused.value) == f"m.npy: {reason}"
+
+
+def test_a_bad_score_of_three_dimensions_is_named_with_its_place(tmp_path: Path) -> None:
+    array = padded([[1, -1, -1], [0, 2, 4], [3, -1, -1]])
+    array[1, 2, 0] = np.nan
+    np.save(tmp_path / "m.npy", array)
+    with pytest.raises(InvalidInput) as refused:
+        read_run(tmp_path / "m.npy", original=OWN, source="m.npy", **BENCHMARK)
+    assert str(refused.value) == (
+        "m.npy: nan is not a score: caption 'q4', video 'a' ([1, 2, 0], counted from 0)"
+    )
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+@pytest.mark.parametrize("is_padded", [False, True])
+def test_a_matrix_in_another_order_is_read_with_its_places(
+    tmp_path: Path, direction: Direction, is_padded: bool
+) -> None:
+    captions, videos = [3, 1, 4, 0, 2], [2, 0, 1]  # the number in each row and column
+    array = FLAT[captions][:, videos]
+    if is_padded:
+        blank = np.full(3, -np.inf, np.float32)
+        array = np.stack([array[[0, 1]], [array[2], blank], array[[3, 4]]])
+    np.save(tmp_path / "flat.npy", FLAT)
+    np.save(tmp_path / "moved.npy", array)
+    places = (np.argsort(captions), np.argsort(videos))
+
+    flat = read_run(tmp_path / "flat.npy", direction=direction, **BENCHMARK)
+    moved = read_run(tmp_path / "moved.npy", direction=direction, places=places, **BENCHMARK)
+
+    assert lists(moved) == lists(flat)
+    same = (np.arange(5), np.arange(3))
+    again = read_run(tmp_path / "flat.npy", direction=direction, places=same, **BENCHMARK)
+    assert again.sha256 == flat.sha256  # the order of the numbers needs no file of keys
+    assert moved.sha256 != hashlib.sha256((tmp_path / "moved.npy").read_bytes()).hexdigest()
+
+
+def warnings_of(folder: Path, matrix: npt.NDArray[Any], n_videos: int = 200) -> list[str]:
+    np.save(folder / "m.npy", matrix)
+    n_queries = len(matrix)
+    run = read_run(
+        folder / "m.npy",
+        query_numbers={f"q{n}": n for n in range(n_queries)},
+        video_numbers={f"v{n}": n for n in range(n_videos)},
+        original={n: [n % n_videos] for n in range(n_queries)},
+    )
+    return list(run.warnings)
+
+
+def test_a_matrix_in_another_order_is_warned_about(tmp_path: Path) -> None:
+    """Each caption ranks its video first, and the other videos at random."""
+    rng = np.random.default_rng(1)
+    matrix = rng.random((400, 200), np.float32)
+    matrix[np.arange(400), np.arange(400) % 200] = 2
+    assert warnings_of(tmp_path, matrix) == []
+    assert warnings_of(tmp_path, matrix[:, rng.permutation(200)]) == [
+        "C@10 by original positives is 4.5 %, and a random order has 5.0 %; if the captions or "
+        "videos are in another order than in the benchmark, import the matrix with a file of their "
+        "keys"
+    ]
+
+
+def test_a_transposed_square_matrix_is_warned_about(tmp_path: Path) -> None:
+    """Video v gets high values for caption v only in its column, and low ones in its row."""
+    rng = np.random.default_rng(2)
+    matrix = rng.random((200, 200), np.float32) + np.linspace(0, 3, 200, dtype=np.float32)
+    matrix[np.arange(200), np.arange(200)] = np.linspace(0, 3, 200) + 0.99
+    assert warnings_of(tmp_path, matrix.T) == []
+    assert warnings_of(tmp_path, matrix) == [
+        "C@10 by original positives is 17.0 %, but that of the transposed matrix is 100.0 %; rows "
+        "must be captions, and columns videos"
+    ]
+    equal, _ = warnings_of(tmp_path, np.zeros((200, 200), np.float32))  # and one about ties
+    assert equal.startswith("C@10 by original positives is 5.0 %, and a random order has 5.0 %;")

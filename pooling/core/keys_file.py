@@ -1,4 +1,4 @@
-"""A JSON file with the keys of the rows and columns of a proxy's matrix."""
+"""A JSON file with the keys of the rows and columns of a matrix."""
 
 from __future__ import annotations
 
