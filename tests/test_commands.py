@@ -674,6 +674,21 @@ def test_a_process_prints_one_object_or_exits_with_2(folder: Path) -> None:
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == "CommandError: standard input, line 1: unknown video 'v9'\n"
     assert list(Run.objects.values_list("name", flat=True)) == ["S"]
+    # A terminal that does not use UTF-8 gets "?" for what it cannot print.
+    words = ("import_run", "tiny", str(folder / "a.run"), "--system", "Café 猫")
+    ascii_only = subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "DATABASE_URL": database_url_of_tests(),
+            "PYTHONIOENCODING": "ascii",
+        },
+        capture_output=True,
+        check=False,
+    )
+    assert ascii_only.returncode == 0
+    assert b"nothing is stored under the name 'Caf? ?'\n" in ascii_only.stdout
     empty = process(folder / "a.run", "S", f"sqlite:///{folder}/empty.sqlite3")
     assert (empty.returncode, empty.stdout) == (2, "")
     assert empty.stderr.endswith("Run `manage.py migrate` first.\n")

@@ -28,7 +28,7 @@ MAX_SECONDS = 4 * 3600.0
 
 _OPTIONS = {
     # ffmpeg checks this list before it reads the files that a playlist names.
-    "format_whitelist": "mov,matroska,avi,mpegts,mpeg,flv,ogg,asf",
+    "format_whitelist": "mov,matroska,avi,mpegts,mpeg,flv,ogg,asf,gif",
     "protocol_whitelist": "file",
     # This also applies to frames that are larger than the header of the file states.
     "max_pixels": str(MAX_SIDE * MAX_SIDE),

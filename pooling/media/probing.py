@@ -30,11 +30,13 @@ from pooling.media.pictures import shown_size
 _WHOLE = 120.0  # seconds; longer videos are decoded only at both ends
 _END = 10.0  # seconds that are decoded at each end of a longer video
 _SHORTFALL = 0.5  # seconds that may be missing at the end, but at most a fifth of the duration
+_GIF_END = 1024  # bytes at the end of a GIF file; some programs add empty ones
 _MAX_BROKEN = 0.1  # the largest share of broken packets in a video that is accepted
 
 # Formats that all browsers play. HEVC and MPEG-4 Part 2 are not listed, because some browsers play
-# only their sound, without an error. Some browsers refuse AVI and QuickTime.
-_VIDEO_CODECS = {"mp4": {"h264", "vp9", "av1"}, "webm": {"vp8", "vp9", "av1"}}
+# only their sound, without an error. Safari plays AV1 only on devices with a decoder in hardware.
+# Some browsers refuse AVI and QuickTime.
+_VIDEO_CODECS = {"mp4": {"h264", "vp9"}, "webm": {"vp8", "vp9"}}
 _AUDIO_CODECS = {"mp4": {"aac", "mp3", "opus", "flac"}, "webm": {"opus", "vorbis"}}
 _PIXEL_FORMATS = {"yuv420p", "yuvj420p"}
 
@@ -151,9 +153,14 @@ def _scan(
 def _check_index(container: InputContainer, path: Path) -> None:
     """Raise `InvalidInput` if the index of the file refers to bytes beyond its end.
 
-    The index of an MP4 file is exact.
+    The index of an MP4 file is exact. A GIF file has no index, and ends with a semicolon.
     """
     size = path.stat().st_size
+    if container.format.name == "gif":
+        with path.open("rb") as file:
+            file.seek(max(0, size - _GIF_END))
+            if not file.read().rstrip(b"\0\r\n ").endswith(b";"):
+                raise incomplete_file_error(path)
     for stream in container.streams:
         if any(entry.pos + entry.size > size for entry in stream.index_entries):
             raise incomplete_file_error(path)

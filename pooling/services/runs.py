@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -54,12 +55,14 @@ class RunReport(TypedDict):
 class ImportedRun:
     """An imported run. `created` is False if the same content was already stored.
 
+    notes: sentences about a run that was already stored under another name or for another system.
     `jobs` are the queued jobs that score a new run. `also` is the run from video to text
     if both directions of a matrix were imported.
     """
 
     run: Run
     created: bool
+    notes: tuple[str, ...] = ()
     jobs: tuple[Job, ...] = ()
     also: ImportedRun | None = None
 
@@ -76,7 +79,11 @@ class ImportedRun:
             "depth": self.run.depth,
             "sha256": self.run.sha256,
             "created": self.created,
-            "warnings": self.run.warnings + (withdrawn if self.run.is_withdrawn else []),
+            "warnings": [
+                *self.run.warnings,
+                *self.notes,
+                *(withdrawn if self.run.is_withdrawn else []),
+            ],
         }
         if self.also:
             found["also"] = self.also.report()
@@ -168,7 +175,7 @@ def _import(
         sha256=data.sha256, depth_limit=depth or 0, direction=data.direction
     ).first()
     if stored is not None:
-        return ImportedRun(stored, created=False)
+        return ImportedRun(stored, created=False, notes=_other_names(stored, system, name))
     name = free_name(runs, name)
     run = store_run(benchmark, read, system=system, name=name, depth=depth, by=by)
     after = {"sha256": run.sha256, "direction": run.direction}
@@ -176,6 +183,21 @@ def _import(
     responses: list[Any] = [response for _, response in run_imported.send(Run, run=run, by=by)]
     jobs = tuple(response for response in responses if isinstance(response, Job))
     return ImportedRun(run, created=True, jobs=jobs)
+
+
+def _other_names(stored: Run, system: str, name: str) -> tuple[str, ...]:
+    """Return a sentence if a stored file was imported under another name or for another system."""
+    found = f"the file is already stored as the run {stored.name!r} of {stored.system.key!r}"
+    if stored.system.key != system and System.objects.filter(key=system).exists():
+        return (f"{found}; check that it is the file of {system!r}, which is another known system",)
+    if stored.system.key != system or not _is_version_of(stored.name, name):
+        return (f"{found}; nothing is stored under the name {name!r}",)
+    return ()
+
+
+def _is_version_of(stored: str, name: str) -> bool:
+    """Return whether a run has this name, or got it with a number because it was in use."""
+    return re.fullmatch(rf"{re.escape(name)}(?:@[0-9]+)?", stored) is not None
 
 
 def check_run_options(

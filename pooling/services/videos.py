@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 from weakref import WeakKeyDictionary
 
@@ -22,6 +22,7 @@ from django.db import transaction
 from django.db.models.fields.files import FieldFile
 
 from config.shared.errors import InvalidInput
+from config.shared.folding import tidy
 from config.shared.progress import Progress
 from config.shared.sandbox import Limits, Sandbox
 from pooling.core.benchmark_file import VideoRow
@@ -209,11 +210,38 @@ def _sources(rows: Sequence[VideoRow], media_dir: Path | None) -> dict[str, Path
     named = {row.key: row.file for row in rows if row.file}
     if media_dir is None:
         return {}
-    sources = {key: media_dir / name for key, name in named.items()}
+    find = FileFinder(media_dir)
+    sources = {key: find(name) for key, name in named.items()}
     for key, path in sources.items():
         if not path.is_file():
             raise InvalidInput(f"the file of video {key!r} does not exist", source=str(path))
     return sources
+
+
+class FileFinder:
+    """A function that returns the path of a file in a folder, by its path relative to the folder.
+
+    Accents can be encoded in two ways, and macOS uses another one than most programs. If there is
+    no file with exactly this path, one whose path differs only in this is returned.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: dict[Path, dict[str, Path]] = {}
+
+    def __call__(self, name: str) -> Path:
+        path = self._folder
+        for part in PurePosixPath(name).parts:
+            exact = path / part
+            path = exact if exact.exists() else self._composed(path).get(tidy(part), exact)
+        return path
+
+    def _composed(self, folder: Path) -> dict[str, Path]:
+        """Return the paths in a folder by their composed names, which are read once."""
+        if folder not in self._names:
+            paths = sorted(folder.iterdir(), reverse=True) if folder.is_dir() else []
+            self._names[folder] = {tidy(path.name): path for path in paths}
+        return self._names[folder]
 
 
 def _prepare(source: Path, stem: Path, limits: Limits, idle: SimpleQueue[Sandbox]) -> ReadyVideo:

@@ -156,6 +156,26 @@ def test_a_video_that_cannot_play_is_kept_with_its_reason(tmp_path: Path) -> Non
     assert "text.mp4" in note
 
 
+def test_files_are_found_whose_accents_are_encoded_differently(tmp_path: Path) -> None:
+    """macOS stores decomposed names (NFD), and most programs write composed ones (NFC)."""
+    folder = tmp_path / "cafe\u0301"
+    folder.mkdir()
+    for name in ("cre\u0300me.mp4", "crème.mp4", "o\u0308l.mp4"):
+        (folder / name).touch()
+    find = services.videos.FileFinder(tmp_path)
+    assert find("café/öl.mp4") == folder / "o\u0308l.mp4"
+    assert find("café/crème.mp4") == folder / "crème.mp4"
+    assert find("cafe\u0301/cre\u0300me.mp4") == folder / "cre\u0300me.mp4"
+    assert find("café/gone.mp4") == folder / "gone.mp4"
+    assert find("öl.mp4/x") == tmp_path / "öl.mp4" / "x"
+
+    make_video(folder / "o\u0308l.mp4")
+    captions = write_captions(tmp_path, caption_rows(1, 1))
+    videos = write_videos(tmp_path, [("v0", "café/öl.mp4", "")])
+    import_benchmark(key="tiny", captions=captions, videos=videos, media_dir=tmp_path)
+    assert Video.objects.get().state == "playable"
+
+
 def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,6 +290,21 @@ def test_the_same_content_is_the_same_run_under_any_name(tmp_path: Path) -> None
     assert (first.created, again.created, again.run) == (True, False, first.run)
     assert (again.run.name, again.run.system.key) == ("A", "A")
     assert row_counts() == before
+    stored = "the file is already stored as the run 'A' of 'A'; "
+    assert again.report()["warnings"] == [
+        *first.report()["warnings"],
+        stored + "nothing is stored under the name 'other'",
+    ]
+    make_run(tmp_path, benchmark, {"c1": ["v1"]}, system="B")
+    for system, name, note in (
+        ("A", "", None),
+        ("A", "A", None),
+        ("A", "C", stored + "nothing is stored under the name 'C'"),
+        ("B", "", stored + "check that it is the file of 'B', which is another known system"),
+        ("New", "", stored + "nothing is stored under the name 'New'"),
+    ):
+        again = import_run(benchmark=benchmark, path=path, system=system, name=name)
+        assert again.notes == (() if note is None else (note,))
 
 
 def test_the_same_content_in_another_benchmark_is_another_run(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +24,10 @@ def main(arguments: list[str] | None = None) -> int:
     The code is 0 for success, 2 for an error, with the reason on the error output, and 130 after
     Ctrl-C.
     """
+    # A terminal that does not use UTF-8 cannot print all names; it prints "?" instead.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     options = build_parser().parse_args(arguments)
     try:
         result = options.action(options)

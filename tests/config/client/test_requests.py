@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +16,7 @@ import pytest
 
 from hearth_client import ClientError, Hearth, Refused, Unreachable
 from hearth_client import site as site_module
+from hearth_client.cli import main
 
 Answer = tuple[int, dict[str, str], bytes]
 OK: Answer = (200, {}, b'{"results": [], "next": null}')
@@ -118,6 +121,15 @@ def test_a_run_is_sent_with_its_keys(tmp_path: Path) -> None:
     kind = b"Content-Type: application/octet-stream\r\n\r\n"
     assert b'name="keys"; filename="k.json"\r\n' + kind + b"{}\r\n--" in body
     assert b'name="file"; filename="m.npy"\r\n' + kind + b"numbers\r\n--" in body
+
+
+def test_a_terminal_without_utf8_gets_replacements(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), "ascii")
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with pytest.raises(SystemExit):
+        main(["öl"])
+    terminal.seek(0)
+    assert "'?l'" in terminal.read()
 
 
 def test_a_proxy_is_sent_in_the_field_of_its_kind(tmp_path: Path) -> None:
