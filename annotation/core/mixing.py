@@ -1,61 +1,113 @@
-"""Places of gold among pairs, chosen so that annotators cannot recognise gold."""
+"""The order of gold among pairs, chosen so that annotators cannot recognise gold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from pooling.core.hashing import mix
 
-NEXT_TO_PREVIOUS, BETWEEN, NEXT_TO_FOLLOWING = -1, 0, 1
-
-Place = tuple[int, int]
-"""Where a gold item is placed.
-
-The first number is the index of the pair before which the item comes, or the number of pairs if it
-comes last. If several gold items come before the same pair, the second number determines their
-order: items with the caption of the previous pair come first (`NEXT_TO_PREVIOUS`), then items with
-another caption (`BETWEEN`), and then items with the caption of the following pair
-(`NEXT_TO_FOLLOWING`)."""
+Int64Array = npt.NDArray[np.int64]
 
 
-def places_for_gold(
-    captions: Sequence[int],
-    gold: Sequence[tuple[int, int]],
-    *,
-    following: int | None,
-    grouped: bool,
-    seed: int,
-) -> list[Place] | None:
-    """Return the place of each gold item among the pairs, or None if an item has no place.
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One place of an annotator's queue. index: of the pair or of the gold item."""
 
-    captions: the captions of the pairs, in order. gold: the task and the caption of each gold item.
-    All are primary keys. following: the caption of the first pair after these, or None if there is
-    none. grouped: whether pairs are grouped by caption. If so, a gold item is placed next to pairs
-    of its own caption, or between the pairs of two other captions. A single pair among the pairs of
-    another caption would be recognised as gold.
+    index: int
+    is_gold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """The next items of an annotator, and the number of gold items that are still owed to them."""
+
+    items: list[Item]
+    owed: int
+
+
+def planned_gold(n_items: Int64Array, annotator: int, share: float, seed: int) -> Int64Array:
+    """Return the planned number of gold items among the first items of an annotator, int64 [n].
+
+    The items are divided into sections of 1/share items, with one gold item at a seeded place of
+    each section. The sections of different annotators begin at different items. So annotators
+    cannot predict the next gold item, and the number among any L items in a row differs from
+    share · L by less than 2. Only differences of the returned numbers have a meaning.
+
+    n_items: int64 [n], numbers of items.
     """
-    places = []
-    anywhere = [(place, BETWEEN) for place in range(len(captions) + 1)]
-    for key, caption in gold:
-        free = _free_places(captions, caption, following) if grouped else anywhere
-        if not free:
-            return None
-        random = mix(np.array([key]), seed)[0]
-        places.append(free[int(random % np.uint64(len(free)))])
-    return places
+    ends = share * n_items + _drawn(np.array([-1]), annotator, seed)
+    sections = np.floor(ends).astype(np.int64)
+    return sections + (_drawn(sections, annotator, seed) < ends - sections)
 
 
-def _free_places(captions: Sequence[int], caption: int, following: int | None) -> list[Place]:
-    own = [place for place, other in enumerate(captions) if other == caption]
-    if own:
-        before = [(place, NEXT_TO_FOLLOWING) for place in own]
-        return [*before, *((place + 1, NEXT_TO_PREVIOUS) for place in own)]
-    if caption == following:
-        return [(len(captions), NEXT_TO_FOLLOWING)]
-    changes = [place for place, (a, b) in enumerate(pairwise(captions), start=1) if a != b]
-    if captions and following != captions[-1]:
-        changes.append(len(captions))
-    return [(place, BETWEEN) for place in changes]
+def _drawn(keys: Int64Array, annotator: int, seed: int) -> npt.NDArray[np.float64]:
+    """Return a seeded number from 0 to 1 for each key."""
+    drawn: npt.NDArray[np.float64] = mix(mix(keys, seed), annotator) / 2.0**64
+    return drawn
+
+
+def mix_gold(
+    pairs: Sequence[int],
+    gold: Sequence[int],
+    *,
+    due: Sequence[int],
+    owed: int,
+    last: int | None,
+    grouped: bool,
+) -> Mixed:
+    """Return the next `len(due)` items: the pairs in their order, with gold among them.
+
+    Each item depends only on the items before it and on the next pair. So an annotator gets the
+    same items for any sizes of claims. The items end with the last pair, because annotators would
+    recognise gold without pairs.
+
+    pairs, gold: captions of the next pairs and of the available gold items. due: the number of gold
+    items that become due at each place. owed: the number that were due earlier. last: the caption
+    of the annotator's last item, or None if there is none. grouped: whether pairs are grouped by
+    caption. If so, a gold item comes next to an item of its own caption, or between two captions.
+    A single pair among the pairs of another caption would be recognised as gold.
+    """
+    items: list[Item] = []
+    available = list(enumerate(gold))
+    following = 0
+    for now_due in due:
+        if following == len(pairs):
+            break
+        owed = min(owed + now_due, len(available))
+        chosen = _next_gold(available, owed, last, pairs[following], grouped) if owed else None
+        if chosen is None:
+            items.append(Item(following, is_gold=False))
+            last = pairs[following]
+            following += 1
+        else:
+            available.remove(chosen)
+            index, last = chosen
+            items.append(Item(index, is_gold=True))
+            owed -= 1
+    return Mixed(items, owed)
+
+
+def _next_gold(
+    available: list[tuple[int, int]], owed: int, last: int | None, following: int, grouped: bool
+) -> tuple[int, int] | None:
+    """Return the gold item that can come before the next pair, or None if there is none.
+
+    available: index and caption of each gold item. following: the caption of the next pair.
+    """
+    if not grouped:
+        return available[0]
+    of_last = [item for item in available if item[1] == last]
+    if of_last:
+        return of_last[0]
+    if last == following:
+        return None
+    of_following = [item for item in available if item[1] == following]
+    if owed <= len(of_following):
+        return of_following[0]
+    # After an item with the following caption, no other caption may come before the next pair.
+    others = [item for item in available if item[1] != following]
+    return others[0] if others else of_following[0]

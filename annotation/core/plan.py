@@ -214,12 +214,3 @@ def count_plan(parts: Iterable[tuple[Integers, Integers]]) -> list[list[int]]:
             tasks[planned] += int(chosen.sum())
             pairs[planned] += int(n_pairs[chosen].sum())
     return [[planned, tasks[planned], pairs[planned]] for planned in sorted(tasks)]
-
-
-def is_gold_due(place: int, annotator: int, share: float, seed: int) -> bool:
-    """Return whether an annotator gets a gold item at this place (from 0) among their pairs.
-
-    A seeded hash decides each place independently, so annotators cannot predict the next gold item.
-    """
-    drawn = int(mix(mix(np.array([place]), seed), annotator)[0])
-    return drawn < share * 2.0**64

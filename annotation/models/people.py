@@ -99,8 +99,12 @@ class Membership(models.Model):
     handed = models.PositiveIntegerField(default=0)
     gold_owed = models.PositiveSmallIntegerField(
         default=0,
-        help_text="number of control pairs that were due and are postponed to the next claim",
+        help_text="number of control pairs that were due and have not had a place yet",
     )
+    # Primary keys of the caption of the last assigned item (0 in an ordering study), and of the
+    # pair's task that comes next if that item is a control pair.
+    last_caption = models.PositiveBigIntegerField(null=True)
+    next_task = models.PositiveBigIntegerField(null=True)
     cursor = models.PositiveIntegerField(default=0)
     cursor_until = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now)

@@ -346,6 +346,12 @@ class Assignment(models.Model):
                 condition=Q(state=AssignmentState.HELD),
                 name="assignment_held",
             ),
+            # Finds the items that come back to an annotator after their leases have ended.
+            models.Index(
+                fields=["annotator"],
+                condition=Q(state=AssignmentState.EXPIRED),
+                name="assignment_expired",
+            ),
         ]
 
     def __str__(self) -> str:

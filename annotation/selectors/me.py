@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from annotation.enums import (
     KINDS_WITH_RESULTS,
-    AssignmentState,
     CampaignKind,
     CampaignState,
     Joining,
@@ -20,7 +19,6 @@ from annotation.enums import (
 )
 from annotation.models import (
     Annotator,
-    Assignment,
     Campaign,
     Judgment,
     JudgmentTask,
@@ -29,20 +27,15 @@ from annotation.models import (
 )
 from annotation.selectors.campaigns import open_campaigns
 from annotation.selectors.gold import training_of
+from annotation.selectors.left import items_left
 from annotation.selectors.members import CampaignAccess, accesses_for
-from annotation.selectors.progress import task_groups
 from annotation.selectors.training import DEFAULT_LAST
 from config.accounts.roles import Scopes
-from config.shared.caches import process_cache as cache
 
 # An answer that took longer probably contains a break.
 SECONDS_EACH = 120.0
 DAYS_MAX = 14
 COMMENTS_MAX = 50
-# The numbers of open pairs are cached, because approximate numbers are enough.
-OPEN_PAIRS = "open-pairs-{}"
-OPEN_PAIRS_FOR_SECONDS = 60
-
 
 # Answers that the home page and My work count as judged pairs: answers in judging campaigns,
 # including control pairs, that are neither corrected nor withdrawn. Training is counted separately.
@@ -68,10 +61,10 @@ class OwnWork:
 
 @dataclass(frozen=True, slots=True)
 class OwnCampaign:
-    """An annotator's access to a campaign, its number of open pairs, and its training queue."""
+    """An annotator's access to a campaign, about how many items are left, and its training."""
 
     access: CampaignAccess
-    open_pairs: int
+    left: int
     training: Campaign | None
 
     @property
@@ -154,46 +147,16 @@ def own_campaigns(
     joined = here.filter(members__annotator=annotator)
     campaigns = list((for_all | joined).select_related("benchmark").distinct())
     campaigns.sort(key=lambda campaign: campaign.state != CampaignState.OPEN)
-    left = open_pairs(
-        [campaign for campaign in campaigns if campaign.state != CampaignState.CLOSED]
-    )
+    accesses = accesses_for(annotator, campaigns)
+    is_running = [one for one in accesses if one.campaign.state != CampaignState.CLOSED]
+    left = items_left(annotator, is_running)
     queues = {training.campaign.benchmark_id: training.campaign for training in trainings}
     return [
         OwnCampaign(
             access, left.get(access.campaign.pk, 0), queues.get(access.campaign.benchmark_id)
         )
-        for access in accesses_for(annotator, campaigns)
+        for access in accesses
     ]
-
-
-def open_pairs(campaigns: Sequence[Campaign]) -> dict[int, int]:
-    """Return the number of free tasks that lack planned labels, by the campaign's primary key.
-
-    The numbers can be a minute old. Tasks that need a further label after a disagreement are not
-    counted. Otherwise, annotators could see after an answer whether the earlier label of another
-    annotator was different. A task is free unless annotators hold all its remaining slots.
-    """
-    keys = [campaign.pk for campaign in campaigns]
-    known = {pk: cache.get(OPEN_PAIRS.format(pk)) for pk in keys}
-    missing = [pk for pk, count in known.items() if count is None]
-    if not missing:
-        return known
-    held = Assignment.objects.filter(
-        state=AssignmentState.HELD,
-        task__campaign__in=missing,
-        task__state=TaskState.OPEN,
-        task__gold=None,
-        task__seats_open=0,
-        task__labels_live__lt=F("task__labels_planned"),
-    ).order_by()
-    full = dict(held.values_list("task__campaign").annotate(Count("task", distinct=True)))
-    groups = task_groups(campaign for campaign in campaigns if campaign.pk in missing)
-    known |= {
-        pk: sum(group.tasks for group in groups[pk] if group.lacks_planned_labels) - full.get(pk, 0)
-        for pk in missing
-    }
-    cache.set_many({OPEN_PAIRS.format(pk): known[pk] for pk in missing}, OPEN_PAIRS_FOR_SECONDS)
-    return known
 
 
 def open_trainings(annotator: Annotator, scopes: Scopes) -> list[Training]:

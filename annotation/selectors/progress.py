@@ -75,11 +75,6 @@ class TaskGroup:
         return self.state == TaskState.OPEN and not self.labels_live
 
     @property
-    def lacks_planned_labels(self) -> bool:
-        """Whether the tasks need further labels, even if all labels agree."""
-        return self.state == TaskState.OPEN and self.labels_live < self.labels_planned
-
-    @property
     def labels_needed(self) -> int:
         """Return the number of labels that these tasks need.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection
 
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet, prefetch_related_objects
@@ -17,8 +18,12 @@ from annotation.services.members import (
     remaining_tasks,
 )
 from annotation.services.mixing import (
+    caption_of,
+    lock_if_active,
     mixed_with_gold,
     next_in_training,
+    put_together_again,
+    returning_items,
     unknown_pairs,
     untouched_tasks,
 )
@@ -116,27 +121,51 @@ def _lease_next(
     if campaign.is_training:
         tasks = next_in_training(campaign, membership, count)
     elif campaign.gold_share:
-        # One more task, because the place of a gold item depends on the following task.
-        tasks = _next_tasks(campaign, membership, count + 1, waits=waits)
-        tasks = mixed_with_gold(campaign, membership, tasks, count)
+        tasks = _next_with_gold(campaign, membership, count, waits=waits)
     else:
         tasks = _next_tasks(campaign, membership, count, waits=waits)
     leased, new = _lease(tasks, membership.annotator)
     if leased:
         Membership.objects.filter(pk=membership.pk).update(
             handed=F("handed") + new,
+            gold_owed=membership.gold_owed,
+            last_caption=caption_of(leased[-1].task),
+            next_task=membership.next_task,
             cursor=membership.cursor,
             cursor_until=membership.cursor_until,
         )
     return leased
 
 
+def _next_with_gold(
+    campaign: Campaign, membership: Membership, count: int, *, waits: bool
+) -> list[JudgmentTask]:
+    """Return the items that come back to the member, and then new ones with gold among them."""
+    came_back = returning_items(campaign, membership)
+    pairs: dict[int, JudgmentTask] = {}
+    if came_back:
+        keys = [item.task for item in came_back if item.gold is None][:count]
+        tasks = _open_tasks(campaign, membership.annotator)
+        pairs = {task.pk: task for task in tasks.filter(pk__in=keys)}
+    new = _next_tasks(campaign, membership, count, waits=waits, without=pairs)
+    if not lock_if_active(membership):
+        return []
+    again = put_together_again(came_back, pairs, membership, new)[:count]
+    return again + mixed_with_gold(campaign, membership, new, count - len(again), after=again)
+
+
 def _next_tasks(
-    campaign: Campaign, membership: Membership, count: int, *, waits: bool = False
+    campaign: Campaign,
+    membership: Membership,
+    count: int,
+    *,
+    waits: bool = False,
+    without: Collection[int] = (),
 ) -> list[JudgmentTask]:
     """Lock and return open tasks for this member, except those that another claim has locked.
 
     If `waits` is True, wait for the lock of the first open task, and return only that task.
+    without: the primary keys of tasks that are left out.
     """
     if waits:
         return list(_open_tasks(campaign, membership.annotator, skip_locked=False)[:1])
@@ -146,6 +175,8 @@ def _next_tasks(
         return []
     begin = membership.cursor
     tasks = _open_tasks(campaign, membership.annotator)
+    if without:
+        tasks = tasks.exclude(pk__in=without)
     found = list(tasks.filter(position__gte=begin)[:count])
     if begin and len(found) < count:
         found += tasks.filter(position__lt=begin)[: count - len(found)]

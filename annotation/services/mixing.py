@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
-from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from annotation.core.mixing import Place, places_for_gold
-from annotation.core.plan import is_gold_due
+from annotation.core.mixing import mix_gold, planned_gold
 from annotation.enums import AssignmentState, JudgmentState, MembershipState, Order, TaskState
 from annotation.models import (
     Annotator,
@@ -23,6 +23,17 @@ from annotation.models import (
 from pooling.core.hashing import mix
 
 CAPTION = Coalesce("gold__query", Value(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Returning:
+    """An item that the annotator held and did not answer: primary keys of its task and gold item.
+
+    gold: None if the item is a pair.
+    """
+
+    task: int
+    gold: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,55 +75,95 @@ def next_in_training(campaign: Campaign, membership: Membership, count: int) -> 
 
     A paused annotator gets none.
     """
-    if not _lock(membership):
+    if not lock_if_active(membership):
         return []
     return list(_shown(_open_gold(campaign, membership.annotator).order_by("position"))[:count])
 
 
-def mixed_with_gold(
-    campaign: Campaign, membership: Membership, tasks: list[JudgmentTask], count: int
-) -> list[JudgmentTask]:
-    """Return at most `count` tasks: the first of the locked `tasks`, mixed with gold.
+def returning_items(campaign: Campaign, membership: Membership) -> list[Returning]:
+    """Return the items whose leases the annotator lost before answering, in their earlier order.
 
-    A seeded draw selects the places of gold among the pairs that the annotator sees for the first
-    time. Released gold is assigned again together with released pairs. If only the pairs came back,
-    the annotator could conclude which items are gold. Without pairs there is no gold, because
-    annotators would recognise it. Gold without a place is postponed to the next claim; `gold_owed`
-    of the membership counts it.
+    They come back before other items and in their order, which would otherwise reveal gold.
     """
-    if not tasks or not _lock(membership):
+    expired = Assignment.objects.filter(
+        Q(task__seats_open__gt=0) | Q(task__gold__isnull=False, task__gold__retired_at=None),
+        annotator=membership.annotator_id,
+        state=AssignmentState.EXPIRED,
+        task__campaign=campaign,
+        task__state=TaskState.OPEN,
+    ).order_by("pk")
+    return [Returning(*row) for row in expired.values_list("task_id", "task__gold_id")]
+
+
+def put_together_again(
+    items: list[Returning],
+    pairs: dict[int, JudgmentTask],
+    membership: Membership,
+    new: list[JudgmentTask],
+) -> list[JudgmentTask]:
+    """Return the tasks of returning items, without those that others got in the meantime.
+
+    If others got all pairs around a gold item, it does not come back either. Alone, it would be
+    recognised.
+
+    pairs: the locked tasks of returning pairs, by primary key. membership: it is locked. new: the
+    other pairs that the annotator can get now.
+    """
+    has_pair_around = bool(pairs) or (bool(new) and new[0].pk == membership.next_task)
+    kept = [
+        item for item in items if item.task in pairs or (item.gold is not None and has_pair_around)
+    ]
+    gold = _gold_tasks(item.task for item in kept if item.gold is not None)
+    return [pairs.get(item.task) or gold[item.task] for item in kept]
+
+
+def mixed_with_gold(
+    campaign: Campaign,
+    membership: Membership,
+    tasks: list[JudgmentTask],
+    count: int,
+    *,
+    after: list[JudgmentTask],
+) -> list[JudgmentTask]:
+    """Return up to `count` tasks: the first of the locked `tasks`, mixed with gold.
+
+    `gold_owed` of the locked membership is set to the number of gold items that were due and have
+    had no place yet. `next_task` is set for the next claim. after: the tasks of this claim that
+    come before these.
+    """
+    if not tasks or count < 1:
         return []
-    mine = Assignment.objects.filter(annotator=membership.annotator_id)
-    returning = mine.filter(task__in=tasks[:count]).count()
-    released = _released(campaign, membership.annotator) if returning else []
-    fresh = min(len(tasks), count - len(released)) - returning
-    owed = membership.gold_owed + _count_due(campaign, membership, fresh)
-    if not owed and not released:
-        return tasks[:count]
-    new = _candidates(campaign, membership, tasks, without=released)[:owed] if owed else []
-    mixed, gold = _placed(campaign, tasks, [*released, *new], count)
-    # If fewer items are left than are owed, the difference is not postponed. Otherwise, after a
-    # later import of gold, one claim would contain many gold items.
-    membership.gold_owed = len(new) - sum(item in new for item in gold)
-    membership.save(update_fields=["gold_owed"])
-    return mixed
+    places = membership.handed + np.arange(count + 1)
+    share, seed = float(campaign.gold_share), campaign.seed
+    due = np.diff(planned_gold(places, membership.annotator_id, share, seed)).tolist()
+    owed = membership.gold_owed
+    gold = _candidates(campaign, membership, without=after) if owed or any(due) else []
+    mixed = mix_gold(
+        [caption_of(task) for task in tasks],
+        [item.caption for item in gold],
+        due=due,
+        owed=owed,
+        last=caption_of(after[-1]) if after else membership.last_caption,
+        grouped=campaign.order == Order.GROUPED,
+    )
+    membership.gold_owed = mixed.owed
+    n_pairs = sum(not item.is_gold for item in mixed.items)
+    membership.next_task = tasks[n_pairs].pk if mixed.items[-1].is_gold else None
+    rows = _gold_tasks(gold[item.index].task for item in mixed.items if item.is_gold)
+    return [
+        rows[gold[item.index].task] if item.is_gold else tasks[item.index] for item in mixed.items
+    ]
 
 
-def _lock(membership: Membership) -> bool:
+def lock_if_active(membership: Membership) -> bool:
     """Lock the membership, so that two tabs do not draw the same item.
 
     Return False if the annotator is paused.
     """
     now = Membership.objects.select_for_update(no_key=True).get(pk=membership.pk)
-    membership.handed, membership.gold_owed = now.handed, now.gold_owed
+    for name in ("handed", "gold_owed", "last_caption", "next_task"):
+        setattr(membership, name, getattr(now, name))
     return now.state == MembershipState.ACTIVE
-
-
-def _count_due(campaign: Campaign, membership: Membership, fresh: int) -> int:
-    """Return the number of gold items that are due among `fresh` new pairs."""
-    annotator, share = membership.annotator_id, float(campaign.gold_share)
-    places = range(membership.handed, membership.handed + fresh)
-    return sum(is_gold_due(place, annotator, share, campaign.seed) for place in places)
 
 
 def _open_gold(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTask]:
@@ -121,75 +172,32 @@ def _open_gold(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTas
     )
 
 
-def _released(campaign: Campaign, annotator: Annotator) -> list[Candidate]:
-    """Return the gold that the annotator held before and did not answer."""
-    held_before = Assignment.objects.filter(task=OuterRef("pk"), annotator=annotator)
-    rows = _open_gold(campaign, annotator).filter(Exists(held_before)).order_by("pk")
-    return [Candidate(*row) for row in rows.values_list("pk", CAPTION)]
-
-
 def _candidates(
-    campaign: Campaign,
-    membership: Membership,
-    tasks: list[JudgmentTask],
-    *,
-    without: list[Candidate],
+    campaign: Campaign, membership: Membership, *, without: list[JudgmentTask]
 ) -> list[Candidate]:
     """Return the gold that the annotator has not answered in this campaign, in a seeded order.
 
-    The items of `without` are left out. Gold with a caption of the tasks comes first, because it is
-    the hardest to notice. There are at most a few hundred items.
+    There are at most a few hundred items.
     """
     rows = _open_gold(campaign, membership.annotator).values_list("pk", CAPTION)
-    found = [item for row in rows if (item := Candidate(*row)) not in without]
-    captions = set(_captions_of(tasks))
+    taken = {task.pk for task in without}
+    found = [Candidate(*row) for row in rows if row[0] not in taken]
     seed = campaign.seed + membership.annotator_id
     drawn = mix(np.array([item.task for item in found], np.int64), seed).tolist()
-    order = sorted(
-        zip(found, drawn, strict=True),
-        key=lambda entry: (entry[0].caption not in captions, entry[1]),
-    )
-    return [item for item, _ in order]
+    return [item for _, item in sorted(zip(drawn, found, strict=True), key=itemgetter(0))]
 
 
-def _captions_of(tasks: list[JudgmentTask]) -> list[int]:
-    return [task.pair.query_id if task.pair else 0 for task in tasks]
+def caption_of(task: JudgmentTask) -> int:
+    """Return the primary key of the caption of a pair or gold item, 0 in an ordering study."""
+    shown = task.pair or task.gold
+    return (shown.query_id or 0) if shown else 0
 
 
-def _placed(
-    campaign: Campaign, tasks: list[JudgmentTask], gold: list[Candidate], count: int
-) -> tuple[list[JudgmentTask], list[Candidate]]:
-    """Return at most `count` tasks, with gold items among them, and these gold items.
-
-    The last gold items are left out until each remaining one has a place.
-    """
-    captions = _captions_of(tasks)
-    for taken in range(min(len(gold), count), 0, -1):
-        chosen, end = gold[:taken], count - taken
-        places = places_for_gold(
-            captions[:end],
-            [(item.task, item.caption) for item in chosen],
-            following=captions[end] if end < len(captions) else None,
-            grouped=campaign.order == Order.GROUPED,
-            seed=campaign.seed,
-        )
-        if places is not None:
-            return _inserted(tasks[:end], chosen, places), chosen
-    return tasks[:count], []
-
-
-def _inserted(
-    tasks: list[JudgmentTask], gold: list[Candidate], places: list[Place]
-) -> list[JudgmentTask]:
-    rows = {
-        task.pk: task
-        for task in _shown(JudgmentTask.objects.filter(pk__in=[item.task for item in gold]))
-    }
-    mixed = list(tasks)
-    # Inserting from the end keeps the earlier places valid.
-    for place, item in sorted(zip(places, gold, strict=True), key=itemgetter(0), reverse=True):
-        mixed.insert(place[0], rows[item.task])
-    return mixed
+def _gold_tasks(keys: Iterable[int]) -> dict[int, JudgmentTask]:
+    chosen = list(keys)
+    if not chosen:
+        return {}
+    return {task.pk: task for task in _shown(JudgmentTask.objects.filter(pk__in=chosen))}
 
 
 def _shown(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:

@@ -2,108 +2,150 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import groupby
+from itertools import cycle, groupby
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from annotation.core.mixing import places_for_gold
-from annotation.core.plan import is_gold_due
+from annotation.core.mixing import Mixed, mix_gold, planned_gold
 
 
-def places(captions: str, gold: str, *, following: str | None = "z", **options: Any) -> Any:
-    """Return the positions of gold items among pairs. Each letter stands for a caption.
+def mixed(captions: str, gold: str, *, due: str = "", **options: Any) -> str:
+    """Return the captions in the order shown, with those of gold items in capitals.
 
-    `captions` has a letter per pair, and `gold` has one per gold item. `following` is the caption
-    of the next pair. The primary keys of the gold items are consecutive from `key`, 1 by default.
+    `captions` has a letter per pair, and `gold` has one per gold item. `due` has a digit per place,
+    the number of gold items that become due there, by default as many zeros as there are items.
     """
-    found = places_for_gold(
-        [ord(letter) for letter in captions],
-        [(key, ord(letter)) for key, letter in enumerate(gold, start=options.pop("key", 1))],
-        following=following and ord(following),
-        **{"grouped": True, "seed": 7} | options,
+    found = mix_gold(
+        captions,  # type: ignore[arg-type]
+        gold,  # type: ignore[arg-type]
+        due=[int(digit) for digit in due or "0" * (len(captions) + len(gold))],
+        **{"owed": 0, "last": None, "grouped": True} | options,
     )
-    return found and [place for place, _ in found]
+    return shown(found, captions, gold)
 
 
-def mixed(captions: str, gold: str, **options: Any) -> str:
-    """Return the captions in the order shown, with those of gold items in capitals."""
-    found = places_for_gold(
-        [ord(letter) for letter in captions],
-        [(key, ord(letter)) for key, letter in enumerate(gold, start=options.pop("key"))],
-        following=ord("z"),
-        grouped=True,
-        seed=7,
+def shown(found: Mixed, captions: str, gold: str) -> str:
+    return "".join(
+        gold[item.index].upper() if item.is_gold else captions[item.index] for item in found.items
     )
-    assert found is not None
-    shown = list(captions)
-    for (place, _), letter in sorted(zip(found, gold, strict=True), key=itemgetter(0))[::-1]:
-        shown.insert(place, letter.upper())
-    return "".join(shown)
 
 
 @pytest.mark.parametrize(
-    ("captions", "following", "free"),
+    ("captions", "gold", "options", "expected"),
     [
-        # A position lies between two captions, or at the end if another caption follows.
-        ("aaabbb", "c", {3, 6}),
-        ("aaabbb", "b", {3}),
-        ("aaabbb", None, {3, 6}),
-        ("abc", "c", {1, 2}),
-        # There is no position within one caption.
-        ("aaaaaa", "a", None),
-        ("", "a", None),
-        # A gold item is placed only next to pairs of its own caption, if there are any.
-        ("aaggbb", "c", {2, 3, 4}),
-        ("g", "g", {0, 1}),
-        ("aaab", "g", {4}),
-        ("", "g", {0}),
+        # Gold of another caption comes at the next change of caption.
+        ("aaabbb", "g", {"due": "0100000"}, "aaaGbbb"),
+        ("aaabbb", "g", {"owed": 1, "last": "a"}, "aaaGbbb"),
+        ("aaabbb", "g", {"owed": 1, "last": "c"}, "Gaaabbb"),
+        ("aaabbb", "g", {"owed": 1}, "Gaaabbb"),
+        # Only pairs show whether the caption changes, so none comes after the last pair.
+        ("aaa", "g", {"due": "0100"}, "aaa"),
+        ("", "g", {"owed": 1}, ""),
+        # Gold of the caption on the screen comes at once, even after its last pair.
+        ("aaabbb", "a", {"due": "0100000"}, "aAaabbb"),
+        ("bbb", "a", {"owed": 1, "last": "a"}, "Abbb"),
+        # Gold of the following caption is next to its pairs, after all other gold.
+        ("bbb", "gb", {"owed": 1, "last": "a"}, "Bbbb"),
+        ("bbb", "bg", {"owed": 2, "last": "a"}, "GBbbb"),
+        ("bbb", "gbx", {"owed": 2, "last": "a"}, "GBbbb"),
+        ("bbb", "bagx", {"owed": 4, "last": "a"}, "AGXBbbb"),
+        # All that is due is given at the next change.
+        ("aabb", "uvwxyz", {"due": "0110000", "owed": 2, "last": "a"}, "aaUVWXb"),
+        # In shuffled campaigns, gold comes as soon as it is due.
+        ("aaa", "gh", {"due": "01020", "grouped": False}, "aGaHa"),
     ],
 )
-def test_gold_among_grouped_pairs(captions: str, following: str, free: set[int] | None) -> None:
-    found = [places(captions, "g", following=following, key=key) for key in range(200)]
-    if free is None:
-        assert found == [None] * 200
-    else:
-        assert {place for (place,) in found} == free
+def test_gold_among_pairs(captions: str, gold: str, options: dict[str, Any], expected: str) -> None:
+    assert mixed(captions, gold, **options) == expected
 
 
-def test_gold_among_shuffled_pairs_is_equally_likely_anywhere() -> None:
-    found = Counter(places("agab", "g", grouped=False, key=key)[0] for key in range(5000))
-    assert sorted(found) == [0, 1, 2, 3, 4]
-    # Gold need not be next to pairs of its caption, because shuffled pairs are not grouped.
-    assert all(900 < count < 1100 for count in found.values())
+def test_gold_that_is_used_up_is_not_owed() -> None:
+    found = mix_gold([1, 2], [9], due=[3, 3, 3], owed=5, last=None, grouped=True)
+    assert (len(found.items), found.owed) == (3, 0)
+    assert mix_gold([1, 1], [9, 9], due=[0], owed=5, last=1, grouped=True).owed == 2
 
 
-def test_an_item_without_a_position_delays_all_items() -> None:
-    assert places("gaaa", "gx", following="a") is not None
-    assert places("gggg", "gx", following="g") is None
-    assert places("gaaa", "", following="a") == []
+# The sizes of the groups of captions, of claims, the captions of gold items, and the share.
+QUEUES = st.tuples(
+    st.lists(st.integers(1, 20), min_size=1, max_size=8),
+    st.lists(st.integers(1, 20), min_size=1, max_size=20),
+    st.lists(st.integers(0, 10), max_size=10),
+    st.sampled_from([0.01, 0.1, 0.3, 0.5]),
+    st.integers(0, 2**32),
+)
 
 
-def test_gold_never_splits_a_caption() -> None:
-    for key in range(300):
-        shown = mixed("aabbcc", "xbcay", key=key)
-        assert len(shown) == 11
-        captions = [caption for caption, _ in groupby(shown.lower())]
-        assert len(captions) == len(set(captions)), shown
+@settings(max_examples=40, deadline=None)
+@given(QUEUES)
+def test_sizes_of_claims_change_nothing(queue: Any) -> None:
+    """However an annotator claims, the items are the same and as many are gold as planned."""
+    groups, claims, of_gold, share, seed = queue
+    pairs = [caption for caption, size in enumerate(groups) for _ in range(size)]
+    # Gold of other captions is never used up.
+    gold = [*of_gold, *range(1000, 1000 + 2 * len(pairs))]
+    at_once = walk(pairs, gold, [len(pairs) + len(gold)], share, seed)
+    assert walk(pairs, gold, claims, share, seed) == at_once
+    assert walk(pairs, gold, [1], share, seed) == at_once
+
+    bound = 2 + share * max(groups)
+    n_gold = np.cumsum([is_gold for _, is_gold in at_once])
+    planned = share * np.arange(1, len(at_once) + 1)
+    assert np.abs(n_gold - planned).max() <= bound
+
+    # Nothing comes between two pairs of a caption, except gold of this caption.
+    runs = [(caption, list(run)) for caption, run in groupby(at_once, key=itemgetter(0))]
+    with_pairs = [caption for caption, run in runs if not all(is_gold for _, is_gold in run)]
+    assert with_pairs == list(range(len(groups)))
 
 
-def test_positions_are_determined_by_pairs_and_seed() -> None:
-    first = [places("aabbcc", "xyz", key=key) for key in range(50)]
-    assert [places("aabbcc", "xyz", key=key) for key in range(50)] == first
-    assert [places("aabbcc", "xyz", key=key, seed=8) for key in range(50)] != first
+def walk(
+    pairs: list[int], gold: list[int], claims: list[int], share: float, seed: int
+) -> list[tuple[int, bool]]:
+    """Claim until no pair is left, with the sizes of `claims` again and again.
+
+    Return the caption of each item, and whether it is gold.
+    """
+    given: list[tuple[int, bool]] = []
+    owed = 0
+    for count in cycle(claims):
+        if not pairs:
+            return given
+        places = len(given) + np.arange(count + 1)
+        found = mix_gold(
+            pairs[:count],
+            gold,
+            due=np.diff(planned_gold(places, 5, share, seed)).tolist(),
+            owed=owed,
+            last=given[-1][0] if given else None,
+            grouped=True,
+        )
+        owed = found.owed
+        given += [
+            ((gold if item.is_gold else pairs)[item.index], item.is_gold) for item in found.items
+        ]
+        taken = {item.index for item in found.items if item.is_gold}
+        gold = [caption for index, caption in enumerate(gold) if index not in taken]
+        pairs = pairs[len(found.items) - len(taken) :]
+    raise AssertionError
 
 
-def test_gold_is_due_at_its_share_and_at_different_positions_for_each_annotator() -> None:
-    drawn = {
-        annotator: [place for place in range(20_000) if is_gold_due(place, annotator, 0.03, 5)]
-        for annotator in (1, 2)
-    }
-    assert [len(found) for found in drawn.values()] == [574, 636]
+def test_gold_is_due_at_its_share_and_at_different_places_for_each_annotator() -> None:
+    places = np.arange(20_001)
+    due = {annotator: np.diff(planned_gold(places, annotator, 0.03, 5)) for annotator in (1, 2)}
+    assert [int(found.sum()) for found in due.values()] == [600, 600]
+    assert max(int(found.max()) for found in due.values()) == 1
     # By chance, about 20,000 × 0.03² = 18 positions have gold for both.
-    assert len(set(drawn[1]) & set(drawn[2])) == 25
-    assert [is_gold_due(place, 1, 0.0, 5) for place in range(100)] == [False] * 100
-    assert [is_gold_due(place, 1, 1.0, 5) for place in range(100)] == [True] * 100
+    assert int((due[1] & due[2]).sum()) == 21
+    for length in (1, 10, 33, 1000):
+        in_a_row = np.lib.stride_tricks.sliding_window_view(due[1], length).sum(axis=1)
+        assert np.abs(in_a_row - 0.03 * length).max() < 2
+    # Gold is as likely at each place of its section, and the first section can end at any place.
+    firsts = [int(np.argmax(np.diff(planned_gold(places[:200], n, 0.1, 5)))) for n in range(2000)]
+    assert np.bincount(firsts, minlength=20)[:3].min() > 150
+    assert np.diff(planned_gold(places, 1, 0.0, 5)).tolist() == [0] * 20_000
+    assert np.diff(planned_gold(places, 1, 1.0, 5)).sum() in range(19_998, 20_003)

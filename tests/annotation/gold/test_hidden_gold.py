@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from itertools import groupby
+from itertools import cycle, groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.core.plan import is_gold_due
+from annotation.core.mixing import planned_gold
 from annotation.enums import CampaignState, EscalationKind, Order, Scale
 from annotation.models import (
     Annotator,
     Assignment,
     Campaign,
+    Escalation,
     GoldItem,
     Judgment,
     JudgmentTask,
@@ -27,6 +29,8 @@ from annotation.models import (
 )
 from annotation.selectors.judging import judged_by, last_judged
 from annotation.selectors.judgments import adjudicated, judgment_arrays
+from annotation.selectors.left import items_left
+from annotation.selectors.members import accesses_for
 from annotation.selectors.progress import campaign_progress
 from annotation.services import (
     Answer,
@@ -39,6 +43,7 @@ from annotation.services import (
 )
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
+from config.shared.caches import process_cache
 from config.shared.errors import Conflict, InvalidInput, Outdated
 from evaluation.monitor.selectors.campaigns import measure_campaign
 from evaluation.monitor.services import compute_agreement
@@ -86,6 +91,13 @@ def judge_all(
 # --- Share ----------------------------------------------------------------------------------
 
 
+def planned(campaign: Campaign, annotator: Annotator, items: int) -> int:
+    """Return the planned number of gold items among the first items of an annotator."""
+    share = float(campaign.gold_share)
+    before, after = planned_gold(np.array([0, items]), annotator.pk, share, campaign.seed).tolist()
+    return int(after - before)
+
+
 def test_the_share_of_gold_is_exact(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(
         tmp_path, captions=30, videos=10, gold=100, gold_share=0.1, order=Order.SHUFFLED, seed=3
@@ -95,27 +107,71 @@ def test_the_share_of_gold_is_exact(db: None, tmp_path: Path) -> None:
 
     gold = sum(map(is_gold, assigned))
     assert len(assigned) == 300 + gold
-    # There are exactly as many gold items as the seeded draw selects: about a tenth.
-    due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(assigned)))
-    assert gold == due
-    assert 20 <= gold <= 50
+    # There are exactly as many gold items as planned: a tenth.
+    assert gold == planned(campaign, anna, len(assigned))
+    assert 32 <= gold <= 35
     membership = Membership.objects.get()
     assert (membership.handed, membership.judged, membership.gold_judged) == (300 + gold, 300, gold)
     assert membership.gold_owed == 0
     assert judged_by(campaign, anna) == 300 + gold
 
 
-def test_the_share_of_gold_among_grouped_pairs(db: None, tmp_path: Path) -> None:
-    campaign = make_campaign_with_gold(
-        tmp_path, captions=30, videos=10, gold=100, gold_share=0.1, seed=3
-    )
+# A pair at a time, exactly the pairs of one caption, and changing sizes.
+@pytest.mark.parametrize("sizes", [[1], [10], [2, 11, 5]])
+def test_no_sizes_of_claims_avoid_gold(grouped: Campaign, sizes: list[int]) -> None:
+    """With every size of claims, an annotator answers as many gold items as planned."""
+    JudgmentTask.objects.filter(position__gte=40, gold=None).delete()
     anna = make_annotator("anna")
-    assigned = judge_all(campaign, anna, count=7)
-    gold = sum(map(is_gold, assigned))
-    due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(assigned)))
-    # When no pairs were left, up to two gold items still waited for a position.
-    assert due - 2 <= gold <= due
-    assert gold > 20
+    order: list[bool] = []
+    for step, count in enumerate(cycle(sizes)):
+        batch = claim(grouped, anna, count)
+        if not batch:
+            break
+        if step % 3 == 0:
+            # What an annotator releases comes back in the same order, also in smaller claims.
+            release_assignments(campaign=grouped, annotator=anna)
+            again = [*claim(grouped, anna, max(1, count // 2)), *claim(grouped, anna, count)]
+            assert list(dict.fromkeys(again)) == batch
+        for assignment in batch:
+            submit(assignment, 1)
+            order.append(is_gold(assignment))
+            assert abs(sum(order) - 0.3 * len(order)) <= 2 + 0.3 * 10
+    assert order.count(False) == 40
+    assert 12 <= order.count(True) <= 19
+
+
+def test_the_number_left_counts_gold_and_pairs_alike(grouped: Campaign) -> None:
+    """It falls by one with each answer, whatever others have answered."""
+    Campaign.objects.update(labels_max=3)
+    JudgmentTask.objects.filter(gold=None, position__lt=40).update(
+        labels_planned=2, labels_required=2, seats_open=2
+    )
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    for assignment in claim(grouped, ben, 20):
+        submit(assignment, 0)
+    left = []
+    for step in range(40):
+        (assignment,) = claim(grouped, anna, 1)
+        left.append(number_left(grouped, anna))
+        if step % 10:
+            submit(assignment, 1)  # often another label than Ben's
+        else:
+            escalate_task(assignment_id=assignment.pk, annotator=anna, kind=UNSURE)
+    kinds = Assignment.objects.filter(annotator=anna).order_by("pk")
+    assert sum(map(is_gold, kinds)) in range(9, 16)
+    assert len({escalation.task.gold_id is None for escalation in Escalation.objects.all()}) == 2
+    assert left == list(range(left[0], left[0] - 40, -1))
+
+
+def number_left(campaign: Campaign, annotator: Annotator) -> int:
+    process_cache.clear()
+    access = accesses_for(annotator, [campaign])
+    return items_left(annotator, access)[campaign.pk]
+
+
+@pytest.fixture
+def grouped(db: None, tmp_path: Path) -> Campaign:
+    return make_campaign_with_gold(tmp_path, captions=8, videos=10, gold=60, gold_share=0.3, seed=3)
 
 
 def test_gold_that_is_used_up_does_not_become_overdue(db: None, tmp_path: Path) -> None:
@@ -133,12 +189,10 @@ def test_no_gold_is_assigned_without_pairs(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(
         tmp_path, captions=1, videos=4, gold=20, gold_share=0.5, order=Order.SHUFFLED
     )
-    for name in ("anna", "ben", "cleo"):
-        assigned = judge_all(campaign, make_annotator(name), count=20)
-        assert sum(map(is_gold, assigned)) <= sum(
-            not is_gold(assignment) for assignment in assigned
-        )
-    assert claim(campaign, make_annotator("dora"), 20) == []
+    assigned = judge_all(campaign, make_annotator("anna"), count=20)
+    assert list(map(is_gold, assigned)).count(False) == 4
+    assert not is_gold(assigned[-1])
+    assert claim(campaign, make_annotator("ben"), 20) == []
 
 
 def test_no_gold_is_assigned_if_the_share_is_zero(db: None, tmp_path: Path) -> None:
@@ -220,7 +274,7 @@ def test_released_pairs_and_gold_are_assigned_again_unchanged(db: None, tmp_path
     assert any(map(is_gold, claim(campaign, anna, 10)))
     for _ in range(20):
         release_assignments(campaign=campaign, annotator=anna)
-        assert sorted(assignment.pk for assignment in claim(campaign, anna, 10)) == sorted(first)
+        assert [assignment.pk for assignment in claim(campaign, anna, 10)] == first
     assert Membership.objects.get().handed == 10
 
 

@@ -15,7 +15,7 @@ from annotation.selectors.deleting import rows_of_campaign, rows_of_proxy
 from annotation.selectors.desk import get_desk_case
 from annotation.selectors.effort import measured_speed
 from annotation.selectors.labels import labels_fingerprint, newest_judgment
-from annotation.selectors.me import open_pairs, own_campaigns
+from annotation.selectors.me import own_campaigns
 from annotation.selectors.progress import campaign_progress
 from annotation.services import (
     change_policy,
@@ -69,12 +69,11 @@ def test_study_has_its_own_progress(world: World) -> None:
     first, second, _ = claim(world.study, world.anna)
     submit_order(first)
     process_cache.clear()
-    # Anna holds the other six pairs.
-    assert open_pairs([world.judging, world.study]) == {world.judging.pk: 0, world.study.pk: 3}
     mine = own_campaigns(world.anna, ALL, [])
-    assert {own.campaign.pk: own.answered for own in mine} == {
-        world.judging.pk: 12,
-        world.study.pk: 1,
+    # Anna holds the other six pairs, and two of three videos.
+    assert {own.campaign.pk: (own.answered, own.left) for own in mine} == {
+        world.judging.pk: (12, 6),
+        world.study.pk: (1, 2),
     }
     ben, cleo = (claim(world.study, make_annotator(name)) for name in ("ben", "cleo"))
     submit_order(ben[0])
@@ -92,7 +91,11 @@ def test_study_has_its_own_progress(world: World) -> None:
     assert progress.outcomes == OutcomeCounts(resolved=1, pending=1)
     process_cache.clear()
     # Three people hold the third video.
-    assert open_pairs([world.study]) == {world.study.pk: 0}
+    dora = make_annotator("dora")
+    assert {own.campaign.pk: own.left for own in own_campaigns(dora, ALL, [])} == {
+        world.judging.pk: 0,
+        world.study.pk: 0,
+    }
     assert campaign_progress(world.judging).labels == 12
 
 
