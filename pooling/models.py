@@ -277,6 +277,10 @@ class Run(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     withdrawn_at = models.DateTimeField(null=True)
+    # Empty if the operator withdrew the run. Then only leads restore it.
+    withdrawn_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
     withdrawal_reason = models.CharField(max_length=500, blank=True)
     is_private = models.BooleanField(
         default=False, help_text="whether only its uploader and leads see it"

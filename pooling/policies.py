@@ -166,16 +166,34 @@ def check_can_withdraw_run(by: Person, run: Run) -> None:
         check_can_change_run(by, run)
 
 
-def check_can_restore_run(by: Person, run: Run) -> None:
-    """Require the right to withdraw the run.
+def can_restore_run(by: Person, run: Run) -> bool:
+    """Return whether the person withdrew the run, or leads the benchmark.
 
-    If a lead has refused the upload of the run, only leads may restore it.
+    A run that a lead has withdrawn, perhaps by refusing its upload, stays withdrawn until a lead
+    restores it.
     """
-    check_not_archived(run.benchmark)
+    is_own = by.pk is not None and run.withdrawn_by_id == by.pk
     refused = RunUpload.objects.filter(run=run, state=RunUploadState.REFUSED)
-    if refused.exists() and not is_lead(by, run.benchmark.key):
-        raise NotPermitted("The leads of the benchmark refused this run. Only they may restore it.")
+    return is_lead(by, run.benchmark.key) or (is_own and not refused.exists())
+
+
+def check_can_restore_run(by: Person, run: Run) -> None:
+    """Check that the person may withdraw the run and may reverse its withdrawal."""
+    check_not_archived(run.benchmark)
     check_can_withdraw_run(by, run)
+    if run.is_withdrawn and not can_restore_run(by, run):
+        raise NotPermitted(
+            "The leads of the benchmark withdrew this run. Only they may restore or delete it."
+        )
+
+
+def check_can_delete_run(by: Person, run: Run) -> None:
+    """Check that the person may change the run and may reverse its withdrawal.
+
+    Otherwise, a person could import the run again after a lead withdrew it.
+    """
+    check_can_change_run(by, run)
+    check_can_restore_run(by, run)
 
 
 def check_can_import_benchmark(by: Actor, key: str) -> None:

@@ -24,6 +24,7 @@ from pooling.models import Benchmark, Pool, Run
 from pooling.policies import (
     check_can_build_pool,
     check_can_change_run,
+    check_can_delete_run,
     check_can_manage_benchmark,
 )
 from pooling.targets import target_of_benchmark, target_of_pool, target_of_run
@@ -103,7 +104,7 @@ class RunDetail(OfBenchmark):
         The person who imported the run, leads and admins may do this.
         """
         run = self.run
-        check_can_change_run(request.user, run)
+        check_can_delete_run(request.user, run)
         return delete(request, target_of_run(run))
 
 

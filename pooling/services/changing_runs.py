@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils import timezone
 
-from config.accounts.actors import Actor
+from config.accounts.actors import Actor, account_of
 from config.audit.services import record
 from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
@@ -56,7 +56,9 @@ def withdraw_run(*, run: Run, by: Actor, reason: str = "") -> None:
     check_can_withdraw_run(by, run)
     check_length(Run, "withdrawal_reason", reason, "reason")
     withdrawn = Run.everything.filter(pk=run.pk, withdrawn_at=None)
-    if not withdrawn.update(withdrawn_at=timezone.now(), withdrawal_reason=reason):
+    if not withdrawn.update(
+        withdrawn_at=timezone.now(), withdrawn_by=account_of(by), withdrawal_reason=reason
+    ):
         raise Conflict("The run is already withdrawn.")
     record(PoolingAct.RUN_WITHDRAWN, by=by, on=run)
     run.refresh_from_db()
@@ -66,11 +68,16 @@ def withdraw_run(*, run: Run, by: Actor, reason: str = "") -> None:
 def restore_run(*, run: Run, by: Actor) -> None:
     """Reverse `withdraw_run`. Raises `Conflict` if the run is not withdrawn.
 
+    A person who is not a lead can restore only a run that they withdrew themselves.
+
     If a lead restores a run that was uploaded and refused, the upload is no longer refused.
     """
+    run.refresh_from_db()
     check_can_restore_run(by, run)
-    withdrawn = Run.everything.filter(pk=run.pk, withdrawn_at__isnull=False)
-    if not withdrawn.update(withdrawn_at=None, withdrawal_reason=""):
+    withdrawn = Run.everything.filter(
+        pk=run.pk, withdrawn_at__isnull=False, withdrawn_by=run.withdrawn_by_id
+    )
+    if not withdrawn.update(withdrawn_at=None, withdrawn_by=None, withdrawal_reason=""):
         raise Conflict("The run is not withdrawn.")
     refused = RunUpload.objects.filter(run=run, state=RunUploadState.REFUSED)
     refused.update(state=RunUploadState.SCORED, reason="")

@@ -17,8 +17,8 @@ from pooling.enums import PoolingAct
 from pooling.models import Benchmark, Pair, Pool, Proxy, Run, Tag, TrainSplit
 from pooling.policies import (
     check_can_build_pool,
-    check_can_change_run,
     check_can_delete_proxy,
+    check_can_delete_run,
     check_can_import_metadata,
     check_can_manage_benchmark,
 )
@@ -29,7 +29,7 @@ def delete_run(*, run: Run, by: Actor) -> Plan:
 
     Raises `NotPermitted` if `by` may not change the run, and `Conflict` if a pool contains it.
     """
-    check_can_change_run(by, run)
+    check_can_delete_run(by, run)
     with deletion(run, lock=run.benchmark) as plan:
         before = {"name": run.name, "sha256": run.sha256}
         record(PoolingAct.RUN_DELETED, by=by, on=run, before=before, after=plan.facts)

@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from config.accounts.actors import OPERATOR, Actor
+from config.accounts.actors import OPERATOR, Actor, account_of
 from config.accounts.models import User
 from config.audit.services import record
 from config.jobs.models import UNFINISHED, Job
@@ -291,5 +291,5 @@ def refuse_upload(*, upload: RunUpload, reason: str, by: Actor) -> None:
         raise Conflict("This upload is already refused.")
     upload.refresh_from_db()
     runs = Run.everything.filter(upload=upload, withdrawn_at=None)
-    runs.update(withdrawn_at=timezone.now(), withdrawal_reason=reason)
+    runs.update(withdrawn_at=timezone.now(), withdrawn_by=account_of(by), withdrawal_reason=reason)
     record(PoolingAct.RUN_UPLOAD_REFUSED, by=by, on=upload, after={"reason": reason})

@@ -19,6 +19,7 @@ from pooling.forms.changing import BenchmarkForm, RunForm, WithdrawForm
 from pooling.models import Benchmark, Run
 from pooling.policies import (
     benchmarks_seen_by,
+    can_restore_run,
     can_see_benchmarks,
     check_can_change_run,
     check_can_manage_benchmark,
@@ -38,7 +39,13 @@ def run_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     ):
         messages.success(request, "The changes are saved.")
         return redirect("run", key, pk)
-    context = {"benchmark": run.benchmark, "run": run, "form": form, "withdraw": WithdrawForm()}
+    context = {
+        "benchmark": run.benchmark,
+        "run": run,
+        "form": form,
+        "withdraw": WithdrawForm(),
+        "can_restore": can_restore_run(by, run),
+    }
     return render(request, "pooling/run_change.html", context, status=form_status(request))
 
 

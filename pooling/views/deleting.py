@@ -21,7 +21,7 @@ from pooling.policies import (
     benchmarks_seen_by,
     can_see_benchmarks,
     check_can_build_pool,
-    check_can_change_run,
+    check_can_delete_run,
     check_can_import_metadata,
 )
 from pooling.targets import (
@@ -37,7 +37,7 @@ from pooling.views.changing import get_benchmark_managed, get_run_seen
 @require_http_methods(FORM_METHODS)
 def run_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     run = get_run_seen(request, key, pk)
-    check_can_change_run(request.user, run)
+    check_can_delete_run(request.user, run)
     return deletion_page(request, target_of_run(run), {"benchmark": run.benchmark})
 
 

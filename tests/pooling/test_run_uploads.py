@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from config.accounts.actors import OPERATOR
@@ -342,11 +344,42 @@ def test_only_leads_restore_a_run_that_they_refused(benchmark: Benchmark, olga: 
     lea = make_member("lea", Role.LEAD, of=benchmark.key)
     services.refuse_upload(upload=made, reason="Trained on the test captions.", by=lea)
     set_role(olga, Role.RESEARCHER, benchmark.key, OPERATOR)
-    with pytest.raises(NotPermitted, match="Only they may restore it"):
+    with pytest.raises(NotPermitted, match="Only they may restore or delete it"):
         services.restore_run(run=run, by=olga)
     services.restore_run(run=run, by=lea)
     made.refresh_from_db()
     assert (made.state, made.reason, find_runs(benchmark)) == ("scored", "", [run])
+
+
+def test_only_leads_restore_or_delete_a_run_that_a_lead_withdrew(
+    benchmark: Benchmark, olga: User, client: Client
+) -> None:
+    made = scored(benchmark, olga)
+    run = services.publish_run(upload=made, changes={}, by=olga)
+    lea = make_member("lea", Role.LEAD, of=benchmark.key)
+    set_role(olga, Role.RESEARCHER, benchmark.key, OPERATOR)
+    client.force_login(olga)
+    pages = [reverse("run-uploads"), reverse("run-change", args=[benchmark.key, run.pk])]
+
+    def offers() -> list[bool]:
+        return ['value="restore"' in client.get(page).content.decode() for page in pages]
+
+    services.withdraw_run(run=run, by=olga)
+    assert (run.withdrawn_by, offers()) == (olga, [True, True])
+    services.restore_run(run=run, by=olga)
+    for by in (lea, OPERATOR):
+        services.withdraw_run(run=run, by=by)
+        assert (run.withdrawn_by, offers()) == (lea if by is lea else None, [False, False])
+        for act in (services.restore_run, services.delete_run):
+            with pytest.raises(NotPermitted, match="Only they may restore or delete it"):
+                act(run=run, by=olga)
+        for address in (
+            reverse("run-upload-withdraw", args=[made.pk]),
+            reverse("run-withdraw", args=[benchmark.key, run.pk]),
+        ):
+            assert client.post(address, {"action": "restore"}).status_code == 403
+        services.restore_run(run=run, by=lea)
+        assert (run.is_withdrawn, run.withdrawn_by) == (False, None)
 
 
 def test_a_published_or_restored_run_is_scored_again_and_announced(
