@@ -88,7 +88,8 @@ def _unjudged(row: ResultRow | None) -> int | None:
 
 class ScoredUploadSerializer(UploadSerializer):
     labels = serializers.SerializerMethodField(
-        help_text="Version of the label set that the scores use, or `original`."
+        help_text="Version of the label set that the scores use, or `original`. While the public "
+        "page hides labels, all uploads are scored by the original positives."
     )
     scores = serializers.SerializerMethodField(
         help_text="Scores by measure; null if there are none."

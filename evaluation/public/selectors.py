@@ -42,7 +42,7 @@ class PublicView:
 
 def public_view(benchmark: Benchmark) -> PublicView:
     page = benchmark.public_page
-    if not page.shows_while_judging and is_judged(benchmark):
+    if is_blind(benchmark, page):
         return PublicView(benchmark, page, is_blind=True, label_sets=[], rows=[])
     label_sets = list(LabelSet.objects.filter(benchmark=benchmark).select_related("benchmark"))
     label_set = label_sets[0] if label_sets else None
@@ -59,6 +59,17 @@ def public_view(benchmark: Benchmark) -> PublicView:
     return PublicView(benchmark, page, False, label_sets, rows, finding)
 
 
+def is_blind(benchmark: Benchmark, page: PublicPage | None) -> bool:
+    """Return whether labels and scores by labels are hidden from people without a role.
+
+    They are hidden while annotators judge, unless the page shows them, and if the benchmark is not
+    public.
+    """
+    if page is None or page.opened_at is None:
+        return True
+    return not page.shows_while_judging and is_judged(benchmark)
+
+
 def is_judged(benchmark: Benchmark) -> bool:
     """Return whether the benchmark has a campaign that is not closed."""
     campaigns = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
@@ -67,7 +78,12 @@ def is_judged(benchmark: Benchmark) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class UploadRow:
-    """An upload with the scores of its run by the newest labels. row: None if there is no run."""
+    """An upload with the scores of its run.
+
+    label_set: the newest one, by which the run is scored. None if there is none or if the public
+    page is blind: then the run is scored by the original positives, because the uploader must not
+    see what visitors do not see. row: None if there is no run.
+    """
 
     upload: RunUpload
     label_set: LabelSet | None
@@ -90,10 +106,12 @@ def upload_rows(uploads: Iterable[RunUpload]) -> list[UploadRow]:
 
 
 class _Scores:
-    """The stored scores of one benchmark, by its newest label set."""
+    """The stored scores of one benchmark that people without a role may see."""
 
     def __init__(self, benchmark: Benchmark) -> None:
-        self.label_set = LabelSet.objects.filter(benchmark=benchmark).first()
+        page = PublicPage.objects.filter(benchmark=benchmark).first()
+        label_sets = LabelSet.objects.filter(benchmark=benchmark)
+        self.label_set = None if is_blind(benchmark, page) else label_sets.first()
         self.original = stored_scores(benchmark, None)
         self.labelled = stored_scores(benchmark, self.label_set) if self.label_set else {}
 

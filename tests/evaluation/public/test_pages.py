@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
-from annotation.services import open_campaign
+from annotation.services import open_campaign, set_campaign_state
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
@@ -349,6 +349,40 @@ def test_the_uploader_sees_the_scores_and_publishes_them(
     client.post(f"{API}uploads/{made.pk}/withdraw/")
     assert client.post(f"{API}uploads/{made.pk}/restore/").status_code == 200
     assert len(Client().get("/public/tiny/").context["rows"]) == 3
+
+
+def test_while_the_page_is_blind_uploads_are_scored_by_the_original_positives(
+    benchmark: Benchmark, client: Client
+) -> None:
+    """Otherwise, uploads of chosen lists would reveal the labels that visitors do not see."""
+    olga, lea = factories.make_outsider("olga"), factories.make_user("lea", Role.LEAD)
+    made = private_upload(benchmark, olga)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
+    client.force_login(olga)
+    leads = Client()
+    leads.force_login(lea)
+    pages = [(client, "/uploads/"), (leads, "/benchmarks/tiny/runs/uploads/")]
+    calls = [(browser, f"{API}uploads/{made.pk}/") for browser in (client, leads)]
+
+    def labels() -> set[str]:
+        texts = [browser.get(way).content.decode() for browser, way in (*pages, *calls)]
+        assert all(CANARY in text for text in texts)
+        return {"1.0.0" if "1.0.0" in text else "original" for text in texts}
+
+    def score() -> Any:
+        found = client.get(f"{API}uploads/{made.pk}/").json()
+        return found["labels"], found["scores"]["C@1"], found["unjudged"]
+
+    assert (labels(), score()) == ({"1.0.0"}, ("1.0.0", 0.5, 1))
+    campaign = open_new_campaign(benchmark)
+    assert (labels(), score()) == ({"original"}, ("original", 0.0, None))
+    change_page(benchmark, shows_while_judging=True)
+    assert (labels(), score()) == ({"1.0.0"}, ("1.0.0", 0.5, 1))
+    change_page(benchmark, shows_while_judging=False)
+    set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lea)
+    assert (labels(), score()) == ({"1.0.0"}, ("1.0.0", 0.5, 1))
+    change_page(benchmark, is_public=False)
+    assert score() == ("original", 0.0, None)
 
 
 def test_the_uploader_sees_all_errors_of_a_refused_file(
