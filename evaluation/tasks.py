@@ -112,7 +112,7 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
         progress=progress,
     )
     scores.evaluate_runs(benchmark=benchmark, by=by, progress=progress)
-    lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
+    lab.compute_shown_analyses(benchmark=benchmark, progress=progress)
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
 
 
@@ -214,7 +214,7 @@ def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, An
 
     benchmark = get_benchmark(params["benchmark"])
     draft = release.make_draft(benchmark=benchmark, by=actor_of_job(params), progress=progress)
-    lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
+    lab.compute_shown_analyses(benchmark=benchmark, progress=progress)
     return {
         "sha256": draft.sha256,
         "pairs": draft.n_pairs,

@@ -35,7 +35,7 @@ from config.shared.caches import process_cache as cache
 from config.shared.progress import no_progress
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
-from evaluation.lab.services import analyse, compute_overview_analysis
+from evaluation.lab.services import analyse, compute_shown_analyses
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
@@ -1101,7 +1101,7 @@ def test_database_queries_do_not_grow_with_the_rows(
         "labels": 17,
         "people": 7,
         "settings": 9,
-        "results": 9,
+        "results": 11,
         "jobs": 6,
         "campaign": 10,
         "rulings": 6,
@@ -1130,7 +1130,7 @@ def make_benchmark_with_labels(folder: Path, key: str) -> Benchmark:
     factories.add_judgments(folder, benchmark, [("c0", "v7", f"anna of {key}", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
-    compute_overview_analysis(benchmark=benchmark)
+    compute_shown_analyses(benchmark=benchmark)
     return benchmark
 
 

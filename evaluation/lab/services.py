@@ -25,10 +25,13 @@ from evaluation.lab.paper.paper import plan_paper
 from evaluation.models import DRAFT, AnalysisResult, LabelSet
 from evaluation.release.policies import check_can_evaluate
 from evaluation.release.services import SETTLED_FOR
+from evaluation.scores.selectors import NOISE_ANALYSIS
 from pooling.models import Benchmark, Run
 
-# The page of a benchmark shows the result of this analysis, so publishing computes it.
+# The page of a benchmark shows the result of the first of these analyses, and the results page that
+# of the second one. So publishing computes them.
 OVERVIEW_ANALYSIS = "originals"
+SHOWN_ANALYSES = (OVERVIEW_ANALYSIS, NOISE_ANALYSIS)
 # Maximum number of stored results of one analysis in one benchmark. Drafts have their own maximum,
 # because a new draft every few minutes must not delete the results of label sets.
 RESULTS_MAX, DRAFT_RESULTS_MAX = 50, 10
@@ -88,15 +91,18 @@ def check_same_code(requested_version: str) -> None:
         )
 
 
-def compute_overview_analysis(
+def compute_shown_analyses(
     *, benchmark: Benchmark, progress: Progress = no_progress
-) -> AnalysisResult | None:
-    """Compute the analysis on the page of the benchmark; return None if it is undefined."""
-    try:
-        question = build_question(get_analysis(OVERVIEW_ANALYSIS), benchmark, {})
-    except InvalidInput:
-        return None
-    return analyse(question=question, progress=progress)
+) -> dict[str, AnalysisResult]:
+    """Compute the analyses that pages show. Return their results by name, if they are defined."""
+    found = {}
+    for name in SHOWN_ANALYSES:
+        try:
+            question = build_question(get_analysis(name), benchmark, {})
+        except InvalidInput:
+            continue
+        found[name] = analyse(question=question, progress=progress)
+    return found
 
 
 def compute_paper(
@@ -135,11 +141,11 @@ def begin_paper(*, label_set: LabelSet, by: Actor) -> Job:
 def renew_analyses() -> int:
     """Begin the jobs that update outdated results, and return the number of jobs.
 
-    For each benchmark with a label set or a stored result, the analysis on its page is updated, and
-    so is each analysis that already has a stored result. All use the default options. A new run,
-    label set or code version makes a result outdated. A benchmark waits until no run or label set
-    has arrived for a while, because several runs are often uploaded one after another. Failed jobs
-    are not repeated.
+    For each benchmark with a label set or a stored result, the analyses that pages show are
+    updated, and so is each analysis that already has a stored result. All use the default options.
+    A new run, label set or code version makes a result outdated. A benchmark waits until no run or
+    label set has arrived for a while, because several runs are often uploaded one after another.
+    Failed jobs are not repeated.
     """
     begun = 0
     used = Q(analysis_results__isnull=False) | Q(label_sets__isnull=False)
@@ -151,7 +157,7 @@ def renew_analyses() -> int:
 
 
 def _to_renew(benchmark: Benchmark) -> list[str]:
-    return sorted({OVERVIEW_ANALYSIS, *_analyses_with_results(benchmark)})
+    return sorted({*SHOWN_ANALYSES, *_analyses_with_results(benchmark)})
 
 
 def renew_draft_analyses(*, benchmark: Benchmark) -> int:
@@ -176,6 +182,10 @@ def _renew(benchmark: Benchmark, name: str, data: dict[str, Any]) -> bool:
     except InvalidInput:  # The analysis is undefined for the current inputs.
         return False
     if question.stored_result() is not None or question.job() is not None:
+        return False
+    # The results page shows the corrections of a label set, whose labels do not change. They are
+    # not computed again after each answer.
+    if name == NOISE_ANALYSIS and not data and question.latest_outdated_result() is not None:
         return False
     begin_analysis(question=question, data=data, created_by=None)
     return True

@@ -1,9 +1,90 @@
-"""Stored scores of runs."""
+"""Stored scores of runs, and stored corrections of them for wrong labels."""
 
 from __future__ import annotations
 
-from evaluation.models import Evaluation, LabelSet
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.models import AnalysisResult, Evaluation, LabelSet
 from pooling.models import Benchmark
+
+# The analysis that corrects scores for wrong labels.
+NOISE_ANALYSIS = "label-noise"
+CONFIDENCE = 0.95
+
+Ends = list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The interval of one score, and the score corrected for wrong labels; None if unknown.
+
+    interval: of the score by the labels, for other captions. fixed_interval: of the corrected
+    score, for these captions.
+    """
+
+    interval: Ends | None
+    corrected: float | None
+    fixed_interval: Ends | None
+
+
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """The corrections by the names of run and measure.
+
+    has_rates: whether the error rates of the labels are known.
+    """
+
+    has_rates: bool
+    of_scores: Mapping[tuple[str, str], Correction]
+
+
+def stored_corrections(
+    label_set: LabelSet | None, measures: Iterable[str], *, labels_only: bool = False
+) -> Corrections | None:
+    """Return the corrections by the newest result of the analysis `label-noise`.
+
+    measures: the result has all of them. The intervals are 95 % intervals, and the error rates come
+    from the best source. None if nothing is computed for this label set yet. Nothing is computed
+    here.
+    """
+    wanted = {*measures}
+    if label_set is None:
+        return None
+    known = AnalysisResult.objects.filter(benchmark_id=label_set.benchmark_id, kind=NOISE_ANALYSIS)
+    for pk, inputs in known.order_by("-pk").values_list("pk", "inputs"):
+        if _is_usable(inputs, label_set, wanted, labels_only=labels_only):
+            return _corrections(known.get(pk=pk).result)
+    return None
+
+
+def _is_usable(
+    inputs: Mapping[str, Any], label_set: LabelSet, measures: set[str], *, labels_only: bool
+) -> bool:
+    chosen = inputs["chosen"]
+    return bool(
+        inputs["labels_sha256"] == label_set.sha256
+        and inputs["labels_only"] == labels_only
+        and chosen["rates"] == "auto"
+        and chosen["confidence"] == CONFIDENCE
+        and measures <= set(chosen["measures"])
+    )
+
+
+def _corrections(result: Mapping[str, Any]) -> Corrections:
+    # Results of older code versions have no raw scores without rates, and no fixed intervals.
+    of_scores = {
+        (row["run"], row["measure"]): Correction(row["raw_interval"], None, None)
+        for row in result.get("raw", ())
+    }
+    of_scores |= {
+        (row["run"], row["measure"]): Correction(
+            row["raw_interval"], row["corrected"], row.get("fixed_interval")
+        )
+        for row in result["scores"]
+    }
+    return Corrections(result["used"] is not None, of_scores)
 
 
 def stored_scores(

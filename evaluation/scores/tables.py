@@ -15,6 +15,7 @@ from config.shared.tables import Column, Order, csv_text
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, parse_measure
 from evaluation.models import Evaluation, LabelSet
 from evaluation.scores.forms import DEFAULT_SORT, JUDGED, RUN, TABLE_MEASURES
+from evaluation.scores.selectors import Correction, Corrections
 from pooling.core.direction import Direction
 from pooling.models import Benchmark, Run
 
@@ -55,6 +56,7 @@ class Cell:
     """One measure of one run. `labelled` is None if no label set is selected.
 
     read: the number of ranks of the run that the measure reads. judged: their judged share.
+    correction: the interval and the correction of the score by the labels, if they are computed.
     """
 
     measure: str
@@ -63,6 +65,7 @@ class Cell:
     read: int
     judged: Figure
     best: bool = False
+    correction: Correction | None = None
 
     @property
     def main(self) -> Figure:
@@ -82,6 +85,22 @@ class Cell:
         if self.difference is None:
             return self.main.text
         return f"{self.original.text} → {self.main.text}"
+
+    @property
+    def interval(self) -> str:
+        """The interval of A for other captions, in %; empty if unknown."""
+        return _ends_text(self.correction.interval if self.correction else None)
+
+    @property
+    def corrected(self) -> str:
+        """A corrected for wrong labels, in %; empty if unknown."""
+        value = self.correction.corrected if self.correction else None
+        return "" if value is None else Figure(value, "percent").text
+
+    @property
+    def fixed_interval(self) -> str:
+        """The interval of the corrected score for these captions, in %; empty if unknown."""
+        return _ends_text(self.correction.fixed_interval if self.correction else None)
 
     @property
     def difference_percent(self) -> str:
@@ -109,6 +128,10 @@ class Cell:
         return _width(self.main)
 
 
+def _ends_text(ends: Sequence[float] | None) -> str:
+    return "" if ends is None else Figure(list(ends), "percent").text
+
+
 def _exact_text(figure: Figure, digits: int) -> str:
     return figure.reason if figure.number is None else f"{figure.number:.{digits}f}"
 
@@ -128,6 +151,7 @@ class ResultRow:
     original: Evaluation | None
     labelled: Evaluation | None
     by_labels: bool
+    corrections: Corrections | None = None
     cells: list[Cell] = field(default_factory=list)
     # Ranks by the original positives and by the labels; None if there is no score.
     rank_before: int | None = None
@@ -142,7 +166,15 @@ class ResultRow:
         labelled = value_of(self.labelled, measure) if self.by_labels else None
         read = parse_measure(measure).reads(self.run.depth)
         judged = judged_share(self.evaluation, read)
-        return Cell(measure, value_of(self.original, measure), labelled, read, judged)
+        of_scores = self.corrections.of_scores if self.corrections and self.labelled else {}
+        return Cell(
+            measure,
+            value_of(self.original, measure),
+            labelled,
+            read,
+            judged,
+            correction=of_scores.get((self.run.name, measure)),
+        )
 
     @property
     def evaluation(self) -> Evaluation | None:
@@ -211,8 +243,12 @@ def result_rows(
     labelled: Mapping[int, Evaluation],
     *,
     by_labels: bool,
+    corrections: Corrections | None = None,
 ) -> list[ResultRow]:
-    return [ResultRow(run, original.get(run.pk), labelled.get(run.pk), by_labels) for run in runs]
+    return [
+        ResultRow(run, original.get(run.pk), labelled.get(run.pk), by_labels, corrections)
+        for run in runs
+    ]
 
 
 def mark_best(rows: Sequence[ResultRow]) -> None:
@@ -308,8 +344,19 @@ def _csv_row(row: ResultRow, label_set: LabelSet | None, labels_only: bool) -> l
     ]
 
 
+class CorrectedScore(TypedDict):
+    """The correction of one score, as in `Correction`. score: null if the rates are unknown."""
+
+    score: float | None
+    fixed_interval: list[float] | None
+    raw_interval: list[float] | None
+
+
 class RunResults(TypedDict):
-    """The scores of one run in the JSON file. Undefined scores are null."""
+    """The scores of one run in the JSON file. Undefined scores are null.
+
+    corrected: the corrections of the scores by the labels; null if none is computed.
+    """
 
     system: str
     direction: str
@@ -320,6 +367,7 @@ class RunResults(TypedDict):
     labelled: dict[str, float | None] | None
     judged: dict[str, float | None]
     reads: dict[str, int]
+    corrected: dict[str, CorrectedScore] | None
 
 
 class Results(TypedDict):
@@ -355,6 +403,7 @@ def results_json(
                 "labelled": _numbers(row.labelled),
                 "judged": _judged(row),
                 "reads": {cell.measure: cell.read for cell in row.all_cells},
+                "corrected": _corrected(row),
             }
             for row in rows
         },
@@ -370,6 +419,20 @@ def _judged(row: ResultRow) -> dict[str, float | None]:
     """Return the judged share by depth, with a key "10" even for runs with fewer ranks."""
     shares = {str(depth): judged_share(row.evaluation, depth).number for depth in _depths(row)}
     return shares | {"10": row.judged.number}
+
+
+def _corrected(row: ResultRow) -> dict[str, CorrectedScore] | None:
+    """Return the corrections of the scores by measure, or None if none is computed."""
+    found: dict[str, CorrectedScore] = {
+        cell.measure: {
+            "score": cell.correction.corrected,
+            "fixed_interval": cell.correction.fixed_interval,
+            "raw_interval": cell.correction.interval,
+        }
+        for cell in row.all_cells
+        if cell.correction is not None
+    }
+    return found or None
 
 
 def _numbers(evaluation: Evaluation | None) -> dict[str, float | None] | None:

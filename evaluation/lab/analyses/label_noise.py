@@ -19,6 +19,7 @@ from evaluation.core.relevance.noisy_labels import (
     best_ranks,
     rank_strata,
 )
+from evaluation.core.relevance.scoring import score_run
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.error_rates import (
     AUTO,
@@ -43,6 +44,7 @@ from evaluation.lab.analyses.layouts.label_noise import (
     TYPED,
     NoiseResult,
     NoiseRow,
+    RawRow,
     SolePositivesRow,
     StratumRow,
     noise_charts,
@@ -65,7 +67,7 @@ STRATA = (
 
 class LabelNoiseForm(AnalysisForm):
     measures = MeasuresField(
-        initial="C@1 C@5 C@10 P@10 AP",
+        initial="C@1 C@5 C@10 P@10 AP AP(found)",
         shares=True,
         help_text="C@k, P@k, R@k, RR, AP, AP(found) or nDCG, separated by spaces. AP(found) "
         "divides by the number of positives in the list instead of all known positives.",
@@ -148,6 +150,7 @@ def _compute(inputs: Inputs, options: LabelNoiseOptions, progress: Progress) -> 
             for source, estimate in estimates.by_source.items()
         ],
         "scores": _scores(inputs, labels, estimates, measures, resamples, options["confidence"]),
+        "raw": _raw_scores(inputs, measures, resamples, options["confidence"]),
         "labels": _strata_rows(labels, strata, n_strata, estimates),
         "deciding": _sole_positives(inputs, labels, estimates, measures),
     }
@@ -183,6 +186,21 @@ def _scores(
         sharing=sharing_of(inputs, labels),
     )
     return [_score_row(row) for row in rows]
+
+
+def _raw_scores(
+    inputs: Inputs, measures: list[Measure], resamples: Resamples, confidence: float
+) -> list[RawRow]:
+    return [
+        {
+            "run": run,
+            "measure": str(measure),
+            "raw": float(values.mean()),
+            "raw_interval": ends_of(resamples.interval(values, confidence)),
+        }
+        for run, ranked in inputs.ranked.items()
+        for measure, values in score_run(ranked, inputs.judged, measures).values.items()
+    ]
 
 
 def _score_row(row: NoisyScore) -> NoiseRow:

@@ -13,8 +13,14 @@ from config.shared.pages import check_form, only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import formats_for
 from evaluation.release.policies import can_evaluate, can_see_scores
-from evaluation.scores.forms import JUDGED, RUN, EvaluateForm, ResultsForm
-from evaluation.scores.selectors import stored_scores
+from evaluation.scores.forms import (
+    JUDGED,
+    RUN,
+    TABLE_MEASURES,
+    EvaluateForm,
+    ResultsForm,
+)
+from evaluation.scores.selectors import stored_corrections, stored_scores
 from evaluation.scores.tables import (
     ResultRow,
     mark_best,
@@ -50,6 +56,7 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
         "direction": form.cleaned_data["direction"],
         "directions": form.directions,
         "rows": sort_rows(rows, order),
+        "corrections": rows[0].corrections if rows else None,
         "heads": order.heads,
         "judged_column": JUDGED,
         "export_formats": formats_for(request.user, benchmark),
@@ -97,6 +104,9 @@ def _requested_results(
         original,
         labelled,
         by_labels=form.label_set is not None,
+        corrections=stored_corrections(
+            form.label_set, TABLE_MEASURES, labels_only=form.labels_only
+        ),
     )
     return form, rows
 

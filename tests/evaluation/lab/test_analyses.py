@@ -622,14 +622,14 @@ def test_viewed_analyses_are_recomputed(benchmark: Benchmark, tmp_path: Path) ->
     assert renew_analyses() == 0
     age()
     # "overlap" was opened with options, and is now computed with the default options. "originals"
-    # is also computed, because the benchmark's page shows it.
-    assert (renew_analyses(), renew_analyses()) == (2, 0)
+    # and "label-noise" are also computed, because pages show them.
+    assert (renew_analyses(), renew_analyses()) == (3, 0)
     begun = [job.params["analysis"] for job in Job.objects.order_by("pk")]
-    assert sorted(begun) == ["originals", "overlap"]
+    assert sorted(begun) == ["label-noise", "originals", "overlap"]
     make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="C")
     assert renew_analyses() == 0
     age()
-    assert (renew_analyses(), renew_analyses()) == (3, 0)
+    assert (renew_analyses(), renew_analyses()) == (4, 0)
     # Some jobs were begun before run C was imported. They are also executed, and their results
     # contain run C.
     for job in Job.objects.all():
@@ -637,6 +637,9 @@ def test_viewed_analyses_are_recomputed(benchmark: Benchmark, tmp_path: Path) ->
     runs = AnalysisResult.objects.filter(kind="overlap").first()
     assert runs is not None
     assert list(runs.inputs["runs"]) == ["A", "B", "C"]
+    # A new judgment does not change the label set, so its corrections are not computed again.
+    add_judgments(tmp_path, benchmark, [("c0", "v3", "zoe", 1)])
+    assert renew_analyses() == 0
 
 
 def test_a_worker_with_other_code_fails_with_a_message(

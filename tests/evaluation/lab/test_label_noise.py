@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from django.test import Client
 
 from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Campaign, GoldItem, Judgment
 from annotation.selectors.judgments import judgment_arrays
 from config.accounts.actors import OPERATOR
+from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.selectors import gold_answers, noisy_labels
-from evaluation.lab.services import analyse
+from evaluation.lab.services import analyse, compute_shown_analyses
 from evaluation.models import LabelSet
 from evaluation.release.selectors import label_set_labels, original_judged
 from evaluation.release.services import publish_label_set
+from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
@@ -29,6 +33,7 @@ from tests.factories import (
     make_benchmark,
     make_campaign_with_gold,
     make_run,
+    make_user,
     submit,
 )
 
@@ -249,6 +254,52 @@ def test_rejected_original_positives_are_corrected(tmp_path: Path) -> None:
     assert result["without_corrected"] < 1
     rows = {table.name: table.rows for table in get_analysis("originals").tables(result)}
     assert rows["originals"][0]["share_corrected"] == result["share_corrected"]
+
+
+def test_the_results_page_shows_intervals_and_corrected_scores(
+    tmp_path: Path, client: Client
+) -> None:
+    benchmark, _ = simulated(tmp_path)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    address = f"/benchmarks/{benchmark.key}/results/"
+
+    def text() -> str:
+        page = re.sub(r"<[^>]*>", "", client.get(address).content.decode())
+        return re.sub(r"\s+", " ", page)
+
+    assert "Intervals and corrected scores are not computed yet: open Wrong labels." in text()
+    row = score(compute_shown_analyses(benchmark=benchmark)["label-noise"].result, "A", "C@1")
+    shown = text()
+    raw, corrected, fixed = (
+        [f"{100 * end:.1f}" for end in ends]
+        for ends in (row["raw_interval"], [row["corrected"]], row["fixed_interval"])
+    )
+    assert f" {' to '.join(raw)} corrected {corrected[0]} ({' to '.join(fixed)}) Judged@1" in shown
+    assert "second labels for all positives are better" in shown
+    found = client.get(f"{address}json/").json()["runs"]["A"]["corrected"]
+    assert found["C@1"] == {
+        "score": row["corrected"],
+        "fixed_interval": row["fixed_interval"],
+        "raw_interval": row["raw_interval"],
+    }
+    # Labels alone have no stored result, and the original positives are not corrected.
+    assert "not computed yet" in client.get(f"{address}?only=on").content.decode()
+    assert "corrected" not in client.get(f"{address}?labels=original").content.decode()
+
+
+def test_the_results_page_shows_intervals_if_error_rates_are_unknown(
+    benchmark: Benchmark, client: Client
+) -> None:
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    result = compute_shown_analyses(benchmark=benchmark)["label-noise"].result
+    raw = next(row for row in result["raw"] if (row["run"], row["measure"]) == ("B", "C@1"))
+    page = client.get(f"/benchmarks/{benchmark.key}/results/").content.decode()
+    low, high = (f"{100 * end:.1f}" for end in raw["raw_interval"])
+    assert f'<span class="under">{low} to {high}</span>' in page
+    assert "it is unknown how often labels are wrong" in page
+    assert "corrected " not in page.replace("not corrected ", "")
 
 
 def test_tables_and_charts_contain_the_result(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from config.jobs.services import enqueue_job, run_job
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
-from evaluation.lab.services import analyse, compute_overview_analysis, renew_analyses
+from evaluation.lab.services import analyse, compute_shown_analyses, renew_analyses
 from evaluation.models import AnalysisResult, Draft, LabelSet
 from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_set
 from pooling.models import Benchmark, Run
@@ -153,8 +153,7 @@ def make_rejecting_benchmark(folder: Path, settled: int, rejected: int) -> Bench
 def test_the_page_shows_rejected_original_positives(tmp_path: Path, rita: Client) -> None:
     benchmark = make_rejecting_benchmark(tmp_path, settled=20, rejected=1)
     publish_label_set(benchmark=benchmark, by=OPERATOR)
-    found = compute_overview_analysis(benchmark=benchmark)
-    assert found is not None
+    found = compute_shown_analyses(benchmark=benchmark)["originals"]
     low, high = (f"{100 * end:.1f}" for end in found.result["interval"])
     text = originals_section(rita)
     assert (
@@ -180,18 +179,18 @@ def test_the_page_computes_nothing(benchmark: Benchmark, rita: Client) -> None:
 def test_without_labels_the_page_has_no_section(tmp_path: Path, rita: Client) -> None:
     benchmark = make_benchmark(tmp_path)
     assert originals_section(rita) == ""
-    assert compute_overview_analysis(benchmark=benchmark) is None
+    assert compute_shown_analyses(benchmark=benchmark) == {}
 
 
 def test_without_rejections_the_page_has_no_table(tmp_path: Path, rita: Client) -> None:
     benchmark = make_benchmark(tmp_path)
     add_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    compute_overview_analysis(benchmark=benchmark)
+    compute_shown_analyses(benchmark=benchmark)
     assert originals_section(rita).endswith("No original positive is judged and settled yet.")
     add_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 1), ("c1", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    compute_overview_analysis(benchmark=benchmark)
+    compute_shown_analyses(benchmark=benchmark)
     text = originals_section(rita)
     assert "By label set 1.1.0, 2 of the 3 original positives are judged and settled." in text
     assert text.endswith("settled. These are too few to state a share, which needs 20.")
@@ -214,7 +213,7 @@ def test_the_page_shows_the_age_of_a_draft(tmp_path: Path, rita: Client) -> None
 def test_earlier_labels_are_named_until_the_newest_are_counted(
     benchmark: Benchmark, tmp_path: Path, rita: Client
 ) -> None:
-    compute_overview_analysis(benchmark=benchmark)
+    compute_shown_analyses(benchmark=benchmark)
     # A result with other options is not shown instead.
     analyse(question=build_question(get_analysis("originals"), benchmark, {"measures": "RR"}))
     assert "Newer labels are not counted yet." not in originals_section(rita)
@@ -236,8 +235,8 @@ def test_publishing_starts_the_analysis(benchmark: Benchmark) -> None:
     )
     Job.objects.filter(pk=job.pk).update(params={"benchmark": "tiny", "job": str(job.pk)})
     run_job(job.pk)
-    found = AnalysisResult.objects.get()
-    assert (found.kind, found.inputs["labels"]) == ("originals", "1.0.1")
+    found = {result.kind: result.inputs["labels"] for result in AnalysisResult.objects.all()}
+    assert found == {"originals": "1.0.1", "label-noise": "1.0.1"}
 
 
 def test_the_analysis_is_recomputed_without_a_visit(benchmark: Benchmark) -> None:
@@ -245,5 +244,6 @@ def test_the_analysis_is_recomputed_without_a_visit(benchmark: Benchmark) -> Non
     long_ago = timezone.now() - SETTLED_FOR
     Run.objects.update(created_at=long_ago)
     LabelSet.objects.update(created_at=long_ago)
-    assert (renew_analyses(), renew_analyses()) == (1, 0)
-    assert Job.objects.get().params["analysis"] == "originals"
+    assert (renew_analyses(), renew_analyses()) == (2, 0)
+    names = {job.params["analysis"] for job in Job.objects.all()}
+    assert names == {"originals", "label-noise"}

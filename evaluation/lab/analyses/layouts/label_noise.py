@@ -42,16 +42,21 @@ BOTH_INTERVALS = (
 )
 
 
-class NoiseRow(TypedDict):
-    """A raw and a corrected score. change: raw minus corrected.
-
-    raw_interval, interval: for other captions. fixed_interval: for these captions.
-    """
+class RawRow(TypedDict):
+    """A raw score with its interval for other captions."""
 
     run: str
     measure: str
     raw: float
     raw_interval: Ends | None
+
+
+class NoiseRow(RawRow):
+    """A raw and a corrected score. change: raw minus corrected.
+
+    interval: for other captions. fixed_interval: for these captions.
+    """
+
     corrected: float
     interval: Ends | None
     fixed_interval: Ends
@@ -111,7 +116,8 @@ class NoiseResult(WithIntervals):
     """Scores that are corrected for wrong labels.
 
     used: the source of the error rates; null if no requested source has an estimate. left_out:
-    number of labels that the correction does not use.
+    number of labels that the correction does not use. raw: the raw scores, even if the error rates
+    are unknown.
     """
 
     used: str | None
@@ -119,6 +125,7 @@ class NoiseResult(WithIntervals):
     left_out: int
     rates: list[RatesRow]
     scores: list[NoiseRow]
+    raw: list[RawRow]
     labels: list[StratumRow]
     deciding: list[SolePositivesRow]
 
