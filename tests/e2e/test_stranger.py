@@ -116,7 +116,7 @@ def add_videos(page: Page, clips: Path) -> None:
 
 def add_runs(page: Page, runs: list[Path]) -> None:
     next_step(page, "import runs", "Upload a run")
-    page.locator("input[type=file]").set_input_files(runs)
+    page.locator("input[name=file]").set_input_files(runs)
     for number, run in enumerate(runs):
         page.locator("[data-run-files] [name=system]").nth(number).fill(run.stem)
     page.get_by_role("button", name="Upload").click()

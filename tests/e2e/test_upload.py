@@ -28,7 +28,7 @@ def test_a_refused_upload_shows_the_reason_and_can_be_repeated(
     rooms.sign_in(page.context, live_server.url, researcher)
     page.goto("/benchmarks/tiny/runs/new/")
     page.get_by_label("System").fill("CLIP")
-    page.locator("input[type=file]").set_input_files(write_run(tmp_path / "a.run", {"c0": ["v1"]}))
+    page.locator("input[name=file]").set_input_files(write_run(tmp_path / "a.run", {"c0": ["v1"]}))
 
     settings.DISK_RESERVE_BYTES = 1 << 60
     page.get_by_role("button", name="Upload").click()
