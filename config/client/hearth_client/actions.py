@@ -18,6 +18,7 @@ from hearth_client.benchmarks import Benchmark
 from hearth_client.errors import ClientError, Refused
 from hearth_client.progress import Bars
 from hearth_client.site import Hearth
+from hearth_client.streams import is_standard_output
 
 MEASURES = ("C@1", "C@5", "C@10")
 UNDEFINED = "–"
@@ -40,8 +41,10 @@ def note(text: str) -> None:
     notes.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+def print_json(value: Any, *, output: str | None = None) -> None:
+    """Print an object; on the error output if `output`, a downloaded file, is on the other one."""
+    stream = sys.stderr if is_standard_output(output) else sys.stdout
+    stream.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 def login(options: Namespace) -> Json:

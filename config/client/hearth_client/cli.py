@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         result = options.action(options)
         if options.json:
-            actions.print_json(result)
+            actions.print_json(result, output=getattr(options, "output", None))
     except ClientError as error:
         print(f"hearth: {error}", file=sys.stderr)  # noqa: T201
         return FAILED

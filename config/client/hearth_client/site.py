@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import requests
@@ -18,6 +18,7 @@ import requests
 from hearth_client import credentials
 from hearth_client.benchmarks import Benchmark
 from hearth_client.errors import ClientError, JobFailed, Refused, Unreachable
+from hearth_client.streams import write_complete
 from hearth_client.uploads import FileBody, OnBytes
 
 ATTEMPTS = 6
@@ -144,23 +145,21 @@ class Hearth:
     def download(self, path: str, file: Path | None, on_bytes: OnBytes, sha256: str) -> Path:
         """Store a response as a file. The file gets its name only when it is complete.
 
-        file: the path of the file; None for the name in the response. sha256: the expected hash;
+        file: the path of the file, or `-` for the standard output; None for the name in the
+        response. sha256: the expected hash;
         empty to accept any file.
         """
         with closing(self._send("GET", path, stream=True)) as response:
             target = file or Path(_name_in(response))
-            part = target.with_name(f"{target.name}.part")
             try:
-                found = _write(response, part, on_bytes)
-                if sha256 and found != sha256:
-                    raise ClientError(f"The file has the SHA-256 {found}, expected {sha256}.")
-                part.replace(target)
+                with write_complete(target) as out:
+                    found = _write(response, out, on_bytes)
+                    if sha256 and found != sha256:
+                        raise ClientError(f"The file has the SHA-256 {found}, expected {sha256}.")
             except requests.RequestException:
                 raise Unreachable("The connection broke during the download. Try again.") from None
             except OSError as error:
                 raise ClientError(f"{target} cannot be written: {error.strerror}.") from None
-            finally:
-                part.unlink(missing_ok=True)
         return target
 
     def delete(self, path: str) -> None:
@@ -232,16 +231,15 @@ class _TokenAuth(requests.auth.AuthBase):
         return request
 
 
-def _write(response: requests.Response, path: Path, on_bytes: OnBytes) -> str:
-    """Write the body of a response to a file, and return its SHA-256."""
+def _write(response: requests.Response, out: BinaryIO, on_bytes: OnBytes) -> str:
+    """Write the body of a response, and return its SHA-256."""
     received, total = 0, int(response.headers.get("Content-Length", 0))
     sha256 = hashlib.sha256()
-    with path.open("wb") as out:
-        for block in response.iter_content(BLOCK):
-            out.write(block)
-            sha256.update(block)
-            received += len(block)
-            on_bytes(received, total)
+    for block in response.iter_content(BLOCK):
+        out.write(block)
+        sha256.update(block)
+        received += len(block)
+        on_bytes(received, total)
     return sha256.hexdigest()
 
 

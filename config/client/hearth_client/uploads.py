@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+from hearth_client.streams import STANDARD_STREAM, open_seekable
+
 OnBytes = Callable[[int, int], None]
 
 
@@ -37,7 +39,7 @@ class FileBody:
             for name, path in (others or {}).items()
         ]
         head_of_file = _file_head(boundary, field, file)
-        self._file = file.open("rb")
+        self._file = open_seekable(file)
         self._parts = [
             io.BytesIO(b"".join([head.encode(), *small, head_of_file])),
             self._file,
@@ -69,7 +71,8 @@ class FileBody:
 
 
 def _file_head(boundary: str, field: str, file: Path) -> bytes:
-    name = file.name.replace("\\", "\\\\").replace('"', "%22")
+    shown = "stdin" if file == STANDARD_STREAM else file.name
+    name = shown.replace("\\", "\\\\").replace('"', "%22")
     return (
         f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
         "Content-Type: application/octet-stream\r\n\r\n"

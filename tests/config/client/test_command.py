@@ -104,6 +104,24 @@ def test_a_run_is_uploaded_scored_and_its_labels_downloaded(
     label_set = LabelSet.objects.get()
     code, output, _ = hearth("labels", "download", "tiny", "--version", "1", "--json")
     assert (code, json.loads(output)) == (0, {"file": "tiny-labels-v1.0.0.csv"})
+    labels = (tmp_path / "tiny-labels-v1.0.0.csv").read_text()
+    download = ("labels", "download", "tiny", "--version", "1", "--output")
+    code, output, notes = hearth(*download, "-", "--json")
+    assert (code, output, json.loads(notes.splitlines()[-1])) == (0, labels, {"file": "-"})
+    (tmp_path / "link").symlink_to("target")
+    os.mkfifo(tmp_path / "pipe")
+    pipe = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    assert [hearth(*download, name)[0] for name in ("link", "pipe")] == [0, 0]
+    assert ((tmp_path / "target").read_text(), (tmp_path / "link").is_symlink()) == (labels, True)
+    assert (os.read(pipe, 65_536).decode(), (tmp_path / "pipe").is_fifo()) == (labels, True)
+    os.close(pipe)
+    reading, writing = os.pipe()
+    os.write(writing, file.read_bytes())
+    os.close(writing)
+    piped = hearth("runs", "upload", "tiny", f"/dev/fd/{reading}", "--system", "B")
+    assert piped == (0, "", f"/dev/fd/{reading}: already stored as B\n")
+    os.close(reading)
+
     listed = json.loads(hearth("labels", "list", "tiny", "--json")[1])
     assert listed["label_sets"][0]["sha256"] == label_set.sha256
     assert hearth("jobs", "--limit", "2")[1].count("\tdone\t") == 2
