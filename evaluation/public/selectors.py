@@ -10,7 +10,8 @@ from annotation.models import Campaign
 from evaluation.models import Evaluation, LabelSet
 from evaluation.release.exports import FORMATS
 from evaluation.scores.findings import MEASURE, Finding, finding_of
-from evaluation.scores.selectors import stored_scores
+from evaluation.scores.forms import TABLE_MEASURES
+from evaluation.scores.selectors import stored_corrections, stored_scores
 from evaluation.scores.tables import ResultRow, mark_best, mark_ranks, result_rows
 from pooling.models import Benchmark, PublicPage, RunUpload
 from pooling.selectors.runs import find_runs
@@ -51,6 +52,7 @@ def public_view(benchmark: Benchmark) -> PublicView:
         stored_scores(benchmark, None),
         stored_scores(benchmark, label_set) if label_set else {},
         by_labels=label_set is not None,
+        corrections=stored_corrections(label_set, TABLE_MEASURES),
     )
     mark_best(rows)
     mark_ranks(rows, MEASURE)

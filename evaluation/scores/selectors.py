@@ -21,12 +21,14 @@ class Correction:
     """The interval of one score, and the score corrected for wrong labels; None if unknown.
 
     interval: of the score by the labels, for other captions. fixed_interval: of the corrected
-    score, for these captions.
+    score, for these captions. bounds: the lowest and highest score that the unjudged pairs and
+    wrong labels allow.
     """
 
     interval: Ends | None
     corrected: float | None
     fixed_interval: Ends | None
+    bounds: Ends | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +75,18 @@ def _is_usable(
 
 
 def _corrections(result: Mapping[str, Any]) -> Corrections:
-    # Results of older code versions have no raw scores without rates, and no fixed intervals.
+    # Results of older code versions have no raw scores without rates, no fixed intervals and
+    # no corrected bounds.
     of_scores = {
         (row["run"], row["measure"]): Correction(row["raw_interval"], None, None)
         for row in result.get("raw", ())
     }
     of_scores |= {
         (row["run"], row["measure"]): Correction(
-            row["raw_interval"], row["corrected"], row.get("fixed_interval")
+            row["raw_interval"],
+            row["corrected"],
+            row.get("fixed_interval"),
+            row.get("bounds_corrected"),
         )
         for row in result["scores"]
     }

@@ -103,6 +103,11 @@ class Cell:
         return _ends_text(self.correction.fixed_interval if self.correction else None)
 
     @property
+    def corrected_bounds(self) -> str:
+        """The bounds that allow for wrong labels, in %; empty if unknown."""
+        return _ends_text(self.correction.bounds if self.correction else None)
+
+    @property
     def difference_percent(self) -> str:
         return "" if self.difference is None else signed(100 * self.difference)
 
@@ -350,6 +355,7 @@ class CorrectedScore(TypedDict):
     score: float | None
     fixed_interval: list[float] | None
     raw_interval: list[float] | None
+    bounds: list[float] | None
 
 
 class RunResults(TypedDict):
@@ -428,6 +434,7 @@ def _corrected(row: ResultRow) -> dict[str, CorrectedScore] | None:
             "score": cell.correction.corrected,
             "fixed_interval": cell.correction.fixed_interval,
             "raw_interval": cell.correction.interval,
+            "bounds": cell.correction.bounds,
         }
         for cell in row.all_cells
         if cell.correction is not None

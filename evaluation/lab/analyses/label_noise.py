@@ -51,8 +51,8 @@ from evaluation.lab.analyses.layouts.label_noise import (
     noise_tables,
     noise_warnings,
 )
-from evaluation.lab.analyses.noise import sharing_of
-from evaluation.lab.analyses.results import mean_of
+from evaluation.lab.analyses.noise import LabelNoise, corrected_bounds, sharing_of
+from evaluation.lab.analyses.results import Ends, mean_of
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import judgments_of_captions, label_set_labels
 
@@ -185,7 +185,14 @@ def _scores(
         confidence=confidence,
         sharing=sharing_of(inputs, labels),
     )
-    return [_score_row(row) for row in rows]
+    noise = LabelNoise(
+        labels, estimates.by_source[estimates.used], resamples, sharing_of(inputs, labels)
+    )
+    bounds = {
+        name: corrected_bounds(noise, ranked, measures, confidence)
+        for name, ranked in inputs.ranked.items()
+    }
+    return [_score_row(row, bounds[row.run].get(row.measure)) for row in rows]
 
 
 def _raw_scores(
@@ -203,7 +210,7 @@ def _raw_scores(
     ]
 
 
-def _score_row(row: NoisyScore) -> NoiseRow:
+def _score_row(row: NoisyScore, bounds: Ends | None) -> NoiseRow:
     return {
         "run": row.run,
         "measure": str(row.measure),
@@ -212,6 +219,7 @@ def _score_row(row: NoisyScore) -> NoiseRow:
         "corrected": row.corrected,
         "interval": ends_of(row.interval),
         "fixed_interval": list(row.fixed_interval),
+        "bounds_corrected": bounds,
         "change": row.change,
         "change_interval": ends_of(row.change_interval),
     }

@@ -19,7 +19,7 @@ from evaluation.release.exports import formats_for
 from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.release.selectors import positive_counts
 from evaluation.scores.forms import TABLE_MEASURES
-from evaluation.scores.selectors import stored_scores
+from evaluation.scores.selectors import stored_corrections, stored_scores
 from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
 from pooling.enums import Originals
 from pooling.models import Benchmark, Pool, Run
@@ -52,6 +52,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         stored_scores(benchmark, None),
         stored_scores(benchmark, label_set) if label_set else {},
         by_labels=label_set is not None,
+        corrections=stored_corrections(label_set, TABLE_MEASURES),
     )
     row = next(row for row in rows if row.run.pk == found.pk)
     lines = [_line(row, rows, measure) for measure in TABLE_MEASURES]

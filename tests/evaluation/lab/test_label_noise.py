@@ -24,7 +24,7 @@ from evaluation.models import LabelSet
 from evaluation.release.selectors import label_set_labels, original_judged
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
-from pooling.models import Benchmark
+from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
     add_judgments,
@@ -36,6 +36,7 @@ from tests.factories import (
     make_user,
     submit,
 )
+from tests.pooling.test_run_uploads import make_public
 
 pytestmark = pytest.mark.django_db
 ANALYSIS = get_analysis("label-noise")
@@ -231,6 +232,8 @@ def test_bounds_and_leaderboard_allow_for_wrong_labels(tmp_path: Path) -> None:
     # All pairs are judged, so the plain bounds are a point. By wrong labels, it is not the truth.
     assert rows["C@1"]["bounds"][0] == rows["C@1"]["bounds"][1] != is_true[:, 0].mean()
     assert rows["AP"]["bounds_corrected"] is None
+    noise = score(result_of(benchmark), "A", "C@1")
+    assert noise["bounds_corrected"] == pytest.approx(rows["C@1"]["bounds_corrected"], abs=0.01)
     (board,) = analyse(question=build_question(get_analysis("leaderboard"), benchmark, {})).result[
         "board"
     ]
@@ -282,7 +285,13 @@ def test_the_results_page_shows_intervals_and_corrected_scores(
         "score": row["corrected"],
         "fixed_interval": row["fixed_interval"],
         "raw_interval": row["raw_interval"],
+        "bounds": row["bounds_corrected"],
     }
+    low, high = (f"{100 * end:.1f}" for end in row["bounds_corrected"])
+    run_page = client.get(f"/benchmarks/{benchmark.key}/runs/{Run.objects.get().pk}/")
+    make_public(benchmark, shows_while_judging=True)
+    for page in (run_page, client.get(f"/public/{benchmark.key}/")):
+        assert f'<span class="under">corrected {low} to {high}</span>' in page.content.decode()
     # Labels alone have no stored result, and the original positives are not corrected.
     assert "not computed yet" in client.get(f"{address}?only=on").content.decode()
     assert "corrected" not in client.get(f"{address}?labels=original").content.decode()

@@ -54,12 +54,15 @@ class RawRow(TypedDict):
 class NoiseRow(RawRow):
     """A raw and a corrected score. change: raw minus corrected.
 
-    interval: for other captions. fixed_interval: for these captions.
+    interval: for other captions. fixed_interval: for these captions. bounds_corrected: the bounds
+    over the listed pairs, allowing for wrong labels, as in the analysis `bounds`; null if the
+    measure has none.
     """
 
     corrected: float
     interval: Ends | None
     fixed_interval: Ends
+    bounds_corrected: Ends | None
     change: float
     change_interval: Ends | None
 
