@@ -207,7 +207,6 @@ LAYOUTS = {
     "TREC qrels with five columns (the fourth is a stratum)": "q1 0 vA 1 -1\nq1 0 vB 1 0\n",
     "COCO annotations": '{"info": {}, "images": [{"id": "v1"}], "annotations": []}\n',
     "captions of ActivityNet": '{"v_1": {"duration": 5.5, "timestamps": [[0, 1]]}}\n',
-    "captions in lines such as 'video#0 caption'": "video1#0 a man walks\n",
 }
 
 
@@ -234,6 +233,19 @@ def test_every_use_names_the_layout_of_another_file(tmp_path: Path, layout: str)
     with pytest.raises(InvalidInput) as refused:
         read_captions([SourceFile(path, "t.csv")], expected=TABLE)
     assert str(refused.value).startswith(f"These files cannot be read: t.csv ({layout}). ")
+
+
+def test_numbered_captions_are_topics_only_with_qrels(tmp_path: Path) -> None:
+    path = write(tmp_path, "v1#0 a man walks\nv1#1\ta dog\n")
+    with pytest.raises(InvalidInput) as refused:
+        captions(path)
+    assert str(refused.value) == (
+        "t.csv, line 1: this is captions in lines such as 'video#0 caption', not a table with the "
+        "column 'caption'"
+    )
+    qrels = write(tmp_path, "v1#0 0 v1 1\nv1#1 0 v1 1\n", "qrels")
+    read = read_captions([SourceFile(path, "topics"), SourceFile(qrels, "qrels")])
+    assert read.query_keys == ("v1#0", "v1#1")
 
 
 @pytest.mark.parametrize(

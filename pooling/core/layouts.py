@@ -34,8 +34,6 @@ def known_layout(head: str) -> str | None:
         return "qrels of BEIR"
     if _FIVE_COLUMNS.fullmatch(first):
         return FIVE_COLUMNS
-    if _NUMBERED.fullmatch(first):
-        return "captions in lines such as 'video#0 caption'"
     return None
 
 
@@ -51,6 +49,8 @@ def layout_of_other(head: str) -> str | None:
         return "TREC qrels"
     if _RUN_LINE.fullmatch(first):
         return "a run in TREC format"
+    if _NUMBERED.fullmatch(first):  # topics with such ids can be read together with qrels
+        return "captions in lines such as 'video#0 caption'"
     return None
 
 
