@@ -104,6 +104,8 @@ sbom: install-tools  ## Write the list of all packages that Hearth runs with (SB
 demo: install  ## Build the demo benchmark and serve it on 127.0.0.1:8000 (SERVE=0 only builds it)
 	@exec $(PY) manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
 
+# Without nginx, each request that a client sends slowly or only half occupies a thread.
+serve: export WEB_THREADS ?= 32
 serve: install  ## Serve the site in HEARTH_HOME on 127.0.0.1:8000 (PORT=8001 for another port)
 	@$(PY) manage.py migrate --verbosity 0
 	@exec $(PY) -m gunicorn --config config/deploy/gunicorn.conf.py --bind 127.0.0.1:$(PORT) config.wsgi

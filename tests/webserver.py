@@ -47,15 +47,16 @@ class WebServer:
 
 
 @contextmanager
-def web_server(home: Path, **variables: str) -> Iterator[WebServer]:
+def web_server(home: Path, *, threads: int = 2, **variables: str) -> Iterator[WebServer]:
     """Start gunicorn with these environment variables, and stop it at the end."""
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
     command = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
     environment = {**worker_environment(""), "HEARTH_HOME": str(home), "WEB_CONCURRENCY": "1"}
+    environment["WEB_THREADS"] = str(threads)
     with (home / "gunicorn.log").open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", *command, "--bind", f"127.0.0.1:{port}", "--threads", "2"],
+            [sys.executable, "-m", *command, "--bind", f"127.0.0.1:{port}"],
             cwd=ROOT,
             env=environment | variables,
             stdout=out,

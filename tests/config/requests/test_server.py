@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import re
 import resource
 import socket
+import subprocess
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +20,7 @@ from config.accounts.roles import Role
 from config.jobs.models import Job
 from tests.accounts.world import token_of
 from tests.config.requests.world import FORM, MULTIPART, multipart
+from tests.conftest import ROOT
 from tests.factories import make_benchmark, make_user
 from tests.waiting import wait_for
 from tests.webserver import WebServer, web_server
@@ -73,6 +78,40 @@ def test_an_upload_that_fills_the_disk_is_refused_and_a_smaller_one_is_stored(
     taken = request(server, "POST", API_UPLOAD, multipart({"system": "s"}, RUN), **headers)
     assert taken[0] == 202, taken
     assert uploads_of(server) == [Job.objects.get().params["upload"]]
+
+
+HALF_SENT = (
+    b"POST /accounts/login/ HTTP/1.1\r\nHost: localhost\r\n",
+    b"POST /accounts/login/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nlogin",
+    b"",
+)
+
+
+def threads_of_serve() -> int:
+    """Return the number of threads that `make serve` sets for each process."""
+    made = subprocess.run(
+        ["make", "--print-data-base", "--dry-run", "serve"],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name != "WEB_THREADS"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (threads,) = re.findall(r"^serve: WEB_THREADS = (\d+)$", made.stdout, re.MULTILINE)
+    return int(threads)
+
+
+def test_sixteen_half_sent_requests_make_no_one_wait(db: None, tmp_path: Path) -> None:
+    """One process serves the site here. `make serve` starts several."""
+    with web_server(tmp_path / "home", threads=threads_of_serve()) as server, ExitStack() as held:
+        for number in range(16):
+            half = socket.create_connection(("127.0.0.1", server.port))
+            held.enter_context(half)
+            half.sendall(HALF_SENT[number % len(HALF_SENT)])
+        for _ in range(3):
+            began = time.monotonic()
+            assert server.answers()
+            assert time.monotonic() - began < 2
 
 
 @pytest.mark.parametrize("kept_open", [False, True])
