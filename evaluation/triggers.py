@@ -1,8 +1,9 @@
 """The database triggers that protect judgments, label sets and archived benchmarks.
 
 Judgments of people on this site cannot be deleted. Imported judgments can be deleted with their
-campaign until the next label set of the benchmark is published. Label sets cannot be deleted. An
-archived benchmark cannot get new runs, proxies, pools, campaigns or label sets.
+campaign until the next label set of the benchmark is published. Label sets cannot be deleted. On
+PostgreSQL, TRUNCATE of these tables is refused, too; SQLite has no such statement. An archived
+benchmark cannot get new runs, proxies, pools, campaigns or label sets.
 
 A migration that alters one of the tables on SQLite must create the triggers again, because Django
 copies the table.
@@ -66,6 +67,7 @@ TRIGGERS = (
     *FIRST,
     Trigger("pooling_proxy_of_archived", "INSERT", "pooling_proxy", _ARCHIVED, ARCHIVED),
 )
+PROTECTED = tuple(trigger for trigger in TRIGGERS if trigger.change == "DELETE")
 
 
 def _sqlite(trigger: Trigger) -> str:
@@ -106,4 +108,23 @@ def statements_that_drop(triggers: Sequence[Trigger]) -> dict[str, tuple[str, ..
     }
 
 
+_REFUSE_TRUNCATE = """CREATE OR REPLACE FUNCTION refuse_truncate() RETURNS trigger
+LANGUAGE plpgsql AS $$ BEGIN
+RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
+END $$"""
+# The triggers of PostgreSQL that refuse TRUNCATE of each table whose rows cannot be deleted.
+CREATE_OF_TRUNCATE = (
+    _REFUSE_TRUNCATE,
+    *(
+        f"CREATE TRIGGER {trigger.name}_all BEFORE TRUNCATE ON {trigger.table} "
+        f"FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate('{trigger.refused}')"
+        for trigger in PROTECTED
+    ),
+)
+DROP_OF_TRUNCATE = tuple(
+    f"DROP TRIGGER IF EXISTS {trigger.name}_all ON {trigger.table}" for trigger in PROTECTED
+)
+
 CREATE, DROP = statements_that_create(TRIGGERS), statements_that_drop(TRIGGERS)
+CREATE["postgresql"] += CREATE_OF_TRUNCATE
+DROP["postgresql"] += DROP_OF_TRUNCATE

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-from django.db import connection
+from pathlib import Path
 
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from annotation.models import Judgment
+from config.accounts.actors import OPERATOR
+from evaluation.models import LabelSet
+from evaluation.release.services import publish_label_set
 from evaluation.triggers import TRIGGERS
+from tests.factories import claim, make_annotator, make_campaign, submit
 
 STORED = {
     "sqlite": "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'",
@@ -21,3 +28,26 @@ def test_migrations_leave_all_triggers() -> None:
         stored = set(cursor.fetchall())
     assert {(trigger.name, trigger.table) for trigger in TRIGGERS} - stored == set()
     assert len(TRIGGERS) == 7
+
+
+@pytest.mark.django_db(transaction=True)
+def test_postgresql_refuses_to_truncate_what_cannot_be_deleted(tmp_path: Path) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no TRUNCATE")
+    campaign = make_campaign(tmp_path)
+    (held,) = claim(campaign, make_annotator("anna"), 1)
+    submit(held, 1)
+    publish_label_set(benchmark=campaign.benchmark, by=OPERATOR, allow_pending=True)
+    for table, refused in (
+        ("annotation_judgment", r"Judgments must stay\."),
+        ("annotation_judgmenttask", r"Judgments must stay\."),  # CASCADE
+        ("evaluation_labelset", r"Label sets must stay\."),
+    ):
+        with pytest.raises(IntegrityError, match=refused), transaction.atomic():
+            run(f"TRUNCATE {table} CASCADE")
+    assert (Judgment.objects.count(), LabelSet.objects.count()) == (1, 1)
+
+
+def run(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)

@@ -158,7 +158,9 @@ class Command(HearthCommand):
     def serve(self, port: int) -> None:
         gunicorn = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
         address = f"127.0.0.1:{port}"
-        with child([*gunicorn, "--bind", address], WEB_CONCURRENCY="2", WEB_THREADS="32", HEARTH_DEMO="1") as server:
+        with child(
+            [*gunicorn, "--bind", address], WEB_CONCURRENCY="2", WEB_THREADS="32", HEARTH_DEMO="1"
+        ) as server:
             wait_for_port(port)
             campaign = campaigns_of(Benchmark.objects.get(key=KEY))[0]
             for line in addresses(f"http://{address}", campaign):
