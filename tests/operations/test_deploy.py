@@ -5,8 +5,10 @@ Other tests here are about the first admin, and about settings that a site must 
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +22,7 @@ from django.urls import Resolver404, resolve
 
 from config.accounts.models import User
 from config.accounts.roles import Role
+from config.operations.health import CHECKS
 from config.requests.files import file_rule_of
 from tests.conftest import ROOT
 from tests.factories import make_user
@@ -135,20 +138,66 @@ def test_nginx_of_debian_accepts_the_settings_of_the_http_block() -> None:
     assert own & of_debian == set()
 
 
-def test_the_dashboard_shows_metrics_that_exist(db: None) -> None:
+def alert_rules() -> list[dict[str, Any]]:
+    text = (DEPLOY / "prometheus" / "hearth.rules.yml").read_text(encoding="utf-8")
+    (group,) = yaml.safe_load(text)["groups"]
+    rules: list[dict[str, Any]] = group["rules"]
+    return rules
+
+
+def test_the_dashboard_and_the_alerts_use_metrics_that_exist(db: None) -> None:
     dashboard = json.loads((DEPLOY / "grafana" / "hearth.json").read_text(encoding="utf-8"))
-    used = {
-        name
-        for panel in dashboard["panels"]
-        for target in panel["targets"]
-        for name in re.findall(r"hearth_\w+", target["expr"])
-    }
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    queries += [rule["expr"] for rule in alert_rules()]
+    used = {name for query in queries for name in re.findall(r"hearth_\w+", query)}
     made = set(re.findall(r"^# TYPE (\w+)", Client().get("/metrics").content.decode(), re.M))
     assert {name for name in used if re.sub("_(bucket|sum|count)$", "", name) not in made} == set()
     documented = set(re.findall(r"`(hearth_\w+)`", GUIDE))
     families = {name for name in made if not name.endswith("_created")}
     assert families - documented <= {"hearth_build", "hearth_scrape_seconds"}
     assert documented <= families
+
+
+def test_alerts_cover_all_checks_and_name_a_fix() -> None:
+    rules = {rule["alert"]: rule for rule in alert_rules()}
+    assert len(rules) == 11
+    for name, rule in rules.items():
+        assert rule["labels"]["severity"] in {"critical", "warning"}, name
+        assert set(rule["annotations"]) == {"summary", "fix"}, name
+    others, judging = rules["HearthCheckFails"]["expr"], rules["HearthCannotJudge"]["expr"]
+    (without,), (only,) = (
+        re.findall(r'check(?:!~|=~)"([a-z|]+)"', text) for text in (others, judging)
+    )
+    assert without == only
+    assert set(only.split("|")) <= set(CHECKS)
+
+
+def test_the_archive_of_the_log_keeps_each_file_once(tmp_path: Path) -> None:
+    archive, log = tmp_path / "archive", tmp_path / "000000010000000000000001"
+    archive.mkdir()
+
+    def store(content: bytes) -> int:
+        log.write_bytes(content)
+        program = DEPLOY / "postgresql" / "hearth-archive-wal"
+        command = [str(program), str(log), log.name, str(archive)]
+        return subprocess.run(command, capture_output=True, check=False).returncode
+
+    # After a crash, PostgreSQL passes the same file again. It must keep a file that is not stored.
+    assert [store(b"log"), store(b"log"), store(b"other") != 0] == [0, 0, True]
+    (stored,) = archive.iterdir()
+    assert (stored.name, gzip.decompress(stored.read_bytes())) == (f"{log.name}.gz", b"log")
+    missing = [str(DEPLOY / "postgresql" / "hearth-archive-wal"), str(log), "b", "/nonexistent"]
+    assert subprocess.run(missing, capture_output=True, check=False).returncode != 0
+
+
+def test_the_guide_names_the_files_of_the_deployment() -> None:
+    page = (ROOT / "docs" / "point-in-time-recovery.md").read_text(encoding="utf-8")
+    for path in ("postgresql/hearth-archive-wal", "postgresql/hearth-wal.conf"):
+        assert f"/opt/hearth/config/deploy/{path}" in page
+        assert (DEPLOY / path).is_file()
+    for path in ("systemd/journald.conf", "prometheus/hearth.rules.yml", "grafana/hearth.json"):
+        assert f"config/deploy/{path}" in GUIDE
+        assert (DEPLOY / path).is_file()
 
 
 def test_the_units_run_files_that_exist() -> None:
