@@ -240,7 +240,9 @@ class LabelSetFile(OfBenchmark):
     """Download a label set in a format.
 
     `csv`: the published label file, one line per pair. `judgments`: the single judgments, under
-    pseudonyms. `comments`: the texts that annotators wrote when they escalated pairs, and leads
+    pseudonyms. In its newer files, `position` is the order in which the answers to a pair arrived
+    in one campaign (`queue`), and `is_planned` marks the labels on which agreement is computed.
+    `comments`: the texts that annotators wrote when they escalated pairs, and leads
     when they ruled on them; only leads may download them. `qrels`: TREC qrels. `fire`: FIRE JSON.
     `spreadsheet`: CSV in which no cell is read as a formula. `jsonl`: JSON lines. `parquet`:
     Parquet. `release`: a zip archive with data, data set card, datasheet and metadata. All

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.enums import CampaignState
-from annotation.models import Campaign
+from annotation.models import Campaign, Judgment
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.caches import process_cache
@@ -109,3 +110,14 @@ def test_figures_of_many_answers_are_kept_for_a_minute(
     client.get(people)
     factories.judge(campaign, factories.make_annotator("dora"), {"v2": 1})
     assert "newer answer" not in client.get(people).content.decode()
+
+
+def test_an_answer_millennia_away_leaves_a_small_page(
+    campaign: Campaign, researcher: Client
+) -> None:
+    """Older versions imported judgments with times in the future."""
+    far = datetime.datetime(9999, 12, 31, tzinfo=datetime.UTC)
+    Judgment.objects.filter(pk=Judgment.objects.earliest("pk").pk).update(created_at=far)
+    page = researcher.get(f"/campaigns/{campaign.pk}/").content
+    assert b"Number of answers, by 1,044 weeks" in page
+    assert len(page) < 500_000

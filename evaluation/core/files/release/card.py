@@ -36,7 +36,7 @@ def card(facts: ReleaseFacts) -> str:
 ```python
 from datasets import load_dataset
 
-folder = "."  # this folder, or the name of the data set on the Hub
+folder = "{facts.stem}"  # the path of this folder, or the name of the data set on the Hub
 labels = load_dataset(folder, "labels", split="test").to_pandas()
 judgments = load_dataset(folder, "judgments", split="test").to_pandas()
 relevant = labels[labels.label >= 1]
