@@ -161,7 +161,7 @@ def changed(entry: int, **values: Any) -> str:
     [
         ("c0 0 v0 1\nc0 0 v9 1\n", "line 2: unknown video 'v9'"),
         ("c0 0 v0 1\nc0 0 v1\n", "line 2: the line has 3 columns, but qrels have 4"),
-        ("c0 0 v0 -1\n", "line 1: the label must be one of 0, 1, irrelevant, relevant, not '-1'"),
+        ("c0 0 v0 -1\n", "line 1: the file has no judgments"),
         ("c0 0 v0 1\nc0 0 v0 1\n", "line 2: annotator 'unnamed' already judged this pair in line"),
         (changed(1, query="caption"), "line 18: unknown caption text 'caption'"),
         (changed(1, annotator_ids=[7]), "the entry has 1 `annotator_ids`, but 2"),
