@@ -35,7 +35,13 @@ from evaluation.lab.analyses.layouts.leaderboard import (
     MoveFigures,
     ReleaseRow,
 )
-from evaluation.lab.analyses.noise import DRAWS, EQUAL_RATES, corrected_bounds, noise_of_labels
+from evaluation.lab.analyses.noise import (
+    ALL_POSITIVES,
+    DRAWS,
+    EQUAL_RATES,
+    corrected_bounds,
+    noise_of_labels,
+)
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 
@@ -216,6 +222,7 @@ LEADERBOARD = Analysis(
         "Unjudged pairs outside of its lists count as not relevant. The analysis “Bounds and bias” "
         "includes them. A measure with a cutoff uses the top of the list. Any other measure uses "
         "the whole list.",
+        ALL_POSITIVES,
         f"If there are more than {RELEASES_MAX} label sets, the newest are used.",
     ),
 )

@@ -32,6 +32,14 @@ EQUAL_RATES = (
 )
 
 
+ALL_POSITIVES = (
+    "AP, R@k and nDCG divide by the number of positives, so they depend on the label of every "
+    "positive, and a correction of wrong labels raises them too much. Second labels for all "
+    "positives (“Request second labels” on the page of a run, or `confirm_positives --all`) bring "
+    "them closer to their true values."
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelNoise:
     """The labels of a label set as evidence, and the error rates that they show.

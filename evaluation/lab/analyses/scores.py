@@ -31,6 +31,7 @@ from evaluation.lab.analyses.intervals import (
 )
 from evaluation.lab.analyses.layouts import scores as layout
 from evaluation.lab.analyses.layouts.scores import ScoreFigures, ScoreRow, ScoresResult
+from evaluation.lab.analyses.noise import ALL_POSITIVES
 from evaluation.lab.analyses.results import mean_of
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
@@ -140,6 +141,7 @@ SCORES = Analysis(
         "divides by the number of positives in the list, as the published code of the FIRE study "
         "(Rodriguez et al. 2022) does.",
         INTERVALS_NOTE,
+        ALL_POSITIVES,
         SATURATION_NOTE,
     ),
 )

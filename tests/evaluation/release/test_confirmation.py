@@ -25,12 +25,14 @@ from config.shared.errors import InvalidInput
 from config.shared.progress import no_progress
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
+from evaluation.lab.selectors import labels_of_set
 from evaluation.lab.services import analyse
 from evaluation.models import LabelSet
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.selectors import (
     benchmark_outcomes,
     live_labels,
+    original_judged,
     positive_counts,
     positives_to_confirm,
     unconfirmed_sole_positives,
@@ -185,6 +187,18 @@ def test_labels_of_a_confirmation_are_not_planned_labels(judged: Campaign) -> No
     # The second label was requested because of the first one.
     assert result["first_two_agreement"] is None
     assert result["undefined"]["alpha"] == "no pair has two labels"
+
+
+def test_labels_of_a_confirmation_are_no_evidence_on_error_rates(judged: Campaign) -> None:
+    campaign = confirm(judged, 1)
+    (held,) = claim(campaign, make_annotator("ben"))
+    submit(held, 1)
+    publish_label_set(benchmark=judged.benchmark, by=OPERATOR)
+    newest = LabelSet.objects.latest("pk")
+    labels = labels_of_set(newest, original_judged(judged.benchmark))
+    place = labels.codes.tolist().index(4)
+    assert (labels.n_labels[place], labels.relevant[place], labels.n_all_labels[place]) == (1, 1, 2)
+    assert labels.n_labels.sum() == 12
 
 
 def test_closing_a_confirmation_computes_the_outcome_from_the_existing_labels(
