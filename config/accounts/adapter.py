@@ -24,11 +24,15 @@ from config.accounts.policies import can_sign_in
 from config.accounts.secrets import decrypt, encrypt
 from config.accounts.selectors import (
     find_account_with_email,
-    find_person,
     has_second_factor,
     uses_email,
 )
-from config.accounts.services import join_by_single_sign_on, leave_only_single_sign_on
+from config.accounts.services import (
+    check_user_name,
+    join_by_single_sign_on,
+    leave_only_single_sign_on,
+)
+from config.shared.errors import InvalidInput
 from config.shared.logs import UNKNOWN_ADDRESS, client_address
 
 logger = logging.getLogger(__name__)
@@ -48,9 +52,12 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
         return False
 
     def generate_unique_username(self, txts: list[str | None], regex: str | None = None) -> str:
-        """Return a new user name. allauth compares it with others in lower case only."""
+        """Return a new user name that a person could also choose.
+
+        allauth compares it with others in lower case only.
+        """
         name: str = super().generate_unique_username(txts, regex)
-        while find_person(name) is not None:
+        while not _is_available(name):
             number = secrets.randbelow(10_000)
             name = super().generate_unique_username([f"{name}{number}"], regex)
         return name
@@ -98,6 +105,14 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
             str(name)[:LOGGED_LENGTH],
             self.get_client_ip(request),
         )
+
+
+def _is_available(username: str) -> bool:
+    try:
+        check_user_name(username)
+    except InvalidInput:
+        return False
+    return True
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from config.accounts.adapter import InvitedOnlyAdapter
 from config.accounts.forms import RegisterForm
 from config.accounts.models import User
+from config.accounts.services import check_user_name
 from config.audit.models import AuditEntry
 from tests import factories
 
@@ -70,6 +72,13 @@ def test_a_new_person_returns_to_the_page_that_needed_an_account(
     assert client.post("/register/", DETAILS | {"next": goal})["Location"] == goal
     other = DETAILS | {"username": "ben", "next": "https://evil.example/"}
     assert Client().post("/register/", other)["Location"] == "/"
+
+
+def test_single_sign_on_makes_no_name_that_looks_like_another(db: None) -> None:
+    factories.make_user("alice")
+    name = InvitedOnlyAdapter().generate_unique_username(["a1ice"])
+    assert name != "a1ice"
+    check_user_name(name)
 
 
 def test_registrations_from_one_address_are_limited(

@@ -12,6 +12,7 @@ from config.accounts.services.invitations import (
 )
 from config.accounts.services.notices import tell
 from config.accounts.services.people import (
+    check_user_name,
     create_user,
     deactivate_person,
     erase_person,
@@ -35,6 +36,7 @@ __all__ = [
     "Invited",
     "NewToken",
     "accept_invitation",
+    "check_user_name",
     "create_token",
     "create_user",
     "deactivate_person",
