@@ -16,7 +16,7 @@ from celery.schedules import crontab
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
-from config.shared.processes import collect_garbage_rarely, limit_memory
+from config.shared.processes import collect_garbage_rarely, hide_memory, limit_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -77,6 +77,13 @@ def waiting_messages() -> int:
         except link.channel_errors:  # in Redis, a queue without messages does not exist
             return 0
         return int(declared.message_count)
+
+
+@signals.worker_init.connect
+@signals.beat_init.connect
+def hide_secrets(**_: object) -> None:
+    """Hide the memory of the worker or scheduler from other processes, such as decoders."""
+    hide_memory()
 
 
 @signals.worker_process_init.connect

@@ -18,7 +18,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from config.shared.logs import logging_settings
+from config.shared.processes import hide_memory
 
+hide_memory()  # also that of the processes which gunicorn forks
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # heartbeats must not wait for a disk
 
 bind = os.environ.get("WEB_BIND", "0.0.0.0:8000")

@@ -30,11 +30,15 @@ def upload_folder(probe: Probe) -> str:
     return f"UPLOAD_ROOT is inside {inside[0]}." if inside else ""
 
 
-@requirement("15.2.5", "Untrusted videos and pictures are decoded without network access.")
+@requirement("15.2.5", "Untrusted files are decoded without network access and other files.")
 def sandboxed_decoders(probe: Probe) -> str:
     with Sandbox("os:getpid") as sandbox:
-        is_isolated = sandbox.is_isolated()
-    return "" if is_isolated else "The kernel does not filter system calls (seccomp)."
+        isolation = sandbox.isolation()
+    if not isolation.filters_calls:
+        return "The kernel does not filter system calls (seccomp)."
+    if not isolation.confines_files:
+        return "The kernel does not confine files (Landlock), so decoders can read those of Hearth."
+    return ""
 
 
 @requirement("15.2.2", "Jobs end at a time limit.")

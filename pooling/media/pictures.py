@@ -13,6 +13,10 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from av.video.stream import VideoStream
 
+from config.shared.sandbox.modules import load_modules
+
+load_modules(av)  # each decoder imports this module
+
 _TURNS = {90: ("cclock",), 180: ("clock", "clock"), 270: ("clock",)}
 _QUALITY = 4  # of JPEG, from 2 (best) to 31
 

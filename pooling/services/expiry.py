@@ -26,7 +26,8 @@ def expired_files() -> Iterator[Path]:
     root = Path(settings.VIDEO_UPLOAD_ROOT)
     # A killed worker leaves its folder of prepared files behind. A newer file may belong to a
     # running import, which can take days.
-    yield from (path for path in sorted(root.glob(f"{PREPARING}*/*")) if _is_older(path, KEPT_FOR))
+    prepared = (path for path in sorted(root.glob(f"{PREPARING}*/**/*")) if path.is_file())
+    yield from (path for path in prepared if _is_older(path, KEPT_FOR))
     for path in sorted(path for path in root.glob("*") if path.is_file()):
         # A file may be written some time before its row.
         if path.name not in fresh and _is_older(path, timedelta(hours=1)):

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from django.conf import settings
 
 from config.shared.errors import InvalidInput
-from config.shared.sandbox import Limits, Sandbox
+from config.shared.sandbox import Access, Limits, Sandbox
 from pooling.core.proxies.lexicon import members_of_wordnet
 from pooling.core.proxies.request import SentFile
 
@@ -38,12 +38,13 @@ def unpacked_wordnet(file: SentFile) -> Iterator[Path]:
 
 def _unpack(archive: Path, folder: Path) -> None:
     with Sandbox("pooling.media.archives:list_members") as sandbox:
-        members, _ = sandbox.call(LIMITS, source=str(archive))
+        members, _ = sandbox.call(LIMITS, Access(readable=[str(archive)]), source=str(archive))
     places = members_of_wordnet(member["name"] for member in members)
     targets = {str(members[place]["index"]): str(folder / name) for name, place in places.items()}
     with Sandbox("pooling.media.archives:extract") as sandbox:
         faults = sandbox.call(
             LIMITS,
+            Access(readable=[str(archive)], writable=[str(folder)]),
             source=str(archive),
             targets=targets,
             bytes_max=MEMBER_MB << 20,

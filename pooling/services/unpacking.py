@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 from django.conf import settings
 
 from config.accounts.actors import Actor
 from config.requests.files import check_free_space
 from config.shared.errors import InvalidInput
-from config.shared.sandbox import Limits, Sandbox
+from config.shared.sandbox import Access, Limits, Sandbox
 from pooling.enums import UploadState
 from pooling.models import VideoUpload
 from pooling.selectors.uploads import upload_path
 from pooling.services.choosing import FoundFile, choose_files, store_chosen
+from pooling.services.videos import PREPARING
 
 # The time limit for listing the members, and also for reading their content.
 SECONDS_MAX = 350
@@ -25,21 +30,29 @@ def unpack(upload: VideoUpload, *, by: Actor) -> str:
     """
     source = str(upload_path(upload))
     with Sandbox("pooling.media.archives:list_members") as sandbox:
-        members, left_out = sandbox.call(_limits(), source=source)
+        members, left_out = sandbox.call(_limits(), Access(readable=[source]), source=source)
     files = [FoundFile(member["name"], member["size"]) for member in members]
     chosen = choose_files(upload.benchmark, files, by=by, left_out=left_out)
     _check_space(sum(row.size for row in chosen.rows.values()))
     rows = {members[place]["index"]: row for place, row in chosen.rows.items()}
-    with Sandbox("pooling.media.archives:extract") as sandbox:
+    # The sandbox can write everything in this folder. The other uploads are not in it.
+    with (
+        Sandbox("pooling.media.archives:extract") as sandbox,
+        TemporaryDirectory(dir=settings.VIDEO_UPLOAD_ROOT, prefix=PREPARING) as folder,
+    ):
+        members_at = {str(index): str(Path(folder) / str(index)) for index in rows}
         faults = sandbox.call(
             _limits(),
+            Access(readable=[source], writable=[folder]),
             source=source,
-            targets={str(index): str(upload_path(row)) for index, row in rows.items()},
+            targets=members_at,
             bytes_max=settings.VIDEO_BYTES_MAX,
             reserve=settings.DISK_RESERVE_BYTES,
         )
-    for index, row in rows.items():
-        _set_result(row, faults.get(str(index), ""))
+        for index, row in rows.items():
+            with suppress(FileNotFoundError):
+                Path(members_at[str(index)]).replace(upload_path(row))
+            _set_result(row, faults.get(str(index), ""))
     store_chosen(upload.benchmark, list(rows.values()), by=by)
     return f"The archive has {chosen.summary}."
 

@@ -24,7 +24,7 @@ from django.db.models.fields.files import FieldFile
 from config.shared.errors import InvalidInput
 from config.shared.folding import tidy
 from config.shared.progress import Progress
-from config.shared.sandbox import Limits, Sandbox
+from config.shared.sandbox import Access, Limits, Sandbox
 from pooling.core.benchmark_file import VideoRow
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
@@ -88,7 +88,9 @@ class Preparers:
             self._idle.put(sandbox)
 
     def submit(self, source: Path, limits: Limits | None = None) -> Future[ReadyVideo]:
-        stem = self._folder / str(next(self._number))
+        # A folder for each video, because the sandbox can write everything in it.
+        stem = self._folder / str(next(self._number)) / "video"
+        stem.parent.mkdir()
         limits = limits or limits_of(source)
         future = self._pool.submit(_prepare, source, stem, limits, self._idle)
         self._stems[future] = stem
@@ -258,8 +260,9 @@ def _prepare(source: Path, stem: Path, limits: Limits, idle: SimpleQueue[Sandbox
     }
     sandbox = idle.get()
     try:
+        access = Access(readable=[str(paths["source"])], writable=[str(stem.parent)])
         duration, has_sheet = sandbox.call(
-            limits, **{name: str(path) for name, path in paths.items()}
+            limits, access, **{name: str(path) for name, path in paths.items()}
         )
     except InvalidInput as error:
         return ReadyVideo(file, poster, None, digest, None, fault=error.reason)

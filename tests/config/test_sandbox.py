@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -15,7 +17,8 @@ from typing import Any
 import pytest
 
 from config.shared.errors import InvalidInput
-from config.shared.sandbox import Limits, Sandbox
+from config.shared.sandbox import ROOT, Access, Isolation, Limits, Sandbox
+from config.shared.sandbox.landlock import version
 
 LIMITS = Limits(seconds=20, cpu_seconds=20, memory_mb=200, file_mb=1)
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernel must be Linux")
@@ -58,13 +61,17 @@ def test_each_call_has_a_separate_process(sandbox: Sandbox) -> None:
     ("what", "expected"),
     [
         ("crash", "the process crashed (SIGSEGV)"),
-        ("kill", "the process crashed (SIGKILL)"),
-        ("kill_server", "the process was killed"),
         ("lambda", "the process failed"),
     ],
 )
 def test_a_crash_ends_only_the_call(sandbox: Sandbox, what: str, expected: str) -> None:
     assert reason(sandbox, what) == expected
+
+
+def test_after_the_server_was_killed_the_next_call_starts_it_again(sandbox: Sandbox) -> None:
+    _, server = sandbox.call(LIMITS, what="process")
+    os.kill(server, signal.SIGKILL)
+    assert reason(sandbox, "echo") == "the process was killed"
 
 
 def test_a_call_that_hangs_is_ended(sandbox: Sandbox) -> None:
@@ -85,14 +92,14 @@ def test_a_call_gets_no_more_memory_than_its_limit(sandbox: Sandbox) -> None:
 def test_a_call_writes_no_file_beyond_its_limit(sandbox: Sandbox, tmp_path: Path) -> None:
     file = tmp_path / "large"
 
-    text = "the converted file would be larger than 1 MB"
-    assert reason(sandbox, "write", str(file)) == text
+    with pytest.raises(InvalidInput, match="the converted file would be larger than 1 MB"):
+        sandbox.call(LIMITS, Access(writable=[str(tmp_path)]), what="write", argument=str(file))
     assert file.stat().st_size == 1 << 20
 
 
 @only_linux
 def test_a_call_can_neither_connect_nor_start_programs(sandbox: Sandbox) -> None:
-    assert sandbox.is_isolated()
+    assert sandbox.isolation().filters_calls
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         with pytest.raises(PermissionError):
@@ -101,6 +108,86 @@ def test_a_call_can_neither_connect_nor_start_programs(sandbox: Sandbox) -> None
             listener.accept()
     with pytest.raises(PermissionError):
         sandbox.call(LIMITS, what="start")
+
+
+@only_linux
+def test_a_call_reaches_only_its_own_files(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Code in a decoder can neither read nor change other files, and not reach other processes."""
+    own, others = tmp_path / "own", tmp_path / "others"
+    own.mkdir()
+    others.mkdir()
+    secret, source = others / "hearth.sqlite3", others / "source.mp4"
+    secret.write_bytes(b"labels")
+    source.write_bytes(b"video")
+    access = Access(readable=[str(source)], writable=[str(own)])
+    places = {"secret": str(secret), "folder": str(others), "writable": str(own)}
+    found = sandbox.call(LIMITS, access, what="reach", argument={"caller": os.getpid(), **places})
+
+    assert sandbox.isolation() == Isolation(filters_calls=True, confines_files=version() > 0)
+    of_processes = {
+        *("signal the caller", "signal the server", "signal a thread", "queue a signal", "trace"),
+        *("read memory", "write memory", "open the process", "limit the caller"),
+    }
+    assert {found[name] for name in of_processes} == {"EPERM"}
+    if version():
+        refused = {name: error for name, error in found.items() if name not in of_processes}
+        # Moving and linking to another folder fail with EXDEV, as between two disks.
+        assert set(refused.values()) <= {"EACCES", "EPERM", "EXDEV"}, refused
+        assert secret.read_bytes() == b"labels"
+        assert sorted(path.name for path in others.iterdir()) == [secret.name, source.name]
+
+    def call(what: str, argument: Any) -> Any:
+        return sandbox.call(LIMITS, access, what=what, argument=argument)
+
+    assert call("read", str(source)) == "video"
+    if version():
+        with pytest.raises(PermissionError):
+            call("write", str(source))
+    assert call("print", "still works") == "printed"
+
+
+@only_linux
+def test_check_security_reports_a_kernel_without_landlock() -> None:
+    """A filter refuses the call of Landlock, as a kernel that does not know it."""
+    program = """
+import os
+from config.security.limits import sandboxed_decoders
+from config.shared.sandbox.seccomp import refuse_calls
+print(repr(sandboxed_decoders(None)))
+assert refuse_calls({"landlock_create_ruleset": (444, 444)})
+print(repr(sandboxed_decoders(None)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    lacking = "The kernel does not confine files (Landlock), so decoders can read those of Hearth."
+    assert done.stdout.splitlines() == [repr("" if version() else lacking), repr(lacking)]
+    assert done.stderr.count("(no Landlock)") == (1 if version() else 2)
+
+
+@only_linux
+@pytest.mark.parametrize(
+    "start",
+    [
+        "import config.celery, celery; celery.signals.worker_init.send(None)",
+        "import config.celery, celery; celery.signals.beat_init.send(None)",
+        "import runpy; runpy.run_path('config/deploy/gunicorn.conf.py')",
+    ],
+)
+def test_workers_hide_their_memory_and_environment_from_other_processes(
+    start: str, tmp_path: Path
+) -> None:
+    get_dumpable = "import ctypes; print('dumpable', ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{get_dumpable}; {start}; {get_dumpable}"],
+        cwd=ROOT,
+        env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("dumpable")]
+    assert lines == ["dumpable 1", "dumpable 0"]
 
 
 def test_a_call_does_not_see_the_secrets_of_the_caller(

@@ -1,7 +1,9 @@
 """Call functions that read untrusted files, each in a process with limits and without a network.
 
 Decoders of videos and pictures are large C libraries. A file can make them crash, run endlessly or
-use too much memory. In a sandbox, this only ends one call, with a reason. The caller continues.
+use too much memory. In a sandbox, this only ends one call, with a reason. The caller continues. A
+file can also make a decoder run code of its author. In a sandbox, this code can use only the files
+of the call, and cannot reach other processes.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -40,6 +43,29 @@ class Limits:
     file_mb: int
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The files and folders that one call may use. It can also read what is in `writable`."""
+
+    readable: Sequence[str] = ()
+    writable: Sequence[str] = ()
+
+
+NO_FILES = Access()
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """How the kernel isolates calls.
+
+    filters_calls: whether it refuses connections, programs, signals and the memory of others.
+    confines_files: whether it refuses all files except those of the call.
+    """
+
+    filters_calls: bool = False
+    confines_files: bool = False
+
+
 class Sandbox:
     """A process that runs one function, each time in a new child.
 
@@ -51,7 +77,7 @@ class Sandbox:
     def __init__(self, function: str) -> None:
         self._function = function
         self._server: subprocess.Popen[bytes] | None = None
-        self._is_isolated = False
+        self._isolation = Isolation()
 
     def __enter__(self) -> Sandbox:
         return self
@@ -59,23 +85,25 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def call(self, limits: Limits, **arguments: Any) -> Any:
-        """Return the value of the function.
+    def call(self, limits: Limits, access: Access = NO_FILES, **arguments: Any) -> Any:
+        """Return the value of the function, which may use the files of `access`.
 
         Raises `InvalidInput` if the function does, or if the child crashes or exceeds a limit.
         Raises `OSError` if the function does.
         """
-        response = self._request({"limits": asdict(limits), "arguments": arguments})
+        response = self._request(
+            {"limits": asdict(limits), "access": asdict(access), "arguments": arguments}
+        )
         if "errno" in response:
             raise OSError(response["errno"], os.strerror(response["errno"]), response["filename"])
         if "reason" in response:
             raise InvalidInput(response["reason"])
         return response["value"]
 
-    def is_isolated(self) -> bool:
-        """Return whether the kernel stops children from using a network or starting a program."""
+    def isolation(self) -> Isolation:
+        """Return how the kernel isolates calls."""
         self._started()
-        return self._is_isolated
+        return self._isolation
 
     def close(self) -> None:
         """Kill the process and its child."""
@@ -112,9 +140,11 @@ class Sandbox:
         if not hello:
             self.close()
             raise RuntimeError(f"The process for {self._function} did not start.")
-        self._is_isolated = hello["is_isolated"]
-        if not self._is_isolated:
-            _warn_once()
+        self._isolation = Isolation(**hello)
+        if not self._isolation.filters_calls:
+            _warn_once("Untrusted files are processed without a filter of system calls.")
+        if not self._isolation.confines_files:
+            _warn_once("Untrusted files are processed with access to all files (no Landlock).")
         return self._server
 
 
@@ -125,5 +155,5 @@ def _read(server: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 
 @cache
-def _warn_once() -> None:
-    logger.warning("Untrusted files are processed without a filter of system calls.")
+def _warn_once(text: str) -> None:
+    logger.warning(text)

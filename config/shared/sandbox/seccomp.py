@@ -1,4 +1,4 @@
-"""A filter of system calls, so that this process can neither connect nor start programs.
+"""Filters of system calls, so that this process can neither connect nor reach other processes.
 
 seccomp needs no special privileges, so the filter also works inside containers, where a process
 usually must not create a network namespace.
@@ -11,6 +11,7 @@ import errno
 import platform
 import signal
 import sys
+from collections.abc import Mapping
 
 # From linux/prctl.h, linux/seccomp.h and linux/bpf_common.h.
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
@@ -20,11 +21,31 @@ _LOAD, _IS_EQUAL, _IS_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT = 0, 4
 _X32 = 0x4000_0000  # set in the numbers of the x32 calls, which only x86 has
 
-# Architecture, and the numbers of socket, execve, execveat, ptrace and io_uring_setup. io_uring can
-# open connections without the call `socket`.
-_REFUSED = {
-    "x86_64": (0xC000_003E, (41, 59, 322, 101, 425)),
-    "aarch64": (0xC000_00B7, (198, 221, 281, 117, 425)),
+_MACHINE = platform.machine()
+_ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
+# The numbers of the refused calls on x86_64 and aarch64. io_uring can open connections without the
+# call `socket`.
+_NETWORK_AND_PROGRAMS = {
+    "socket": (41, 198),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "io_uring_setup": (425, 425),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+    "pidfd_getfd": (438, 438),
+}
+# `prlimit64` sets limits of other processes, which then end.
+_SIGNALS_AND_LIMITS = {
+    "kill": (62, 129),
+    "tkill": (200, 130),
+    "tgkill": (234, 131),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "prlimit64": (302, 261),
 }
 
 
@@ -44,11 +65,31 @@ class _Program(ctypes.Structure):
 def refuse_network_and_programs() -> bool:
     """Stop this process and its children from connecting and starting programs, permanently.
 
+    They can no longer read and change the memory of other processes either. Return False if this
+    system cannot do that.
+    """
+    return refuse_calls(_NETWORK_AND_PROGRAMS)
+
+
+def refuse_signals_and_limits() -> bool:
+    """Stop this process from sending signals and setting limits of processes, permanently.
+
     Return False if this system cannot do that.
     """
-    if sys.platform != "linux" or platform.machine() not in _REFUSED:
+    return refuse_calls(_SIGNALS_AND_LIMITS)
+
+
+def refuse_calls(calls: Mapping[str, tuple[int, int]]) -> bool:
+    """Let these calls of this process and its children fail with EPERM, permanently.
+
+    calls: the numbers of each call on x86_64 and aarch64. Return False if this system cannot do
+    that.
+    """
+    if sys.platform != "linux" or _MACHINE not in _ARCHITECTURES:
         return False
-    steps = _steps(*_REFUSED[platform.machine()])
+    column = list(_ARCHITECTURES).index(_MACHINE)
+    numbers = tuple(of_machines[column] for of_machines in calls.values())
+    steps = _steps(_ARCHITECTURES[_MACHINE], numbers)
     instructions = (_Instruction * len(steps))(*(_Instruction(*step) for step in steps))
     program = _Program(len(steps), instructions)
     prctl = ctypes.CDLL(None).prctl

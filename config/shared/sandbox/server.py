@@ -8,6 +8,7 @@ Each further line is the result of one call. This process itself reads no untrus
 
 from __future__ import annotations
 
+import codecs
 import errno
 import json
 import os
@@ -17,32 +18,56 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from typing import IO, Any, NoReturn
 
 from config.shared.errors import InvalidInput
-from config.shared.processes import limit_memory, lower_limit
-from config.shared.sandbox import Limits
-from config.shared.sandbox.seccomp import end_with_parent, refuse_network_and_programs
+from config.shared.processes import hide_memory, limit_memory, lower_limit
+from config.shared.sandbox import Access, Limits
+from config.shared.sandbox.landlock import confine, version
+from config.shared.sandbox.seccomp import (
+    end_with_parent,
+    refuse_network_and_programs,
+    refuse_signals_and_limits,
+)
 
 Function = Callable[..., Any]
 Arguments = dict[str, Any]
 Answer = dict[str, Any]
 
 _MAX_ANSWER = 16 << 20
+# Codecs of names in archives and of texts. A child cannot load them, because it reads no modules.
+_CODECS = ("utf-8", "ascii", "latin-1", "cp437", "idna", "utf-16", "raw_unicode_escape")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of the function, with what the child may use."""
+
+    function: Function
+    limits: Limits
+    access: Access
+    arguments: Arguments
 
 
 def serve(name: str) -> None:
     """Answer each call in the input, until the input ends."""
     end_with_parent()
+    hide_memory()
     answers = os.dup(1)
     os.dup2(2, 1)  # what the function prints must not mix with the answers
     module, _, attribute = name.partition(":")
     function = getattr(import_module(module), attribute)
-    _send(answers, {"is_isolated": refuse_network_and_programs()})
+    for codec in _CODECS:
+        codecs.lookup(codec)
+    hello = {"filters_calls": refuse_network_and_programs(), "confines_files": bool(version())}
+    _send(answers, hello)
     for line in sys.stdin:
-        call = json.loads(line)
-        _send(answers, _answer(function, Limits(**call["limits"]), call["arguments"], answers))
+        request = json.loads(line)
+        limits, access = Limits(**request["limits"]), Access(**request["access"])
+        call = Call(function, limits, access, request["arguments"])
+        _send(answers, _answer(call, answers))
 
 
 def _send(answers: int, answer: Answer) -> None:
@@ -50,13 +75,13 @@ def _send(answers: int, answer: Answer) -> None:
         out.write(json.dumps(answer).encode() + b"\n")
 
 
-def _answer(function: Function, limits: Limits, arguments: Arguments, answers: int) -> Answer:
+def _answer(call: Call, answers: int) -> Answer:
     """Call the function in a child, and return its result or the reason why there is none."""
     with tempfile.TemporaryFile() as reply:
         child = os.fork()
         if child == 0:
             os.close(answers)
-            _run(function, limits, arguments, reply)
+            _run(call, reply)
         is_late = False
 
         def kill(*_: object) -> None:
@@ -66,14 +91,14 @@ def _answer(function: Function, limits: Limits, arguments: Arguments, answers: i
                 os.kill(child, signal.SIGKILL)
 
         signal.signal(signal.SIGALRM, kill)
-        signal.alarm(limits.seconds)
+        signal.alarm(call.limits.seconds)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         signal.alarm(0)
         if status == 0:
             reply.seek(0)
             with suppress(ValueError):
                 return dict(json.loads(reply.read(_MAX_ANSWER)))
-    return {"reason": _reason(status, limits, is_late=is_late)}
+    return {"reason": _reason(status, call.limits, is_late=is_late)}
 
 
 def _reason(status: int, limits: Limits, *, is_late: bool) -> str:
@@ -86,14 +111,17 @@ def _reason(status: int, limits: Limits, *, is_late: bool) -> str:
     return "the process failed"
 
 
-def _run(function: Function, limits: Limits, arguments: Arguments, reply: IO[bytes]) -> NoReturn:
+def _run(call: Call, reply: IO[bytes]) -> NoReturn:
     """Write the result of the function, or its error, into `reply`, and end this process."""
     status = 1
     try:
         end_with_parent()
         os.close(0)
-        _set_limits(limits)
-        reply.write(json.dumps(_called(function, limits, arguments)).encode())
+        _set_limits(call.limits)
+        if version():
+            confine(call.access.readable, call.access.writable)
+        refuse_signals_and_limits()
+        reply.write(json.dumps(_called(call)).encode())
         reply.flush()
         status = 0
     except Exception:
@@ -109,9 +137,10 @@ def _set_limits(limits: Limits) -> None:
     limit_memory(limits.memory_mb)
 
 
-def _called(function: Function, limits: Limits, arguments: Arguments) -> Answer:
+def _called(call: Call) -> Answer:
+    limits = call.limits
     try:
-        return {"value": function(**arguments)}
+        return {"value": call.function(**call.arguments)}
     except InvalidInput as error:
         return {"reason": error.reason}
     except MemoryError:
