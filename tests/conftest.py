@@ -120,6 +120,7 @@ ONCE = (
     "config/test_job_pages.py",
     "config/test_loading.py",
     "config/test_webhooks_tls.py",
+    "e2e/test_room_browsers.py",
     "e2e/test_room_bucket.py",
     "evaluation/lab/test_analyses.py",
     "evaluation/lab/test_compare.py",
@@ -350,6 +351,7 @@ def _empty_cache() -> None:
 
 # --- Browser --------------------------------------------------------------------------------
 
+PLAIN_HOST = "hearth.test"
 BROWSER_ARGUMENTS = [
     *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium has no sandbox for root
     "--disable-gpu",
@@ -357,6 +359,8 @@ BROWSER_ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # A name that is not local, so that pages over HTTP are not secure contexts there.
+    f"--host-resolver-rules=MAP {PLAIN_HOST} 127.0.0.1",
 ]
 # Pages have no animations or transitions, so that a test never sees a page between two states. The
 # setting `reduced_motion="reduce"` is not used, because it also stops the playing of videos.

@@ -54,11 +54,6 @@ def anna(person: User, new_page: Callable[[], Page], live_server: Any) -> Page:
     return rooms.sign_in(new_page().context, live_server.url, person)
 
 
-def forget(problems: list[str], *words: str) -> None:
-    """Remove the browser's messages about requests that are expected to fail."""
-    problems[:] = [problem for problem in problems if not any(word in problem for word in words)]
-
-
 def guidelines() -> list[int | None]:
     """Return the guideline versions of all judgments, in the order of their arrival."""
     return list(Judgment.objects.order_by("pk").values_list("guideline__version", flat=True))
@@ -137,7 +132,7 @@ def test_answers_are_kept_while_offline(
     rooms.until_sent(second)
     assert guidelines()[6:] == [1]
     assert Judgment.objects.latest("pk").viewing["watched"] > 0
-    forget(page_problems, "ERR_INTERNET", "503")
+    rooms.forget(page_problems, "ERR_INTERNET", "503")
 
 
 def test_a_session_ends_and_another_person_signs_in(
@@ -173,7 +168,7 @@ def test_a_session_ends_and_another_person_signs_in(
     rooms.until_sent(page)
     assert rooms.labels() == [(1, "live"), (1, "live"), (0, "live")]
     assert set(Judgment.objects.values_list("annotator__user__username", flat=True)) == {"anna"}
-    forget(page_problems, "401", "403")
+    rooms.forget(page_problems, "401", "403")
 
 
 def test_two_tabs_and_two_browsers(
@@ -214,7 +209,7 @@ def test_two_tabs_and_two_browsers(
         page.reload()
         expect(rooms.judged(page)).to_have_text("4")
     assert len(rooms.labels()) == 4
-    forget(page_problems, "409")
+    rooms.forget(page_problems, "409")
 
 
 def test_a_double_click_answers_once_and_the_back_button_restores_the_room(
@@ -277,9 +272,12 @@ def test_a_browser_without_storage(
     page = anna
     page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
     rooms.enter(page, campaign)
+    warning = page.get_by_text("This browser does not let this page store data")
+    page.locator("[data-part=no-store-read]").click()
+    expect(warning).to_be_hidden()
     page.context.set_offline(True)
     rooms.press(page, "k")
-    page.get_by_text("This browser does not let this page store data").wait_for()
+    warning.wait_for()
     page.context.set_offline(False)
     page.get_by_text("1 unsent").wait_for(state="hidden")
     rooms.press(page, "j")
@@ -289,4 +287,4 @@ def test_a_browser_without_storage(
     expect(page.locator("[data-part=unsent]")).to_have_text("0 unsent")
     expect(page.locator("[data-part=no-store]")).to_be_hidden()
     assert rooms.labels() == [(1, "live"), (0, "superseded"), (1, "live")]
-    forget(page_problems, "ERR_INTERNET")
+    rooms.forget(page_problems, "ERR_INTERNET")

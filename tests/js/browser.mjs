@@ -2,9 +2,13 @@
 // storage, and a clock that the test moves. Chromium tests the same modules in real pages
 // (tests/e2e). Here each rule is tested separately, in any order of events.
 
+import { webcrypto } from "node:crypto";
 import { registerHooks } from "node:module";
 import { mock } from "node:test";
 
+const { subtle } = globalThis.crypto;
+// Pages that came over plain HTTP have no `randomUUID`.
+const PLAIN_CRYPTO = { subtle, getRandomValues: (bytes) => webcrypto.getRandomValues(bytes) };
 const MODULES = new URL("../../static/js/", import.meta.url);
 let worlds = 0;
 
@@ -526,6 +530,7 @@ export function openBrowser({ machine = newMachine(), now = Date.UTC(2026, 0, 1)
     matchMedia: () => ({ matches: false }),
     getComputedStyle: () => ({ direction: "ltr" }),
     requestAnimationFrame: (act) => act(),
+    crypto: PLAIN_CRYPTO,
   };
   for (const [name, value] of Object.entries(replaced)) define(name, value);
   define("document", new Document());

@@ -10,6 +10,10 @@ const said = () => room.part("live").textContent;
 
 let room;
 
+function denied() {
+  throw new DOMException("denied", "SecurityError");
+}
+
 async function escalate(reason) {
   await room.look();
   await room.press("u");
@@ -110,6 +114,26 @@ describe("judging", () => {
     await room.judge("j", "j");
     assert.deepEqual([room.state, room.caption], ["ready", "caption 3"]);
     assert.deepEqual([room.part("offline").hidden, room.part("unsent").textContent], [false, "2 unsent"]);
+  });
+
+  test("without a network and without loaded pairs, the room says so", async () => {
+    room = await Room.open({ pairs: 6 });
+    room.server.handlers.clear();
+    await room.judge("j", "j", "j", "j", "j", "j");
+    assert.deepEqual(
+      [room.state, room.part("offline").hidden, room.part("offline-empty").hidden],
+      ["loading", false, false],
+    );
+  });
+
+  test("a browser that denies all storage judges, and says that unsent answers are not kept", async () => {
+    const storage = { getItem: denied, setItem: denied };
+    const machine = { localStorage: storage, sessionStorage: storage, indexedDB: { open: denied } };
+    room = await Room.open({ machine });
+    assert.equal(room.part("no-store").hidden, false);
+    room.part("faster").click();
+    await room.judge("j");
+    assert.deepEqual([room.answers, room.video.playbackRate, room.part("speed").textContent], [[[1, 1]], 1.5, "1.5×"]);
   });
 
   test("when all pairs are judged, the room is empty and claims again on request", async () => {

@@ -222,6 +222,35 @@ test("unsent answers are counted by campaign", async () => {
   assert.deepEqual([outbox.isUnsent(3), outbox.isUnsent(4)], [true, false]);
 });
 
+test("each answer has a random UUID of version 4, even on a page that came over plain HTTP", () => {
+  const keys = [answer(1), answer(2)].map(({ client_key }) => client_key);
+  for (const key of keys) assert.match(key, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  assert.notEqual(keys[0], keys[1]);
+});
+
+test("a store that opens late is not waited for, and then loses no answer", async () => {
+  answer(1);
+  await settle();
+  const database = machine.indexedDB.open("hearth-outbox");
+  let open;
+  const late = { addEventListener: (type, act) => { if (type === "success") open = act; } };
+  const indexedDB = { open: () => late };
+  await openPage({ machine: { ...machine, indexedDB }, now: Date.now() });
+  const opening = outbox.open();
+  await pass(2000);
+  await opening;
+  answer(2);
+  assert.deepEqual([outbox.isStored, unsent()], [false, [2]]);
+  late.result = database.result;
+  open();
+  await settle();
+  assert.deepEqual([outbox.isStored, unsent()], [true, [1, 2]]);
+  take();
+  await pass(1000);
+  assert.deepEqual(sent().slice(-2), [1, 2]);
+  assert.deepEqual([...database.result.records.keys()], []);
+});
+
 test("without a store, answers are still sent", async () => {
   const indexedDB = { open: () => { throw new Error("private window"); } };
   await openPage({ machine: { ...machine, indexedDB } });

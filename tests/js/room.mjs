@@ -32,11 +32,11 @@ const ORDER_BINDINGS = {
 };
 const BUTTONS = [
   "retry", "undo", "unsure", "cannot-play", "play", "frame-back", "frame-on", "slower", "faster", "sound",
-  "guideline-read", "guideline-close", "next", "judge-now", "judge-open",
+  "no-store-read", "guideline-read", "guideline-close", "next", "judge-now", "judge-open",
 ];
 const PARTS = [
   "break", "break-text", "done", "empty", "explanation", "feedback", "first", "own-answer", "guideline-changed",
-  "judged", "live", "no-store", "offline", "opened", "position", "reason", "refusal", "refused", "refused-reason",
+  "judged", "live", "no-store", "offline", "offline-empty", "opened", "position", "reason", "refusal", "refused", "refused-reason",
   "pair-note", "report-cut-off", "report-form", "report-sound", "signed-out", "speed", "stage", "swipe", "timeline", "unseen",
   "unsure-form", "verdict", "video-problem", "video-reason", "video-report", "unsent",
 ];

@@ -33,8 +33,8 @@ notes = Console(stderr=True)
 Json = dict[str, Any]
 
 
-def site() -> Hearth:
-    return Hearth.signed_in(on_wait=note)
+def site(options: Namespace) -> Hearth:
+    return Hearth.signed_in(insecure=options.insecure, on_wait=note)
 
 
 def note(text: str) -> None:
@@ -48,15 +48,16 @@ def print_json(value: Any, *, output: str | None = None) -> None:
 
 
 def login(options: Namespace) -> Json:
-    url = credentials.checked_url(options.url)
+    insecure = options.insecure
+    url = credentials.checked_url(options.url, insecure=insecure)
     if not options.token_stdin:
         note(f"Create a token at {url}/account/token/ and paste it here.")
     token = sys.stdin.readline() if options.token_stdin else getpass.getpass("Token: ")
     if not token.strip():
         raise ClientError("The token is empty.")
     # Without a valid token with the right to read, this request fails, and no token is stored.
-    count = _count_benchmarks(Hearth(url, token.strip()))
-    path = credentials.save(credentials.Credentials(url, token.strip()))
+    count = _count_benchmarks(Hearth(url, token.strip(), insecure=insecure))
+    path = credentials.save(credentials.Credentials(url, token.strip(), insecure))
     note(f"You are signed in. The token is in {path}. Benchmarks: {count}.")
     return {"url": url, "file": str(path), "benchmarks": count}
 
@@ -84,13 +85,13 @@ def logout(options: Namespace) -> Json:
 
 
 def benchmarks(options: Namespace) -> Json:
-    rows = list(site().benchmarks())
+    rows = list(site(options).benchmarks())
     _show(options, ["key", "name"], [[row["key"], row["name"]] for row in rows])
     return {"benchmarks": rows}
 
 
 def runs(options: Namespace) -> Json:
-    rows = list(site().benchmark(options.benchmark).runs())
+    rows = list(site(options).benchmark(options.benchmark).runs())
     keys = ("name", "system", "direction", "depth", "n_queries")
     cells = [[row[key] for key in keys] for row in rows]
     _show(options, ["run", "system", "direction", "depth", "lists"], cells)
@@ -100,7 +101,7 @@ def runs(options: Namespace) -> Json:
 def upload(options: Namespace) -> Json:
     if options.name and len(options.files) > 1:
         raise ClientError("--name is for one file. Without it, each run is named after the system.")
-    benchmark = site().benchmark(options.benchmark)
+    benchmark = site(options).benchmark(options.benchmark)
     if options.for_scoring:
         return _score(options, benchmark)
     results = []
@@ -141,7 +142,7 @@ def _score(options: Namespace, benchmark: Benchmark) -> Json:
 
 
 def uploads(options: Namespace) -> Json:
-    rows = list(site().uploads())
+    rows = list(site(options).uploads())
     _show(options, UPLOAD_HEADS, [_upload_row(row) for row in rows])
     for row in rows:
         if row["reason"] and not options.json:
@@ -151,7 +152,8 @@ def uploads(options: Namespace) -> Json:
 
 def publish(options: Namespace) -> Json:
     details = {"name": options.name, "paper": options.paper, "code_url": options.code}
-    done = site().publish(options.upload, **{key: text for key, text in details.items() if text})
+    given = {key: text for key, text in details.items() if text}
+    done = site(options).publish(options.upload, **given)
     note(f"The run {done['name']} is published.")
     return done
 
@@ -182,7 +184,7 @@ def _show_upload(options: Namespace, file: str, result: Json) -> None:
 
 
 def upload_videos(options: Namespace) -> Json:
-    benchmark = site().benchmark(options.benchmark)
+    benchmark = site(options).benchmark(options.benchmark)
     with Bars(notes) as bars:
         rows = benchmark.upload_videos(options.folder, on_bytes=bars.on_bytes("Sending videos"))
         if not options.no_wait:
@@ -207,7 +209,7 @@ def _wait_for_videos(benchmark: Benchmark, bars: Bars) -> None:
 
 
 def proxies(options: Namespace) -> Json:
-    rows = list(site().benchmark(options.benchmark).proxies())
+    rows = list(site(options).benchmark(options.benchmark).proxies())
     cells = [
         [row["name"], row["method"], _number(row["distribution"]["mean"]), row["sha256"]]
         for row in rows
@@ -220,7 +222,7 @@ def compute_proxy(options: Namespace) -> Json:
     chosen = ("name", "stop_words", "percent", "commands", "own_as_computed")
     values = {name: getattr(options, name) for name in chosen}
     with Bars(notes) as bars:
-        benchmark = site().benchmark(options.benchmark)
+        benchmark = site(options).benchmark(options.benchmark)
         done = benchmark.compute_proxy(options.method, on_job=bars.on_job, **values)
     return _note_stored(done)
 
@@ -228,7 +230,7 @@ def compute_proxy(options: Namespace) -> Json:
 def upload_proxy(options: Namespace) -> Json:
     with Bars(notes) as bars:
         done = (
-            site()
+            site(options)
             .benchmark(options.benchmark)
             .upload_proxy(
                 options.file,
@@ -249,7 +251,7 @@ def _note_stored(done: Json) -> Json:
 def download_proxy(options: Namespace) -> Json:
     with Bars(notes) as bars:
         path = (
-            site()
+            site(options)
             .benchmark(options.benchmark)
             .download_proxy(
                 options.name,
@@ -264,13 +266,13 @@ def download_proxy(options: Namespace) -> Json:
 
 
 def delete_proxy(options: Namespace) -> Json:
-    site().benchmark(options.benchmark).delete_proxy(options.name)
+    site(options).benchmark(options.benchmark).delete_proxy(options.name)
     note(f"The proxy {options.name} is deleted.")
     return {"deleted": options.name}
 
 
 def scores(options: Namespace) -> Json:
-    found = site().benchmark(options.benchmark).scores(options.labels)
+    found = site(options).benchmark(options.benchmark).scores(options.labels)
     measures = options.measure or MEASURES
     rows = [_score_row(name, run, measures) for name, run in found["runs"].items()]
     _show(options, ["run", *measures, "bounds of C@5", "judged@10", "unjudged"], rows)
@@ -289,7 +291,7 @@ def _score_row(name: str, run: Json, measures: tuple[str, ...]) -> list[Any]:
 
 
 def label_sets(options: Namespace) -> Json:
-    rows = list(site().benchmark(options.benchmark).label_sets())
+    rows = list(site(options).benchmark(options.benchmark).label_sets())
     cells = [
         [row["version"], row["n_pairs"], row["n_relevant"], row["created_at"][:10], row["sha256"]]
         for row in rows
@@ -301,7 +303,7 @@ def label_sets(options: Namespace) -> Json:
 def download(options: Namespace) -> Json:
     with Bars(notes) as bars:
         path = (
-            site()
+            site(options)
             .benchmark(options.benchmark)
             .download_labels(
                 options.version,
@@ -329,11 +331,11 @@ def confirm_positives(options: Namespace) -> Json:
 
 def jobs(options: Namespace) -> Json:
     if options.job and options.cancel:
-        return site().cancel_job(options.job)
+        return site(options).cancel_job(options.job)
     if options.job:
         with Bars(notes) as bars:
-            return site().wait_for_job(site().job(options.job), bars.on_job)
-    rows = list(islice(site().jobs(), options.limit))
+            return site(options).wait_for_job(site().job(options.job), bars.on_job)
+    rows = list(islice(site(options).jobs(), options.limit))
     cells = [[row["id"], row["state"], row["title"], row["created_at"][:16]] for row in rows]
     _show(options, ["job", "state", "title", "started"], cells)
     return {"jobs": rows}

@@ -197,6 +197,11 @@ def _of_benchmark(commands: Any, name: str, help_text: str, action: Action) -> A
 def _command(commands: Any, name: str, help_text: str, action: Action) -> Any:
     command = commands.add_parser(name, help=help_text, description=f"{help_text}.")
     command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.add_argument(
+        "--insecure",
+        action="store_true",
+        help="allow http://, which sends the token without encryption; `login` remembers this",
+    )
     command.set_defaults(action=action)
     return command
 

@@ -16,8 +16,11 @@ LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
+    """An address and a token. insecure: whether the token may be sent without encryption."""
+
     url: str
     token: str
+    insecure: bool = False
 
 
 def credentials_path() -> Path:
@@ -25,17 +28,20 @@ def credentials_path() -> Path:
     return Path(folder) / "hearth" / "credentials.json"
 
 
-def checked_url(url: str) -> str:
+def checked_url(url: str, *, insecure: bool = False) -> str:
     """Return the address of a site without a final slash.
 
-    Raises `ClientError` if the text is not an address, or if the token would be sent to another
-    machine without encryption.
+    Raises `ClientError` if the text is not an address. Unless `insecure` is true, it also raises
+    this error if the token would be sent to another machine without encryption.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ClientError(f"{url!r} is not an address like https://hearth.example.")
-    if parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS:
-        raise ClientError("The address must begin with https://, because the token is secret.")
+    if parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS and not insecure:
+        raise ClientError(
+            "The address must begin with https://, because the token is secret. On a network that "
+            "you trust, --insecure (in Python: insecure=True) allows http://."
+        )
     return url.rstrip("/")
 
 
@@ -46,15 +52,15 @@ def load() -> Credentials:
     """
     url, token = os.environ.get("HEARTH_URL", ""), os.environ.get("HEARTH_TOKEN", "")
     if url and token:
-        return Credentials(checked_url(url), token)
+        return Credentials(url, token)
     if url or token:
         raise NotSignedIn("Set both HEARTH_URL and HEARTH_TOKEN, or neither.")
     try:
         stored = json.loads(credentials_path().read_text(encoding="utf-8"))
-        return Credentials(stored["url"], stored["token"])
+        return Credentials(stored["url"], stored["token"], bool(stored.get("insecure")))
     except FileNotFoundError:
         raise NotSignedIn("You are not signed in. Run: hearth login ADDRESS") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise NotSignedIn(f"{credentials_path()} is damaged. Run: hearth login ADDRESS") from None
 
 

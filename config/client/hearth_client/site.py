@@ -39,13 +39,19 @@ OnJob = Callable[[Json], None]
 class Hearth:
     """A site, used with the token of a person.
 
+    insecure: allow an address that begins with http://. Then the token is sent without encryption.
     on_wait: called with a sentence before the client waits to repeat a request.
     """
 
     def __init__(
-        self, url: str, token: str, *, on_wait: Callable[[str], None] = lambda text: None
+        self,
+        url: str,
+        token: str,
+        *,
+        insecure: bool = False,
+        on_wait: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.url = credentials.checked_url(url)
+        self.url = credentials.checked_url(url, insecure=insecure)
         self._on_wait = on_wait
         self._session = requests.Session()
         # A separate authentication class, because `requests` would otherwise send a password of the
@@ -53,10 +59,10 @@ class Hearth:
         self._session.auth = _TokenAuth(token)
 
     @classmethod
-    def signed_in(cls, **options: Any) -> Hearth:
+    def signed_in(cls, *, insecure: bool = False, **options: Any) -> Hearth:
         """Return the site of `hearth login`, or of HEARTH_URL and HEARTH_TOKEN."""
         found = credentials.load()
-        return cls(found.url, found.token, **options)
+        return cls(found.url, found.token, insecure=insecure or found.insecure, **options)
 
     def benchmark(self, key: str) -> Benchmark:
         return Benchmark(self, key)

@@ -94,6 +94,30 @@ def test_a_request_to_a_busy_site_is_repeated_after_the_stated_time(waits: list[
     assert {token for _, token, _, _ in script.requests} == {"Token secret"}
 
 
+def test_a_token_is_sent_over_http_only_with_insecure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    counted = (200, {}, b'{"results": [], "next": null, "count": 0}')
+    with serving(counted, counted, counted, counted) as script:
+        # A name of this machine that the client cannot recognise as local.
+        url = script.url.replace("127.0.0.1", "127.1")
+        with pytest.raises(ClientError, match=r"must begin with https://.*insecure=True"):
+            Hearth(url, "secret")
+        monkeypatch.setattr("sys.stdin", io.StringIO("secret"))
+        assert main(["login", url, "--token-stdin"]) == 2
+        monkeypatch.setattr("sys.stdin", io.StringIO("secret"))
+        assert main(["login", url, "--token-stdin", "--insecure"]) == 0
+        assert main(["jobs"]) == 0  # `login` has remembered it
+        monkeypatch.setenv("HEARTH_URL", url)
+        monkeypatch.setenv("HEARTH_TOKEN", "other")
+        assert [main(["jobs"]), main(["jobs", "--insecure"])] == [2, 0]
+        assert list(Hearth.signed_in(insecure=True).jobs()) == []
+    tokens = [token for _, token, _, _ in script.requests]
+    assert tokens == ["Token secret", "Token secret", "Token other", "Token other"]
+    assert capsys.readouterr().err.count("must begin with https://") == 2
+
+
 def test_an_upload_is_sent_again_in_full_after_a_broken_connection(
     waits: list[float], tmp_path: Path
 ) -> None:

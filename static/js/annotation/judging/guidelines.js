@@ -1,6 +1,7 @@
 // The guidelines on the screen. Each answer contains their version. When a lead writes a new version,
 // the room shows it and accepts no answer until the annotator has read it.
 
+import { keep, recall } from "../../shared/storage.js";
 import { dialogs, part, room } from "./room.js";
 
 // The annotators who have opened the guidelines in this browser.
@@ -35,7 +36,7 @@ export class Guidelines {
 
   rememberOpened() {
     const { owner } = room.dataset;
-    localStorage.setItem(OPENED_KEY, JSON.stringify([...new Set([...openedBy(), owner])]));
+    keep(OPENED_KEY, JSON.stringify([...new Set([...openedBy(), owner])]));
     this.showHint();
   }
 
@@ -98,7 +99,7 @@ export class Guidelines {
 
 function openedBy() {
   try {
-    return JSON.parse(localStorage.getItem(OPENED_KEY)) ?? [];
+    return JSON.parse(recall(OPENED_KEY)) ?? [];
   } catch {
     return [];
   }

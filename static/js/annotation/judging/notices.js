@@ -1,12 +1,15 @@
 // Messages around the pair.
 
-import { dialogs, part, room } from "./room.js";
+import { keep, recall } from "../../shared/storage.js";
+import { dialogs, isIn, part, room } from "./room.js";
 import { formatNumber, translate } from "./texts.js";
 
 const FEW_UNSENT = 3;
 const SWIPES_KEY = "hearth-swipes";
 // After this many swipes in this browser the hint is hidden.
 const SWIPE_HINT_MAX = 5;
+
+let isStoreNoticeRead = false;
 
 export function showJudged(count) {
   part("judged").textContent = formatNumber(count);
@@ -18,12 +21,12 @@ function showSwipeHint() {
 }
 
 export function countSwipe() {
-  localStorage.setItem(SWIPES_KEY, swipes() + 1);
+  keep(SWIPES_KEY, swipes() + 1);
   showSwipeHint();
 }
 
 function swipes() {
-  return Number(localStorage.getItem(SWIPES_KEY)) || 0;
+  return Number(recall(SWIPES_KEY)) || 0;
 }
 
 export function showSound(hasSound) {
@@ -70,7 +73,8 @@ export function showConnection(server, outbox, queue) {
   part("unsent").hidden = !isShown;
   part("signed-out").hidden = !isSignedOut;
   part("offline").hidden = !isAway;
-  part("no-store").hidden = outbox.isStored || !isShown;
+  part("offline-empty").hidden = !isIn("loading");
+  part("no-store").hidden = outbox.isStored || (isStoreNoticeRead && !isShown);
 }
 
 export function showRefusal(reason) {
@@ -96,6 +100,9 @@ export function showEmpty(refusal) {
 }
 
 showSwipeHint();
+part("no-store-read").addEventListener("click", () => {
+  isStoreNoticeRead = true;
+});
 room.querySelectorAll("[data-dismiss]").forEach((button) => {
   button.addEventListener("click", () => {
     button.closest(".notice").hidden = true;

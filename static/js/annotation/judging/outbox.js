@@ -1,8 +1,11 @@
 // Unsent answers. They are also stored in the browser, so that none is lost by a reload, a crash or a
 // day offline. Each has its own UUID, so that an answer that is sent twice counts once.
 
+import { newUuid } from "../../shared/uuid.js";
 import { AnswerStore } from "./store.js";
 
+// The page waits no longer than this for the browser's store.
+const STORE_MS = 2000;
 const RETRY_SECONDS = [1, 2, 5, 10, 30];
 // If the server responds with one of these statuses, the answer is sent again, unless the response contains
 // `kept`. Any other status from 400 to 499 is final.
@@ -29,19 +32,31 @@ export class Outbox {
     document.addEventListener("visibilitychange", () => this.retryNow());
   }
 
-  // Load the answers that were stored before this page was opened. They are sent first.
+  // Load the answers that were stored before this page was opened. They are sent first. Some browsers never
+  // open the store.
   async open() {
+    const isInTime = await Promise.race([this.load(), resolveAfter(STORE_MS, false)]);
+    if (isInTime) return;
+    this.isStored = false;
+    this.onChange();
+  }
+
+  async load() {
     try {
       const stored = await this.store.open();
+      // The store may open late. It then also gets the answers that were given in the meantime.
+      this.unsent.forEach((answer) => this.store.put(answer));
       // Answers of another person on this computer are left for that person.
       const own = stored.filter((answer) => answer.owner === this.owner);
       this.unsent.unshift(...own.toSorted((a, b) => a.at - b.at));
       this.isBehind = own.length > 0;
+      this.isStored = true;
     } catch {
       this.isStored = false;
     }
     this.onChange();
     this.send();
+    return true;
   }
 
   // Send `body` to `url` with a new UUID as its `client_key`. `item` is stored with an answer of the
@@ -49,7 +64,7 @@ export class Outbox {
   // is the campaign of the answer. `countsIn` is the campaign whose count the answer raises; null in training
   // and for a correction.
   add(url, body, { item = null, countsIn = null, campaign = null } = {}) {
-    const client_key = crypto.randomUUID();
+    const client_key = newUuid();
     const answer = {
       client_key,
       owner: this.owner,
@@ -124,13 +139,19 @@ export class Outbox {
     return isAccepted || isRefused;
   }
 
-  // Remove `answer`, the oldest one, and pass on the response to the code that waits for it.
+  // Remove `answer`, and pass on the response to the code that waits for it.
   forget(answer, response) {
-    this.unsent.shift();
+    this.unsent = this.unsent.filter((other) => other !== answer);
     this.store.delete(answer.client_key);
     this.listeners.get(answer.client_key)?.(response);
     this.listeners.delete(answer.client_key);
   }
+}
+
+function resolveAfter(ms, value) {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(value), ms);
+  });
 }
 
 // Return whether a refusal is final, so that the answer is not sent again. The server keeps some refused

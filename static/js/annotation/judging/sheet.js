@@ -1,6 +1,7 @@
 // The contact sheet: eight frames of the video in one picture, next to the video or below it. The
 // choice to show it stays in this browser.
 
+import { keep, recall } from "../../shared/storage.js";
 import { translate } from "./texts.js";
 
 const KEY = "hearth-sheet";
@@ -12,7 +13,7 @@ export class Sheet {
     Object.assign(this, { box, button, onSeen });
     this.wasSeen = false;
     this.pictures = new Map();
-    this.isOpen = Boolean(box) && localStorage.getItem(KEY) === "open";
+    this.isOpen = Boolean(box) && recall(KEY) === "open";
     button?.setAttribute("aria-pressed", this.isOpen);
   }
 
@@ -57,7 +58,7 @@ export class Sheet {
   toggle() {
     if (!this.box) return;
     this.isOpen = !this.isOpen;
-    localStorage.setItem(KEY, this.isOpen ? "open" : "closed");
+    keep(KEY, this.isOpen ? "open" : "closed");
     this.button.setAttribute("aria-pressed", this.isOpen);
     this.show(this.item);
   }

@@ -1,5 +1,6 @@
 // The videos: one is shown, and the next ones are loaded.
 
+import { keep, recall } from "../../shared/storage.js";
 import { Clip, NO_PICTURE, NO_VIDEO, SLOW, UNREACHABLE } from "./clip.js";
 
 const FIRST_FRAME_MS = 8000;
@@ -20,8 +21,8 @@ export class Stage {
     this.reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
     this.clips = new Map();
     this.behind = [];
-    this.speed = Number(localStorage.getItem(SPEED_KEY)) || 1;
-    this.hasSound = localStorage.getItem(SOUND_KEY) === "on";
+    this.speed = Number(recall(SPEED_KEY)) || 1;
+    this.hasSound = recall(SOUND_KEY) === "on";
     this.onSound(this.hasSound);
   }
 
@@ -115,7 +116,7 @@ export class Stage {
   toggleSound() {
     const isHeard = this.hasSound && !this.video?.muted;
     this.hasSound = !isHeard;
-    localStorage.setItem(SOUND_KEY, this.hasSound ? "on" : "off");
+    keep(SOUND_KEY, this.hasSound ? "on" : "off");
     if (this.video) this.video.muted = !this.hasSound;
     this.onSound(this.hasSound);
   }
@@ -154,7 +155,7 @@ export class Stage {
   changeSpeed(direction) {
     const place = SPEEDS.indexOf(this.speed) + direction;
     this.speed = SPEEDS[Math.min(Math.max(place, 0), SPEEDS.length - 1)] ?? 1;
-    localStorage.setItem(SPEED_KEY, this.speed);
+    keep(SPEED_KEY, this.speed);
     if (this.video) this.video.playbackRate = this.speed;
     return this.speed;
   }

@@ -1,5 +1,6 @@
 // The comparison of ranked lists: keys, players, videos that lists share, and the link.
 
+import { keep, recall } from "../../shared/storage.js";
 import { play, toggle } from "../../shared/videos.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -48,9 +49,9 @@ document.addEventListener("keydown", (event) => {
 const LETTERS = "hearth-compare-letters";
 const letterBox = find("[data-letters]");
 if (letterBox) {
-  letterBox.checked = localStorage.getItem(LETTERS) !== "off";
+  letterBox.checked = recall(LETTERS) !== "off";
   letterBox.addEventListener("change", () => {
-    localStorage.setItem(LETTERS, letterBox.checked ? "on" : "off");
+    keep(LETTERS, letterBox.checked ? "on" : "off");
   });
 }
 
