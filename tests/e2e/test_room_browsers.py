@@ -28,6 +28,20 @@ STORAGE_DENIED = """for (const name of ["localStorage", "sessionStorage"]) {
 }
 indexedDB.open = () => new EventTarget();"""
 
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+# How the answer buttons look.
+LOOKS = """[...document.querySelectorAll(".judge-answer")].map((button) => {
+  const { backgroundColor, borderColor, boxShadow, outlineStyle } = getComputedStyle(button);
+  return [backgroundColor, borderColor, boxShadow, outlineStyle];
+})"""
+# The names of these parts of the page, if they are completely in view.
+IN_VIEW = """["caption", "undo", "unsure", "cannot-play"].filter((name) => {
+  const element = document.querySelector(`[data-part=${name}]`);
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+})"""
+TO_BOTTOM = "document.scrollingElement.scrollTo(0, 10_000)"
+
 
 @pytest.fixture
 def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
@@ -92,3 +106,50 @@ def test_a_room_whose_script_fails_says_so_and_offers_a_reload(
     rooms.until_ready(page)
     expect(failed).to_be_hidden()
     rooms.forget(page_problems, "too old", "does not provide an export")
+
+
+def hover(page: Page, selector: str) -> None:
+    """Keep the element hovered, as touch screens do after a tap until the next one."""
+    session = page.context.new_cdp_session(page)
+    session.send("DOM.enable")
+    session.send("CSS.enable")
+    root = session.send("DOM.getDocument")["root"]["nodeId"]
+    node = session.send("DOM.querySelector", {"nodeId": root, "selector": selector})["nodeId"]
+    session.send("CSS.forcePseudoState", {"nodeId": node, "forcedPseudoClasses": ["hover"]})
+
+
+def test_on_a_phone_each_pair_begins_with_its_caption_and_no_answer_looks_chosen(
+    person: User,
+    campaign: Campaign,
+    browser: Browser,
+    live_server: Any,
+    tmp_path: Path,
+    page_problems: list[str],
+) -> None:
+    caption = "a man in a red coat rides a bicycle along a river and waves at a dog " * 3
+    long = rooms.make_campaign(tmp_path, [caption], videos=3, checklist=True, key="long")
+    with open_context(browser, live_server.url, page_problems, **PHONE) as context:
+        page = rooms.enter(rooms.sign_in(context, live_server.url, person), campaign)
+        looks = page.evaluate(LOOKS)
+        everything = ["caption", "undo", "unsure", "cannot-play"]
+        page.locator(".judge-answer").last.tap()
+        rooms.settle(page)
+        expect(rooms.judged(page)).to_have_text("1")
+        rooms.settle(page)
+        hover(page, ".judge-answer:last-child")
+        assert page.evaluate("document.querySelectorAll('.judge-answer:hover').length") == 1
+        assert (page.evaluate(IN_VIEW), page.evaluate(LOOKS)) == (everything, looks)
+        rooms.until_sent(page)
+        page.set_viewport_size({"width": 390, "height": 664})
+        rooms.enter(page, long)
+        # Answer below the caption, and undo that.
+        for button in (".judge-answer", "[data-part=undo]"):
+            page.evaluate(TO_BOTTOM)
+            assert "caption" not in page.evaluate(IN_VIEW)
+            page.locator(button).last.tap()
+            rooms.settle(page)
+            assert page.evaluate(IN_VIEW) == everything
+        page.locator(".judge-answer").first.tap()
+        rooms.settle(page)
+        rooms.until_sent(page)
+    assert rooms.labels() == [(1, "live"), (1, "superseded"), (0, "live")]

@@ -254,6 +254,11 @@ class Element extends Target {
 
   scrollIntoView() {}
 
+  // Nothing is drawn.
+  getBoundingClientRect() {
+    return { top: 0, bottom: 0 };
+  }
+
   setPointerCapture() {}
 
   hidePopover() {

@@ -109,6 +109,26 @@ describe("judging", () => {
     assert.deepEqual(room.answers, [[1, 1]]);
   });
 
+  test("a quick second tap answers a pair that has been on the screen for 150 milliseconds", async () => {
+    const [, relevant] = room.element.querySelectorAll("[data-label]");
+    const tap = async (detail) => {
+      relevant.fire("pointerdown", { pointerType: "touch" });
+      relevant.fire("click", { detail });
+      await settle();
+    };
+    await room.look();
+    await tap(1);
+    await pass(500);
+    room.video.arrive();
+    room.video.showFrame();
+    await pass(149);
+    await tap(2);
+    assert.deepEqual(room.answers, [[1, 1]]);
+    await pass(1);
+    await tap(2);
+    assert.deepEqual(room.answers, [[1, 1], [2, 1]]);
+  });
+
   test("without a network, answers stay unsent and the next pairs are shown", async () => {
     room.server.handlers.delete("/judgments/");
     await room.judge("j", "j");

@@ -35,7 +35,7 @@ const BUTTONS = [
   "no-store-read", "guideline-read", "guideline-close", "next", "judge-now", "judge-open",
 ];
 const PARTS = [
-  "break", "break-text", "done", "empty", "explanation", "feedback", "first", "own-answer", "guideline-changed",
+  "break", "break-text", "done", "empty", "explanation", "feedback", "first", "foot", "own-answer", "guideline-changed",
   "judged", "live", "no-store", "offline", "offline-empty", "opened", "position", "reason", "refusal", "refused", "refused-reason",
   "pair-note", "report-cut-off", "report-form", "report-sound", "signed-out", "speed", "stage", "swipe", "timeline", "unseen",
   "unsure-form", "verdict", "video-problem", "video-reason", "video-report", "unsent",

@@ -2,7 +2,7 @@
 
 import { listenToKeys } from "./keys.js";
 import { countSwipe } from "./notices.js";
-import { answers, dialogs, isTraining, part, room } from "./room.js";
+import { answers, dialogs, isSettledForTaps, isTraining, part, room } from "./room.js";
 import { onSwipe } from "./swipe.js";
 
 const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet", "raise", "lower"];
@@ -35,15 +35,19 @@ export function connect({ bindings, actions, answer }) {
 }
 
 function connectAnswers(answer) {
+  let isMouse = true;
+  room.addEventListener("pointerdown", ({ pointerType }) => {
+    isMouse = pointerType === "mouse";
+  });
+  const submit = (event, label) => {
+    // The first click of a double click shows the next pair. The second click is not meant for it. On touch
+    // screens, people tap quickly, and do not double-click.
+    if (!isMouse || event.detail < 2) answer(label, isSettledForTaps);
+  };
   answers.forEach((button) => {
-    button.addEventListener("click", (event) => {
-      // The first click of a double click shows the next pair. The second click is not meant for it.
-      if (event.detail < 2) answer(Number(button.dataset.label));
-    });
+    button.addEventListener("click", (event) => submit(event, Number(button.dataset.label)));
   });
-  part("confirm")?.addEventListener("click", (event) => {
-    if (event.detail < 2) answer();
-  });
+  part("confirm")?.addEventListener("click", (event) => submit(event));
   if (answers.length !== 2) return;
   const [low, high] = answers.map((button) => Number(button.dataset.label));
   const swiped = (label) => {

@@ -166,11 +166,12 @@ function onSeen() {
 
 // --- Answers --------------------------------------------------------------------------------
 
-function answer(label) {
+// `isMeant(state)` returns whether a key press or a tap is meant for what the room shows.
+function answer(label, isMeant = isSettled) {
   if (isIn("feedback")) goOn();
   // If Escape has closed the dialog, it opens again only after its "close" event.
   if (guidelines.isUnread) return;
-  if (!isSettled("ready")) return;
+  if (!isMeant("ready")) return;
   if (!isSeen()) {
     notices.showUnseen(true);
     announce(part("unseen").textContent);

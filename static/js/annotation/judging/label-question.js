@@ -2,7 +2,7 @@
 // answers it.
 
 import { Checklist } from "./checklist.js";
-import { answers, markEarlierAnswer, part } from "./room.js";
+import { answers, bringIntoView, markEarlierAnswer, part } from "./room.js";
 import { translate } from "./texts.js";
 
 export class LabelQuestion {
@@ -23,6 +23,7 @@ export class LabelQuestion {
 
   focus() {
     this.caption.focus({ preventScroll: true });
+    bringIntoView(this.caption);
   }
 
   // Return the fields of an answer, or null if it must not be sent yet.

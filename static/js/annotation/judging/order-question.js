@@ -3,7 +3,7 @@
 
 import { Drag } from "./drag.js";
 import { inOrder, moved, nearest } from "./order.js";
-import { announce, isIn, part } from "./room.js";
+import { announce, bringIntoView, isIn, part } from "./room.js";
 import { translate } from "./texts.js";
 
 const CAPTIONS = 5;
@@ -43,6 +43,7 @@ export class OrderQuestion {
 
   focus() {
     this.rows[this.chosen].focus({ preventScroll: true });
+    bringIntoView(part("stage"));
   }
 
   // --- Choosing and moving captions ---------------------------------------------------------
