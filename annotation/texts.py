@@ -51,6 +51,8 @@ ROOM_TEXTS = (
     _("Your answer: {label}"),
     _("Your earlier answer: {label}"),
     _("Your earlier order. Change it and confirm it again."),
+    _("about {left} left"),
+    _("about {left} left, ≈ {time} at your pace"),
     _("in first place"),
     _("{count} unsent"),
     _("{label}. Next pair."),

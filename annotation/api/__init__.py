@@ -28,6 +28,7 @@ from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, check_can_lead, scopes_known
 from annotation.selectors.campaigns import get_campaign, open_campaigns
 from annotation.selectors.judging import judged_by, last_judged
+from annotation.selectors.left import left_in
 from annotation.serializers import (
     CampaignSerializer,
     ClaimSerializer,
@@ -78,6 +79,12 @@ CLAIMED = inline_serializer(
     {
         "items": ItemSerializer(many=True),
         "judged": serializers.IntegerField(help_text="number of your answers in the campaign"),
+        "left": serializers.IntegerField(
+            help_text="about how many answers are left for you; 0 in training"
+        ),
+        "seconds_each": serializers.FloatField(
+            allow_null=True, help_text="mean time of your last answers; null if there are too few"
+        ),
     },
 )
 
@@ -161,8 +168,14 @@ class Claim(APIView):
             campaign=campaign, annotator=annotator, count=shape.validated_data["count"]
         )
         shown = ItemSerializer(items, many=True, context={"campaign": campaign})
+        left = left_in(campaign, annotator)
         return Response(
-            {"items": shown.data, "judged": judged_by(campaign, annotator)},
+            {
+                "items": shown.data,
+                "judged": judged_by(campaign, annotator),
+                "left": left.items,
+                "seconds_each": left.seconds_each,
+            },
             headers={GUIDELINE: str(campaign.guideline_version)},
         )
 

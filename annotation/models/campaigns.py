@@ -227,6 +227,11 @@ class Campaign(models.Model):
         return self.kind == CampaignKind.ORDERING
 
     @property
+    def tasks_each(self) -> int:
+        """The maximum number of tasks for one annotator, without gold."""
+        return max(1, int(self.n_tasks * self.ceiling))
+
+    @property
     def has_entry_requirement(self) -> bool:
         return self.gate_last > 0
 

@@ -11,7 +11,7 @@ import numpy as np
 from annotation.core.plan import DOUBLE_SHARE
 from annotation.enums import CampaignKind
 from annotation.models import Campaign, Judgment, JudgmentTask
-from annotation.selectors.me import SECONDS_EACH
+from annotation.selectors.left import SECONDS_EACH
 from annotation.selectors.tasks import NewCounts, TaskCounter
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress, no_progress

@@ -1,4 +1,4 @@
-"""How many items an annotator can still get in a campaign."""
+"""How many items an annotator can still get in campaigns, and how long they take."""
 
 from __future__ import annotations
 
@@ -7,16 +7,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 
-from annotation.enums import AssignmentState, JudgmentState, TaskState
+from annotation.enums import AssignmentState, CampaignKind, JudgmentState, TaskState
 from annotation.models import Annotator, Assignment, Campaign, Escalation, Judgment, JudgmentTask
-from annotation.selectors.members import CampaignAccess
+from annotation.selectors.members import CampaignAccess, accesses_for
 from config.shared.caches import process_cache as cache
+from config.shared.numbers import minutes
 
-# The totals are cached, because approximate numbers are enough.
+# An answer that took longer probably contains a break.
+SECONDS_EACH = 120.0
+# The pace is the mean time of the annotator's last answers. With fewer answers, there is none.
+PACE_ANSWERS = 50
+PACE_NEEDED = 10
+# The totals of larger numbers are cached, because approximate numbers are enough.
+EXACT_UP_TO = 100
 TOTAL = "items-of-{}-in-{}"
 TOTAL_FOR_SECONDS = 60
+CAPPED_SECONDS = Case(
+    When(seconds__gt=SECONDS_EACH, then=Value(SECONDS_EACH)), default=F("seconds")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is left for an annotator in a campaign.
+
+    items: about how many items; 0 if nothing is left for this annotator now. seconds_each: their
+    mean time of an answer, each up to `SECONDS_EACH`; None with fewer than `PACE_NEEDED` answers.
+    """
+
+    items: int
+    seconds_each: float | None = None
+
+    @property
+    def time(self) -> str | None:
+        """The time of all items at this pace, such as `1 h 30 min`."""
+        return None if self.seconds_each is None else minutes(self.items * self.seconds_each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +57,55 @@ class _Total:
     is_over: bool
 
 
-def items_left(annotator: Annotator, accesses: Sequence[CampaignAccess]) -> dict[int, int]:
+def left_for(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) -> dict[int, Left]:
+    """Return what is left for an annotator in each campaign, by the campaign's primary key.
+
+    The number of database queries does not depend on the number of campaigns. annotator: None for
+    a person who has not judged yet.
+    """
+    items = items_left(annotator, accesses)
+    kinds = {access.campaign.kind for access in accesses}
+    paces = {kind: _pace(annotator, CampaignKind(kind)) for kind in kinds}
+    return {
+        access.campaign.pk: Left(items[access.campaign.pk], paces[access.campaign.kind])
+        for access in accesses
+    }
+
+
+def left_in(campaign: Campaign, annotator: Annotator) -> Left:
+    """Return what is left in one campaign. In training, nothing is counted."""
+    if campaign.is_training:
+        return Left(0)
+    return left_for(annotator, accesses_for(annotator, [campaign])).get(campaign.pk, Left(0))
+
+
+def _pace(annotator: Annotator | None, kind: CampaignKind) -> float | None:
+    if annotator is None:
+        return None
+    timed = Judgment.objects.filter(annotator=annotator, task__campaign__kind=kind, seconds__gt=0)
+    last = list(timed.order_by("-created_at").values_list(CAPPED_SECONDS, flat=True)[:PACE_ANSWERS])
+    return sum(last) / len(last) if len(last) >= PACE_NEEDED else None
+
+
+def items_left(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) -> dict[int, int]:
     """Return about how many items are left for an annotator, by the campaign's primary key.
 
     An item is a pair or a control pair. Each answer and each escalation lowers the number by one,
     whatever the item is and whatever others have answered to it. So the number reveals neither
-    control pairs nor the labels of others. Other people's work can be a minute old.
+    control pairs nor the labels of others. In large campaigns, other people's work can be a minute
+    old.
     """
     campaigns = [access.campaign for access in accesses]
-    totals = _totals(annotator, campaigns)
+    if not campaigns:
+        return {}
+    person = annotator.pk if annotator else None
+    keys = {campaign.pk: TOTAL.format(person, campaign.pk) for campaign in campaigns}
+    totals: dict[int, _Total] = {
+        pk: total for pk, key in keys.items() if (total := cache.get(key)) is not None
+    }
+    missing = [access for access in accesses if access.campaign.pk not in totals]
+    if missing:
+        totals |= _totals(annotator, missing)
     escalated = _by_campaign(
         Escalation.objects.filter(annotator=annotator, task__campaign__in=campaigns)
     )
@@ -48,44 +115,62 @@ def items_left(annotator: Annotator, accesses: Sequence[CampaignAccess]) -> dict
         total = totals[pk]
         got = access.answered + escalated.get(pk, 0)
         left[pk] = 0 if total.is_over else max(1, total.items - got)
+    large = [access.campaign.pk for access in missing if left[access.campaign.pk] > EXACT_UP_TO]
+    cache.set_many({keys[pk]: totals[pk] for pk in large}, TOTAL_FOR_SECONDS)
     return left
 
 
-def _totals(annotator: Annotator, campaigns: Sequence[Campaign]) -> dict[int, _Total]:
+def _totals(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) -> dict[int, _Total]:
     """Return the totals of the annotator in each campaign.
 
     A pair of the total is open to others or was assigned to the annotator, so it stays in the total
     whatever the annotator does with it.
     """
-    keys = {campaign.pk: TOTAL.format(annotator.pk, campaign.pk) for campaign in campaigns}
-    known: dict[int, _Total] = {pk: cache.get(key) for pk, key in keys.items()}
-    missing = [campaign for campaign in campaigns if known[campaign.pk] is None]
-    if not missing:
-        return known
-    tasks = JudgmentTask.objects.filter(campaign__in=missing).order_by()
+    campaigns = [access.campaign for access in accesses]
+    tasks = JudgmentTask.objects.filter(campaign__in=campaigns).order_by()
     n_open = dict(tasks.filter(seats_open__gt=0).values_list("campaign").annotate(Count("pk")))
     gold = tasks.filter(gold__isnull=False, gold__retired_at=None, state=TaskState.OPEN)
     n_gold = dict(gold.values_list("campaign").annotate(Count("pk")))
     held = Assignment.objects.filter(
-        annotator=annotator, state=AssignmentState.HELD, task__campaign__in=missing
+        annotator=annotator, state=AssignmentState.HELD, task__campaign__in=campaigns
     )
     n_held = _by_campaign(held)
-    own = tasks.filter(gold=None, pk__in=_tasks_of(annotator, held, missing))
+    n_held_pairs = _by_campaign(held.filter(task__gold=None))
+    n_known = _known_pairs(annotator, campaigns)
+    own = tasks.filter(gold=None, pk__in=_tasks_of(annotator, held, campaigns))
     counts = {"n": Count("pk"), "n_open": Count("pk", filter=Q(seats_open__gt=0))}
     n_own = {pk: tuple(found) for pk, *found in own.values_list("campaign").annotate(**counts)}
-    for campaign in missing:
-        pk = campaign.pk
+    totals = {}
+    for access in accesses:
+        campaign, pk = access.campaign, access.campaign.pk
         own_pairs, own_open = n_own.get(pk, (0, 0))
-        new_pairs = n_open.get(pk, 0) - own_open
+        # Others judge what exceeds the ceiling.
+        judged = access.membership.judged if access.membership else 0
+        most = campaign.tasks_each - judged - n_held_pairs.get(pk, 0)
+        new_pairs = n_open.get(pk, 0) - own_open - n_known.get(pk, 0)
+        new_pairs = max(0, min(new_pairs, most) if campaign.ceiling < 1 else new_pairs)
         pairs = new_pairs + own_pairs
-        known[pk] = _Total(
+        totals[pk] = _Total(
             items=pairs + min(_gold_among(pairs, float(campaign.gold_share)), n_gold.get(pk, 0)),
             is_over=not new_pairs and not n_held.get(pk),
         )
-    cache.set_many(
-        {keys[campaign.pk]: known[campaign.pk] for campaign in missing}, TOTAL_FOR_SECONDS
-    )
-    return known
+    return totals
+
+
+def _known_pairs(annotator: Annotator | None, campaigns: Sequence[Campaign]) -> dict[int, int]:
+    """Count the open pairs of confirmations that the annotator has judged in another campaign.
+
+    A second label must come from a second person.
+    """
+    confirming = [campaign for campaign in campaigns if campaign.confirms]
+    if annotator is None or not confirming:
+        return {}
+    labels = Judgment.objects.filter(
+        task__pair=OuterRef("pair"), annotator=annotator, state=JudgmentState.LIVE
+    ).exclude(task__campaign=OuterRef("campaign"))
+    is_open = JudgmentTask.objects.filter(campaign__in=confirming, seats_open__gt=0)
+    known = is_open.filter(Exists(labels)).order_by().values_list("campaign")
+    return dict(known.annotate(Count("pk")))
 
 
 def _gold_among(pairs: int, share: float) -> int:
@@ -94,7 +179,7 @@ def _gold_among(pairs: int, share: float) -> int:
 
 
 def _tasks_of(
-    annotator: Annotator, held: QuerySet[Assignment], campaigns: Sequence[Campaign]
+    annotator: Annotator | None, held: QuerySet[Assignment], campaigns: Sequence[Campaign]
 ) -> QuerySet[Any]:
     """Return the tasks that the annotator holds, has answered or has escalated."""
     answered = Judgment.objects.filter(

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Sum, Value, When
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.enums import (
@@ -27,13 +27,11 @@ from annotation.models import (
 )
 from annotation.selectors.campaigns import open_campaigns
 from annotation.selectors.gold import training_of
-from annotation.selectors.left import items_left
+from annotation.selectors.left import CAPPED_SECONDS, Left, left_for
 from annotation.selectors.members import CampaignAccess, accesses_for
 from annotation.selectors.training import DEFAULT_LAST
 from config.accounts.roles import Scopes
 
-# An answer that took longer probably contains a break.
-SECONDS_EACH = 120.0
 DAYS_MAX = 14
 COMMENTS_MAX = 50
 
@@ -50,7 +48,7 @@ class OwnWork:
 
     pairs: number of pairs judged, in total. pairs_today, training_today: pairs judged and training
     answers since midnight. seconds_today: time of all answers since midnight, each up to
-    `SECONDS_EACH`.
+    `SECONDS_EACH` of `annotation.selectors.left`.
     """
 
     pairs: int
@@ -61,10 +59,13 @@ class OwnWork:
 
 @dataclass(frozen=True, slots=True)
 class OwnCampaign:
-    """An annotator's access to a campaign, about how many items are left, and its training."""
+    """An annotator's access to a campaign, what is left for them there, and its training.
+
+    left: None if the campaign is closed.
+    """
 
     access: CampaignAccess
-    left: int
+    left: Left | None
     training: Campaign | None
 
     @property
@@ -107,11 +108,10 @@ def own_work(annotator: Annotator, midnight: datetime.datetime) -> OwnWork:
     """Return the work of an annotator. The time of corrected and withdrawn answers counts."""
     members = Membership.objects.filter(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
     pairs = members.aggregate(n=Sum(F("judged") + F("gold_judged"), default=0))["n"]
-    capped = Case(When(seconds__gt=SECONDS_EACH, then=Value(SECONDS_EACH)), default=F("seconds"))
     today = Judgment.objects.filter(annotator=annotator, created_at__gte=midnight).aggregate(
         pairs_today=Count("pk", filter=IS_PAIR_JUDGED),
         training_today=Count("pk", filter=IS_TRAINING_ANSWER),
-        seconds_today=Sum(capped, default=0.0),
+        seconds_today=Sum(CAPPED_SECONDS, default=0.0),
     )
     return OwnWork(pairs=pairs, **today)
 
@@ -149,12 +149,10 @@ def own_campaigns(
     campaigns.sort(key=lambda campaign: campaign.state != CampaignState.OPEN)
     accesses = accesses_for(annotator, campaigns)
     is_running = [one for one in accesses if one.campaign.state != CampaignState.CLOSED]
-    left = items_left(annotator, is_running)
+    left = left_for(annotator, is_running)
     queues = {training.campaign.benchmark_id: training.campaign for training in trainings}
     return [
-        OwnCampaign(
-            access, left.get(access.campaign.pk, 0), queues.get(access.campaign.benchmark_id)
-        )
+        OwnCampaign(access, left.get(access.campaign.pk), queues.get(access.campaign.benchmark_id))
         for access in accesses
     ]
 

@@ -100,7 +100,7 @@ def remaining_tasks(campaign: Campaign, membership: Membership) -> int:
     """Return the number of tasks that the annotator may still judge under the ceiling."""
     if campaign.ceiling == 1:
         return ANY_NUMBER
-    return max(1, int(campaign.n_tasks * campaign.ceiling)) - membership.judged
+    return campaign.tasks_each - membership.judged
 
 
 def meets_entry_requirement(campaign: Campaign, annotator: Annotator) -> bool:

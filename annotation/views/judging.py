@@ -31,6 +31,7 @@ from annotation.policies import check_can_judge, scopes_known
 from annotation.selectors.campaigns import get_campaign
 from annotation.selectors.guidelines import last_guideline_version
 from annotation.selectors.judging import judged_by
+from annotation.selectors.left import left_in
 from annotation.selectors.me import training_in, unread_comments
 from annotation.selectors.members import accesses_for
 from annotation.selectors.training import find_training_queue
@@ -42,6 +43,9 @@ from config.accounts.selectors import needs_consent
 from config.shared.errors import Conflict
 from config.shared.language import translated
 from config.shared.pages import CONFLICT
+
+# People who have given fewer answers in the campaign are asked to read the guidelines.
+NEW_UNTIL = 10
 
 
 @translated
@@ -64,6 +68,8 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
         "has_new_guideline": last_guideline_version(campaign, annotator)
         not in (None, campaign.guideline_version),
         "judged": judged_by(campaign, annotator),
+        "left": left_in(campaign, annotator),
+        "new_until": NEW_UNTIL,
         "room_texts": room_texts(),
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
         "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),

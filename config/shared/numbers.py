@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,12 @@ def duration(seconds: float) -> str:
         return f"{whole // 60} min {whole % 60} s"
     hours, minutes = divmod(round(whole / 60), 60)
     return f"{hours} h {minutes} min"
+
+
+def minutes(seconds: float) -> str:
+    """Return a rough duration in whole minutes, rounded up: `12 min` or `1 h 30 min`."""
+    hours, rest = divmod(math.ceil(seconds / 60), 60)
+    return f"{hours} h {rest} min" if hours else f"{rest} min"
 
 
 def coefficient(number: float | None) -> str:

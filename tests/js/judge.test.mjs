@@ -68,6 +68,34 @@ describe("judging", () => {
     assert.equal(room.part("judged").textContent, "2");
   });
 
+  test("each answer lowers the number of answers that are left, and each claim corrects it", async () => {
+    const left = () => room.part("left").textContent;
+    const items = [1, 2, 3, 4, 5, 6].map((assignment) => ({ assignment, caption: "c", video: `/media/${assignment}/` }));
+    const claims = [
+      { items, judged: 0, left: 1127, seconds_each: 4.8 },
+      { items: [], judged: 0, left: 3, seconds_each: null },
+    ];
+    room.server.on("/claim/", () => ({ body: claims.length > 1 ? claims.shift() : claims[0] }));
+    room.server.on("/release/", () => ({}));
+    room = await Room.open({ server: room.server });
+    assert.equal(left(), "· about 1,127 left, ≈ 1 h 31 min at your pace");
+    room.server.on("/judgments/", () => new Promise(() => {}));
+    await room.judge("j");
+    assert.equal(left(), "· about 2 left");
+    await room.judge("j");
+    assert.equal(left(), "· about 1 left");
+    await room.judge("j");
+    assert.equal(left(), "");
+  });
+
+  test("the hint for new people ends with the last answer for which it is meant", async () => {
+    room.part("first").dataset.until = "3";
+    await room.judge("j", "j");
+    assert.notEqual(room.part("first"), null);
+    await room.judge("j");
+    assert.equal(room.part("first"), null);
+  });
+
   test("no answer is accepted in the first quarter of a second", async () => {
     room.video.arrive();
     room.video.showFrame();

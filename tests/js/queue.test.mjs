@@ -37,7 +37,7 @@ beforeEach(async () => {
     url: URL,
     prepare: (coming) => prepared.push(numbersOf(coming)),
     isUnsent: (assignment) => onItsWay.has(assignment),
-    onClaim: () => (count) => judged.push(count),
+    onClaim: () => (claimed) => judged.push(claimed.judged),
     onGuideline: (version) => versions.push(version),
   });
 });

@@ -36,7 +36,7 @@ const BUTTONS = [
 ];
 const PARTS = [
   "break", "break-text", "done", "empty", "explanation", "feedback", "first", "foot", "own-answer", "guideline-changed",
-  "judged", "live", "no-store", "offline", "offline-empty", "opened", "position", "reason", "refusal", "refused", "refused-reason",
+  "judged", "left", "live", "no-store", "offline", "offline-empty", "opened", "position", "reason", "refusal", "refused", "refused-reason",
   "pair-note", "report-cut-off", "report-form", "report-sound", "signed-out", "speed", "stage", "swipe", "timeline", "unseen",
   "unsure-form", "verdict", "video-problem", "video-reason", "video-report", "unsent",
 ];
@@ -73,6 +73,8 @@ function buildRoom({ training, ordering }) {
       "data-history-url": "/history/",
       "data-release-url": "/release/",
       "data-judged": "0",
+      "data-left": "12",
+      "data-seconds-each": "0",
       "data-keys": JSON.stringify(ordering ? ORDER_BINDINGS : BINDINGS),
       "data-break-minutes": "0",
       ...(training ? { "data-training": "" } : {}),

@@ -17,6 +17,7 @@ from annotation.enums import KINDS_WITH_RESULTS, CampaignState
 from annotation.models import Annotator, Campaign, Membership
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import open_campaigns
+from annotation.selectors.left import left_for
 from annotation.selectors.me import item_counts, midnight_now, own_work, unread_comments
 from annotation.selectors.members import CampaignAccess, accesses_for
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
@@ -120,9 +121,11 @@ def _own_judging(user: Any) -> dict[str, Any]:
     queues = {card.campaign.benchmark_id: card.campaign for card in trainings}
     own = Q(annotator=annotator, campaign__kind__in=KINDS_WITH_RESULTS)
     memberships = list(Membership.objects.filter(own).select_related("campaign"))
+    left = left_for(annotator, accesses)
     return {
         "open_campaigns": [
-            (access, queues.get(access.campaign.benchmark_id)) for access in accesses
+            (access, queues.get(access.campaign.benchmark_id), left[access.campaign.pk])
+            for access in accesses
         ],
         "trainings_needed": [card for card in trainings if card.is_needed],
         "trainings": [card for card in trainings if not card.is_needed],

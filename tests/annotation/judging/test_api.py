@@ -114,7 +114,7 @@ def test_a_pair_is_leased_and_judged(anna: Browser, campaign: Campaign) -> None:
         "scale": "binary",
     }
     answer = anna.post(claim_url(campaign), {"count": 2}).json()
-    assert sorted(answer) == ["items", "judged"]
+    assert sorted(answer) == ["items", "judged", "left", "seconds_each"]
     first, second = answer["items"]
     held = assignment_of(first)
     assert first == {
@@ -136,6 +136,7 @@ def test_a_pair_is_leased_and_judged(anna: Browser, campaign: Campaign) -> None:
 
     again = anna.post(claim_url(campaign), {"count": 1}).json()
     assert (answer["judged"], again["judged"]) == (0, 1)
+    assert (answer["left"], again["left"], again["seconds_each"]) == (6, 5, None)
 
     released = anna.post(release_url(campaign), {"assignment": second["assignment"]})
     assert released.json() == {"released": 1}

@@ -34,6 +34,12 @@ export class Guidelines {
     if (part("first")) part("first").hidden = openedBy().includes(room.dataset.owner);
   }
 
+  // Called with the number of answers that the annotator has given.
+  countAnswers(count) {
+    const hint = part("first");
+    if (hint && count >= Number(hint.dataset.until)) hint.remove();
+  }
+
   rememberOpened() {
     const { owner } = room.dataset;
     keep(OPENED_KEY, JSON.stringify([...new Set([...openedBy(), owner])]));

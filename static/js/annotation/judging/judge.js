@@ -12,6 +12,7 @@ import * as notices from "./notices.js";
 import { OrderQuestion } from "./order-question.js";
 import { Outbox } from "./outbox.js";
 import { Queue } from "./queue.js";
+import { Remaining } from "./remaining.js";
 import {
   dialogs,
   isIn,
@@ -73,9 +74,21 @@ const outbox = new Outbox({
   // This room also sends answers from the room of another campaign.
   onGuideline: (version, of) => of === campaign && guidelines.receiveVersion(version),
 });
+const remaining = isTraining
+  ? null
+  : new Remaining({
+      judged: Number(room.dataset.judged),
+      left: Number(room.dataset.left),
+      seconds_each: Number(room.dataset.secondsEach),
+      onChange: notices.showLeft,
+    });
 const tally = new Tally(Number(room.dataset.judged), {
   countUnsent: () => outbox.countIn(campaign),
-  onChange: notices.showJudged,
+  onChange: (judged) => {
+    notices.showJudged(judged);
+    remaining?.show(judged);
+    guidelines.countAnswers(judged);
+  },
 });
 const queue = new Queue({
   server,
@@ -86,7 +99,7 @@ const queue = new Queue({
   },
   isUnsent: (assignment) => outbox.isUnsent(assignment),
   // In training, the number of judged pairs from the server is not used: it leaves out retired items.
-  onClaim: () => (isTraining ? () => {} : tally.startClaim()),
+  onClaim: () => (isTraining ? () => {} : startClaim()),
   onGuideline: (version) => guidelines.receiveVersion(version),
 });
 const workSession = new WorkSession({
@@ -118,6 +131,14 @@ let current = null;
 let escalated = "";
 // Identifies the current fetch of the next pair. Until it ends, there is no pair to answer.
 let fetching = null;
+
+function startClaim() {
+  const setJudged = tally.startClaim();
+  return (claimed) => {
+    remaining.update(claimed);
+    setJudged(claimed.judged);
+  };
+}
 
 // --- From pair to pair ----------------------------------------------------------------------
 
@@ -267,6 +288,7 @@ function escalate(kind, reason) {
   leave(current.assignment);
   // If the pair was opened again with undo, its earlier answer no longer counts.
   if (current.corrects) tally.add(-1);
+  remaining?.add(-1);
   escalated = kind === "unsure" ? SENT : REPORTED;
   announce(`${escalated} ${question.next}`);
   advance();

@@ -15,6 +15,11 @@ export function showJudged(count) {
   part("judged").textContent = formatNumber(count);
 }
 
+// Show how much is left, or nothing.
+export function showLeft(text) {
+  part("left").textContent = text && `· ${text}`;
+}
+
 // Show the hint that a swipe submits an answer. Style sheets show it only on touch screens.
 function showSwipeHint() {
   if (part("swipe")) part("swipe").hidden = swipes() >= SWIPE_HINT_MAX;

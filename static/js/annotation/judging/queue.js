@@ -14,7 +14,7 @@ const REFUSED = new Set([403, 404, 409]);
 export class Queue {
   // `prepare(items)` is called with the pairs that come next. `isUnsent(assignment)` returns whether
   // an answer has not reached the server yet. `onClaim()` is called before each claim; it returns a
-  // function that takes the number of judged pairs in the response. `onGuideline(version)` is called
+  // function that takes the response. `onGuideline(version)` is called
   // with the current version of the campaign's guidelines.
   constructor({ server, url, prepare, isUnsent, onClaim, onGuideline }) {
     Object.assign(this, { server, url, prepare, isUnsent, onClaim, onGuideline });
@@ -77,12 +77,12 @@ export class Queue {
   }
 
   async claim() {
-    const setJudged = this.onClaim();
+    const receive = this.onClaim();
     const outcome = await this.server.post(this.url, { count: CLAIM });
     const { status, body, detail, isSignedOut } = outcome;
     if (status === 200) {
       this.onGuideline(outcome.guideline);
-      setJudged(body.judged);
+      receive(body);
       await this.take(body.items);
     } else if (REFUSED.has(status) && !isSignedOut) this.close(detail);
     else {
