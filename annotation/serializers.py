@@ -218,6 +218,10 @@ class EscalationSerializer(serializers.ModelSerializer[Escalation]):
         fields = ["id", "assignment", "kind", "reason"]
 
 
+class WithdrawalSerializer(serializers.Serializer[dict[str, Any]]):
+    assignment = PublicIdField(ASSIGNMENT, help_text="the pair that you have escalated")
+
+
 class PastItemSerializer(ItemSerializer):
     """A pair that you have judged, with your answer, which you can correct."""
 

@@ -187,6 +187,11 @@ urlpatterns = [
     path("campaigns/<int:pk>/history/", annotation.History.as_view(), name="api-history"),
     path("invitations/", annotation_invitations.Invitations.as_view(), name="api-invitations"),
     path("escalations/", annotation.Escalations.as_view(), name="api-escalations"),
+    path(
+        "escalations/withdraw/",
+        annotation.EscalationWithdrawals.as_view(),
+        name="api-escalations-withdraw",
+    ),
     path("judgments/", annotation.Judgments.as_view(), name="api-judgments"),
     path("audit/", audit.AuditLog.as_view(), name="api-audit"),
     path("jobs/", jobs.JobList.as_view(), name="api-jobs"),

@@ -39,6 +39,7 @@ from annotation.serializers import (
     PastItemSerializer,
     ReleaseSerializer,
     StoredJudgmentSerializer,
+    WithdrawalSerializer,
 )
 from annotation.targets import target_of_campaign
 from config.accounts.authentication import EndedSessionAuthentication, PersonTokenAuthentication
@@ -298,6 +299,32 @@ class Escalations(APIView):
             reason=shape.validated_data.get("reason", ""),
         )
         return Response(EscalationSerializer(escalation).data, status=status.HTTP_201_CREATED)
+
+
+@translated
+class EscalationWithdrawals(APIView):
+    """Take back your escalation of a pair. It is assigned to you again, and you can judge it."""
+
+    token_right = TokenRight.JUDGE
+    permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "answers"
+
+    @extend_schema(
+        request=WithdrawalSerializer,
+        responses={
+            200: inline_serializer("Withdrawn", {"withdrawn": serializers.BooleanField()}),
+            404: NOT_ASSIGNED,
+            409: OpenApiResponse(description="a lead or another annotator has acted on the pair"),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        annotator = services.annotator_for(_person(request))
+        shape = WithdrawalSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        services.withdraw_escalation(
+            assignment_id=shape.validated_data["assignment"], annotator=annotator
+        )
+        return Response({"withdrawn": True})
 
 
 @translated

@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotation.models.campaigns import Campaign, Guideline, GuidelinePicture
 from annotation.models.changes import CampaignChange, Withdrawal
 from annotation.models.judgments import (
+    IN_FORCE,
     Adjudication,
     Escalation,
     Exclusion,
@@ -30,6 +31,7 @@ from annotation.models.tasks import (
 __all__ = [
     "AT_DESK",
     "HAS_BEGUN",
+    "IN_FORCE",
     "IS_AT_DESK",
     "SETTLED",
     "SLOTS_MAX",

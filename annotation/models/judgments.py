@@ -12,6 +12,9 @@ from annotation.models.campaigns import Guideline
 from annotation.models.people import Annotator
 from annotation.models.tasks import SLOTS_MAX, JudgmentTask
 
+# The condition that an escalation is not withdrawn.
+IN_FORCE = Q(withdrawn_at=None)
+
 
 class Judgment(models.Model):
     """One annotator's recorded answer. Append-only: a correction is another row.
@@ -107,7 +110,7 @@ class ReviewComment(models.Model):
 class Escalation(models.Model):
     """An annotator escalates a pair to a lead, or reports that its video cannot play.
 
-    An escalation has no label.
+    An escalation has no label. One that its annotator withdraws stays in the log.
     """
 
     task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="escalations")
@@ -115,11 +118,18 @@ class Escalation(models.Model):
     kind = models.CharField(max_length=11, choices=EscalationKind)
     reason = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    withdrawn_at = models.DateTimeField(
+        null=True, blank=True, help_text="when the annotator withdrew it; empty: in force"
+    )
 
     class Meta:
         ordering = ["-pk"]
         constraints = [
-            models.UniqueConstraint(fields=["task", "annotator", "kind"], name="escalation_once"),
+            models.UniqueConstraint(
+                fields=["task", "annotator", "kind"],
+                condition=IN_FORCE,
+                name="escalation_once",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -23,15 +23,23 @@ KEYS = ("task__pair__query__key", "task__pair__video__key")
 def comments_until(benchmark: Benchmark, at: datetime.datetime) -> Iterator[Comment]:
     """Yield the comments that existed at a time, on the pairs of a benchmark, oldest first.
 
-    The comment of a ruling is left out if the ruling was undone before that time. Comments on gold
-    items and in ordering studies are left out, too. The comments of erased people no longer exist.
+    The comment of a ruling or an escalation is left out if it was undone before that time. Comments
+    on gold items and in ordering studies are left out, too. The comments of erased people no longer
+    exist.
     """
     written = Q(in_benchmark(benchmark), task__gold=None, created_at__lte=at)
     in_force = Q(undone_at=None) | Q(undone_at__gt=at)
-    escalations = Escalation.objects.filter(written).exclude(reason="").order_by("created_at", "pk")
+    not_withdrawn = Q(withdrawn_at=None) | Q(withdrawn_at__gt=at)
+    escalations = (
+        Escalation.objects.filter(written, not_withdrawn)
+        .exclude(reason="")
+        .order_by("created_at", "pk")
+    )
     rulings = Adjudication.objects.filter(written, in_force).exclude(reason="")
     found = (
-        escalations.values_list(*KEYS, "kind", NO_LABEL, "reason", "created_at"),
+        escalations.order_by("created_at", "pk").values_list(
+            *KEYS, "kind", NO_LABEL, "reason", "created_at"
+        ),
         rulings.order_by("created_at", "pk").values_list(
             *KEYS, Value(RULING), "label", "reason", "created_at"
         ),

@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from annotation.enums import JudgmentState, TaskState
 from annotation.models import (
     AT_DESK,
+    IN_FORCE,
     IS_AT_DESK,
     Adjudication,
     Campaign,
@@ -78,7 +79,7 @@ def desk_entries(campaign: Campaign) -> list[DeskEntry]:
     with its last escalation. Without such a row, the pair arrived when the campaign was created.
     """
     labelled = Judgment.objects.filter(task=OuterRef("pk"), state=JudgmentState.LIVE)
-    escalated = Escalation.objects.filter(task=OuterRef("pk"))
+    escalated = Escalation.objects.filter(IN_FORCE, task=OuterRef("pk"))
     last_label, last_escalation = (
         Subquery(events.order_by("-created_at").values("created_at")[:1])
         for events in (labelled, escalated)
@@ -115,7 +116,7 @@ def get_desk_case(pk: int) -> DeskCase:
     if task is None:
         raise NotFound("There is no such pair.")
     judgments = list(Judgment.objects.filter(task=task).order_by("created_at", "pk"))
-    escalations = list(Escalation.objects.filter(task=task).order_by("created_at", "pk"))
+    escalations = list(Escalation.objects.filter(IN_FORCE, task=task).order_by("created_at", "pk"))
     names = _pseudonyms([*judgments, *escalations])
     texts = task.campaign.labels
     return DeskCase(

@@ -8,7 +8,15 @@ from django.db.models import Case, Count, F, FloatField, Q, QuerySet, When
 from django.db.models.functions import Cast
 
 from annotation.enums import CampaignKind, EscalationKind, JudgmentState
-from annotation.models import Annotator, Escalation, GoldCaption, GoldItem, Judgment, Membership
+from annotation.models import (
+    IN_FORCE,
+    Annotator,
+    Escalation,
+    GoldCaption,
+    GoldItem,
+    Judgment,
+    Membership,
+)
 from config.shared.errors import NotFound
 from pooling.models import Benchmark
 
@@ -69,7 +77,7 @@ def escalations_of_item(item: GoldItem) -> QuerySet[Escalation]:
 
 
 def unsure_escalations() -> QuerySet[Escalation]:
-    return Escalation.objects.filter(kind=EscalationKind.UNSURE).exclude(reason="")
+    return Escalation.objects.filter(IN_FORCE, kind=EscalationKind.UNSURE).exclude(reason="")
 
 
 # An answer to gold counts if it is neither superseded nor surplus, and its item is not retired.

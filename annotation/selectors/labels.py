@@ -123,7 +123,8 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
         # Undoing a ruling must change the fingerprint as well.
         rulings=rulings.count() + rulings.filter(undone_at__isnull=False).count(),
         withdrawn=withdrawals.aggregate(n=Sum("judgments", default=0))["n"],
-        escalations=escalations.count(),
+        # Withdrawing an escalation must change the fingerprint as well.
+        escalations=escalations.count() + escalations.filter(withdrawn_at__isnull=False).count(),
         exclusions=exclusions.count(),
         closed_campaigns=closed.count(),
     )

@@ -10,7 +10,15 @@ from typing import Any
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from annotation.enums import AssignmentState, CampaignKind, JudgmentState, TaskState
-from annotation.models import Annotator, Assignment, Campaign, Escalation, Judgment, JudgmentTask
+from annotation.models import (
+    IN_FORCE,
+    Annotator,
+    Assignment,
+    Campaign,
+    Escalation,
+    Judgment,
+    JudgmentTask,
+)
 from annotation.selectors.members import CampaignAccess, accesses_for
 from config.shared.caches import process_cache as cache
 from config.shared.numbers import minutes
@@ -107,7 +115,7 @@ def items_left(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) 
     if missing:
         totals |= _totals(annotator, missing)
     escalated = _by_campaign(
-        Escalation.objects.filter(annotator=annotator, task__campaign__in=campaigns)
+        Escalation.objects.filter(IN_FORCE, annotator=annotator, task__campaign__in=campaigns)
     )
     left = {}
     for access in accesses:
@@ -187,7 +195,9 @@ def _tasks_of(
         task__campaign__in=campaigns,
         state__in=[JudgmentState.LIVE, JudgmentState.SURPLUS],
     )
-    escalated = Escalation.objects.filter(annotator=annotator, task__campaign__in=campaigns)
+    escalated = Escalation.objects.filter(
+        IN_FORCE, annotator=annotator, task__campaign__in=campaigns
+    )
     rows = [found.order_by().values("task") for found in (held, answered, escalated)]
     return rows[0].union(*rows[1:])
 

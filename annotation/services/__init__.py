@@ -32,7 +32,13 @@ from annotation.services.guidelines import (
 )
 from annotation.services.import_plans import ImportPlan, plan_judgments
 from annotation.services.imports import ImportedJudgments, import_judgments
-from annotation.services.judging import Answer, Submitted, escalate_task, submit_judgment
+from annotation.services.judging import (
+    Answer,
+    Submitted,
+    escalate_task,
+    submit_judgment,
+    withdraw_escalation,
+)
 from annotation.services.members import (
     add_members,
     admit_annotator,
@@ -120,6 +126,7 @@ __all__ = [
     "submit_judgment",
     "undo_ruling",
     "update_recently_closed",
+    "withdraw_escalation",
     "withdraw_judgments",
     "write_guideline",
 ]

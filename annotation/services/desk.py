@@ -10,7 +10,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.enums import AnnotationAct, AssignmentState, CampaignState, TaskState
-from annotation.models import Adjudication, Assignment, Escalation, Exclusion, JudgmentTask
+from annotation.models import (
+    IN_FORCE,
+    Adjudication,
+    Assignment,
+    Escalation,
+    Exclusion,
+    JudgmentTask,
+)
 from annotation.policies import check_can_rule
 from annotation.services.slots import TaskSlots, locked_tasks, update_task_state
 from config.accounts.models import User
@@ -81,7 +88,7 @@ def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
     task = _task_at_desk(task, TaskState.ESCALATED, TaskState.UNPLAYABLE)
     if task.campaign.state == CampaignState.CLOSED:
         raise Conflict("The campaign is closed, so no annotator would receive the pair.")
-    escalated_by = Escalation.objects.filter(task=task).values("annotator")
+    escalated_by = Escalation.objects.filter(IN_FORCE, task=task).values("annotator")
     # Otherwise an annotator whose lease expired before the escalation could get the pair again.
     Assignment.objects.filter(
         task=task,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.core.orderings import CAPTIONS, is_in_steps, number_of_order
@@ -20,10 +21,12 @@ from annotation.enums import (
     TaskState,
 )
 from annotation.models import (
+    IN_FORCE,
     Annotator,
     Assignment,
     Campaign,
     Escalation,
+    Exclusion,
     GoldItem,
     Guideline,
     Judgment,
@@ -38,6 +41,7 @@ from annotation.services.members import (
 )
 from annotation.services.slots import (
     TaskSlots,
+    lease_end,
     locked_tasks,
     lowest_free,
     renew_carried,
@@ -163,7 +167,7 @@ def escalate_task(
     if _has_left(annotator, task.campaign):
         raise NotPermitted(_("You can no longer judge here."))
     escalation = Escalation.objects.get_or_create(
-        task=task, annotator=annotator, kind=kind, defaults={"reason": reason}
+        task=task, annotator=annotator, kind=kind, withdrawn_at=None, defaults={"reason": reason}
     )[0]
     if task.campaign.state == CampaignState.CLOSED:
         # Judgments of closed campaigns stay. Only the lease ends.
@@ -190,6 +194,55 @@ def escalate_task(
     if own is not None and task.pair_id is not None:
         renew_carried([task.pair_id])
     return escalation
+
+
+@transaction.atomic
+def withdraw_escalation(*, assignment_id: int, annotator: Annotator) -> Assignment:
+    """Withdraw the annotator's escalation of a pair, which is assigned to them again.
+
+    An answer that the escalation replaced stays superseded. Others may have filled the slots of the
+    pair in the meantime. Then the next answer is surplus. If the pair was not escalated, nothing
+    changes. Raises `NotFound` if the task was never assigned to the annotator, `NotPermitted` if
+    they can no longer judge, and `Conflict` if a lead has decided on the pair, if another annotator
+    has escalated it, too, or if the campaign is closed.
+    """
+    task, slots, assignment = _locked_task_of(assignment_id, annotator)
+    escalations = Escalation.objects.filter(IN_FORCE, task=task)
+    own = escalations.filter(annotator=annotator)
+    if not own.exists():
+        return assignment
+    if _has_left(annotator, task.campaign) or is_paused(task.campaign, annotator):
+        raise NotPermitted(_("You can no longer judge here."))
+    if task.campaign.state == CampaignState.CLOSED:
+        raise Conflict(_("The campaign is closed."))
+    # A gold item stays open, unless its video cannot play.
+    is_at_desk = task.state in STATE_AFTER_ESCALATION.values()
+    if not (is_at_desk or task.gold_id) or Exclusion.objects.filter(task=task).exists():
+        raise Conflict(_("A lead has decided on this pair."))
+    if is_at_desk and escalations.exclude(annotator=annotator).exists():
+        raise Conflict(_("Another annotator has escalated this pair, too."))
+    own.update(withdrawn_at=timezone.now())
+    task.state = TaskState.OPEN
+    if task.gold_id is not None:
+        task.save(update_fields=["state"])
+    update_task_state(task, slots)
+    task.refresh_from_db(fields=["seats_open"])
+    _hold_again(task, slots, assignment)
+    return assignment
+
+
+def _hold_again(task: JudgmentTask, slots: TaskSlots, assignment: Assignment) -> None:
+    """Assign a task to the annotator again, in a free slot if there is one."""
+    if task.gold_id is None and not task.seats_open:
+        assignment.state = AssignmentState.EXPIRED
+    else:
+        assignment.state = AssignmentState.HELD
+    if assignment.state == AssignmentState.HELD and task.gold_id is None:
+        assignment.slot = lowest_free(row.slot for row in slots.assignments)
+    Assignment.objects.filter(pk=assignment.pk).update(
+        state=assignment.state, slot=assignment.slot, lease_expires_at=lease_end()
+    )
+    update_task_state(task, TaskSlots(task))
 
 
 @transaction.atomic
@@ -296,7 +349,9 @@ def _was_escalated(task: JudgmentTask, assignment: Assignment) -> bool:
     """
     return (
         assignment.state == AssignmentState.RELEASED
-        and Escalation.objects.filter(task=task, annotator=assignment.annotator_id).exists()
+        and Escalation.objects.filter(
+            IN_FORCE, task=task, annotator=assignment.annotator_id
+        ).exists()
     )
 
 

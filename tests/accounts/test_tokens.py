@@ -32,6 +32,7 @@ JUDGING = {
     "api-release",
     "api-history",
     "api-escalations",
+    "api-escalations-withdraw",
     "api-judgments",
 }
 JUDGING_PATHS = tuple(

@@ -276,14 +276,20 @@ describe("escalations", () => {
     assert.deepEqual([room.caption, room.part("judged").textContent], ["caption 2", "0"]);
   });
 
-  test("an escalation cannot be undone: the first undo explains it, the second opens the last answer", async () => {
+  test("undo withdraws an escalation, and the next undo opens the last answer", async () => {
     await room.judge("j");
     await escalate("two dogs");
     await room.press("z");
-    assert.equal(said(), "Sent to a lead. This cannot be undone here. Undo again to open your last answer.");
-    assert.equal(room.caption, "caption 3");
+    assert.deepEqual(room.server.callsOf("/withdrawals/").map(({ assignment }) => assignment), [2]);
+    assert.deepEqual([room.caption, said()], ["caption 2", "No longer escalated. You can answer it now."]);
+    await room.judge("f");
+    assert.deepEqual(room.answers, [[1, 1], [2, 0]]);
+    assert.equal(room.server.callsOf("/judgments/")[1].corrects, false);
+    await escalate("three dogs");
     await room.press("z");
-    assert.equal(room.caption, "caption 1");
+    await room.press("z");
+    assert.equal(room.caption, "caption 2");
+    assert.equal(said(), "Your earlier answer: Not relevant");
   });
 
   test("an answer that is opened again and escalated is no longer counted", async () => {

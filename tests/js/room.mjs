@@ -70,6 +70,7 @@ function buildRoom({ training, ordering }) {
       "data-claim-url": "/claim/",
       "data-submit-url": "/judgments/",
       "data-escalate-url": "/escalations/",
+      "data-withdraw-url": "/withdrawals/",
       "data-history-url": "/history/",
       "data-release-url": "/release/",
       "data-judged": "0",
@@ -124,6 +125,7 @@ export class Room {
     this.server.on("/release/", () => ({}));
     this.server.on("/judgments/", () => ({ status: 201 }));
     this.server.on("/escalations/", () => ({ status: 201 }));
+    this.server.on("/withdrawals/", () => ({ status: 200 }));
     for (let number = 1; number <= pairs; number += 1) {
       this.server.on(`/media/${number}/`, () => ({ body: "video" }));
     }

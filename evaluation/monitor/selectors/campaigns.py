@@ -15,7 +15,15 @@ from django.utils import timezone
 
 from annotation.core.first_labels import PLANNED_IN_FILES
 from annotation.enums import CampaignKind, JudgmentState, TaskState
-from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Membership, has_begun
+from annotation.models import (
+    IN_FORCE,
+    Campaign,
+    Escalation,
+    Judgment,
+    JudgmentTask,
+    Membership,
+    has_begun,
+)
 from annotation.selectors.labels import label_positions
 from annotation.selectors.progress import progress_of, task_groups
 from config.shared.arrays import numbered
@@ -286,7 +294,7 @@ def _agreement(campaign: Campaign, answers: Answers) -> Agreement:
 
 def escalation_counts(campaign: Campaign, by: str) -> dict[Any, int]:
     """Return the numbers of escalations by `kind` or by `annotator`."""
-    rows = Escalation.objects.filter(task__campaign=campaign).order_by()
+    rows = Escalation.objects.filter(IN_FORCE, task__campaign=campaign).order_by()
     return dict(rows.values_list(by).annotate(Count("pk")))
 
 

@@ -8,6 +8,7 @@ from django.db.models import F, Q, QuerySet, Sum
 
 from annotation.enums import Joining, JudgmentState, MembershipState
 from annotation.models import (
+    IN_FORCE,
     Annotator,
     Campaign,
     Escalation,
@@ -102,7 +103,7 @@ def get_campaign_person(campaign: Campaign, pseudonym: str) -> CampaignPerson:
     membership = members_of(campaign).filter(annotator=found).first()
     if membership is None and not _answers(campaign, found).exists():
         raise NotFound("There is no such annotator.")
-    escalations = Escalation.objects.filter(task__campaign=campaign, annotator=found)
+    escalations = Escalation.objects.filter(IN_FORCE, task__campaign=campaign, annotator=found)
     return CampaignPerson(
         found, membership, escalations.count(), _withdrawn(campaign).get(found.pk, 0)
     )

@@ -9,16 +9,31 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from annotation.enums import EscalationKind
+from annotation.enums import CampaignState, EscalationKind
 from annotation.models import Annotator, Assignment, Campaign, Escalation, Judgment
 from annotation.selectors.me import own_work
-from annotation.services import adjudicate_task, escalate_task, expire_leases, reopen_task
+from annotation.services import (
+    adjudicate_task,
+    escalate_task,
+    exclude_task,
+    expire_leases,
+    reopen_task,
+    set_campaign_state,
+    withdraw_escalation,
+)
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, NotFound
 from evaluation.release.exports import open_export
 from evaluation.release.services import publish_label_set
-from tests.factories import claim, make_annotator, make_campaign, make_user, submit
+from tests.factories import (
+    claim,
+    make_annotator,
+    make_campaign,
+    make_campaign_with_gold,
+    make_user,
+    submit,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -141,3 +156,74 @@ def test_a_ruling_on_a_pair_without_labels_is_published_for_only_that_pair(tmp_p
     fire = json.loads(b"".join(open_export(label_set, "fire")))
     labels = [(a["video_id"], a["label"], a["annotator_labels"]) for a in fire["annotations"]]
     assert labels == [("v1", "relevant", []), ("v2", "irrelevant", ["irrelevant"])]
+
+
+# --- Withdrawing an escalation ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", EscalationKind)
+def test_a_withdrawn_escalation_returns_the_pair_to_its_annotator(
+    campaign: Campaign, kind: EscalationKind
+) -> None:
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    (held,) = claim(campaign, anna)
+    submit(claim(campaign, ben)[0], 1)
+    submit(held, 0)
+    escalate_task(assignment_id=held.pk, annotator=anna, kind=kind, reason="too dark")
+    for _ in range(2):  # a repeated request changes nothing
+        withdraw_escalation(assignment_id=held.pk, annotator=anna)
+        assert state_of(campaign) == ("open", 0, 1, None)
+    assert [one.pk for one in claim(campaign, anna)] == [held.pk]
+    submit(held, 1)
+    assert (state_of(campaign), work_of(anna)) == (("resolved", 0, 2, 1), (1, 1))
+    # The log keeps the escalation, which can be repeated.
+    escalate_task(assignment_id=held.pk, annotator=anna, kind=kind, reason="darker")
+    rows = [(row.reason, row.withdrawn_at is None) for row in Escalation.objects.order_by("pk")]
+    assert rows == [("too dark", False), ("darker", True)]
+
+
+def test_an_answer_after_a_withdrawal_is_surplus_if_others_have_filled_the_slots(
+    campaign: Campaign,
+) -> None:
+    anna, ben, cara = map(make_annotator, ("anna", "ben", "cara"))
+    (held,) = claim(campaign, anna)
+    escalate_task(assignment_id=held.pk, annotator=anna, kind=EscalationKind.UNSURE)
+    reopen_task(task=campaign.tasks.get(), by=make_user("lea", Role.LEAD))
+    with pytest.raises(Conflict, match="A lead has decided"):
+        withdraw_escalation(assignment_id=held.pk, annotator=anna)
+    for person in (ben, cara):
+        submit(claim(campaign, person)[0], 1)
+    assert submit(held, 0).judgment.state == "surplus"
+
+
+def test_an_escalation_cannot_be_withdrawn_after_others_have_acted(campaign: Campaign) -> None:
+    anna, ben, lead = make_annotator("anna"), make_annotator("ben"), make_user("lea", Role.LEAD)
+    (annas,), (bens,) = claim(campaign, anna), claim(campaign, ben)
+    with pytest.raises(NotFound):
+        withdraw_escalation(assignment_id=annas.pk, annotator=ben)
+    for held in (annas, bens):
+        escalate_task(
+            assignment_id=held.pk, annotator=held.annotator, kind=EscalationKind.CANNOT_PLAY
+        )
+    with pytest.raises(Conflict, match="Another annotator has escalated this pair"):
+        withdraw_escalation(assignment_id=annas.pk, annotator=anna)
+    Escalation.objects.filter(annotator=ben).update(withdrawn_at=timezone.now())
+    exclude_task(task=campaign.tasks.get(), by=lead)
+    with pytest.raises(Conflict, match="A lead has decided"):
+        withdraw_escalation(assignment_id=annas.pk, annotator=anna)
+    set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
+    with pytest.raises(Conflict, match="The campaign is closed"):
+        withdraw_escalation(assignment_id=annas.pk, annotator=anna)
+
+
+@pytest.mark.parametrize("kind", EscalationKind)
+def test_a_control_pair_is_escalated_and_returned_as_a_pair_is(
+    tmp_path: Path, kind: EscalationKind
+) -> None:
+    campaign = make_campaign_with_gold(tmp_path, captions=2, videos=3, gold=4, gold_share=0.9)
+    anna = make_annotator("anna")
+    held = next(one for one in claim(campaign, anna) if one.task.gold_id is not None)
+    escalate_task(assignment_id=held.pk, annotator=anna, kind=kind)
+    withdraw_escalation(assignment_id=held.pk, annotator=anna)
+    assert held.pk in [one.pk for one in claim(campaign, anna)]
+    assert submit(held, 1).judgment.state == "gold"

@@ -1,4 +1,4 @@
-// The annotator's last answers, newest first. Each can be opened again and corrected.
+// The annotator's last answers and escalations, newest first. Each can be opened again and corrected.
 
 import { translate } from "./texts.js";
 
@@ -6,7 +6,7 @@ const ITEMS_MAX = 10;
 
 export class History {
   // `onCorrect(item)` is called when the annotator opens an answer again, and `onChange(isEmpty)` when the
-  // list changes. Each item contains its answer. `question` returns the texts that the list shows.
+  // list changes. Each item contains its answer, or the text `escalation` if it was escalated. `question` returns the texts that the list shows.
   constructor({ server, list, url, question, onCorrect, onChange }) {
     Object.assign(this, { server, list, url, question, onCorrect, onChange });
     this.items = [];
@@ -64,7 +64,7 @@ export class History {
     caption.textContent = this.question.captionOf(item);
     const label = document.createElement("span");
     label.className = "judge-past-label";
-    label.textContent = this.question.textOf(item);
+    label.textContent = item.escalation ?? this.question.textOf(item);
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn btn-sm btn-outline-secondary";

@@ -38,8 +38,8 @@ import { Training } from "./training.js";
 import { Viewing } from "./viewing.js";
 
 const RELEASED_MS = 1000;
-const SENT = translate("Sent to a lead. This cannot be undone here.");
-const REPORTED = translate("Video reported. This cannot be undone here.");
+const SENT = translate("Sent to a lead.");
+const REPORTED = translate("Video reported.");
 
 const { campaign, owner } = room.dataset;
 const bindings = JSON.parse(room.dataset.keys);
@@ -237,28 +237,24 @@ function leave(assignment, countsIn = null) {
   tabs.sendAnswered(assignment, countsIn);
 }
 
-// After an escalation, undo refers to the escalated pair, not to the last answer.
 function undo() {
-  if (isTraining) return;
-  if (escalated) explainEscalated();
-  else if (history.last) goBackTo(history.last);
+  if (history?.last) goBackTo(history.last);
 }
 
-function explainEscalated() {
-  const more = history.last ? ` ${translate("Undo again to open your last answer.")}` : "";
-  const text = `${escalated}${more}`;
-  escalated = "";
-  notices.showNote(text);
-  announce(text);
-}
-
-// Show an answered pair again. The next answer corrects the earlier one.
-function goBackTo(item) {
+// Show an answered or escalated pair again. The next answer corrects the earlier one, and an escalation is
+// withdrawn.
+function goBackTo({ escalation, ...item }) {
   escalated = "";
   if (current) queue.putBack(current);
   history.remove(item.assignment);
-  show({ ...item, corrects: true });
+  if (escalation) {
+    outbox.add(room.dataset.withdrawUrl, { assignment: item.assignment });
+    remaining.add(1);
+    escalated = translate("No longer escalated. You can answer it now.");
+  }
+  show({ ...item, corrects: !escalation });
   announce(noteOn(current));
+  escalated = "";
 }
 
 // --- Training -------------------------------------------------------------------------------
@@ -284,12 +280,14 @@ function goOn() {
 
 function escalate(kind, reason) {
   if (!isIn("ready")) return;
-  outbox.add(room.dataset.escalateUrl, { assignment: current.assignment, kind, reason });
-  leave(current.assignment);
+  const { corrects, ...item } = current;
+  outbox.add(room.dataset.escalateUrl, { assignment: item.assignment, kind, reason });
+  leave(item.assignment);
   // If the pair was opened again with undo, its earlier answer no longer counts.
-  if (current.corrects) tally.add(-1);
+  if (corrects) tally.add(-1);
   remaining?.add(-1);
   escalated = kind === "unsure" ? SENT : REPORTED;
+  history?.add({ ...item, escalation: escalated });
   announce(`${escalated} ${question.next}`);
   advance();
 }
