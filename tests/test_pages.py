@@ -609,7 +609,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("me", "POST", "/me/", (OUT, 405, NONE, 405, 405)),
     ("me-language", "POST", "/me/language/", (OUT, 400, NONE, 400, 400)),
     ("me-keys", "POST", "/me/keys/", (OUT, 422, NONE, 422, 422)),
-    ("me-keys", "GET", "/me/keys/", (OUT, 405, NONE, 405, 405)),
+    ("me-keys", "GET", "/me/keys/", (OUT, 200, NONE, 200, 200)),
     ("me-habits", "POST", "/me/habits/", (OUT, 422, NONE, 422, 422)),
     ("me-habits", "GET", "/me/habits/", (OUT, 405, NONE, 405, 405)),
     ("me-comments", "POST", "/me/comments/", (OUT, OUT, NONE, OUT, OUT)),

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import services
 from annotation.core.keys import keys_of
@@ -46,19 +46,23 @@ def me(request: HttpRequest) -> HttpResponse:
 
 @translated
 @only_for(annotates_somewhere)
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def keys(request: HttpRequest) -> HttpResponse:
     annotator = _annotator(request)
+    if request.method != "POST":
+        form = KeysForm(keys=keys_of(annotator.preferences.get("keys")))
+        return render(request, "annotation/me/keys.html", {"keys_form": form})
     if RESET in request.POST:
         services.reset_keys(annotator=annotator)
         messages.success(request, gettext("The default keys are restored."))
-        return redirect(reverse("me") + "#keys")
+        return redirect("me-keys")
     form = KeysForm(request.POST, keys=keys_of(None))
     if not form.is_valid():
-        return _page(request, annotator, keys_form=form)
+        context = {"keys_form": form}
+        return render(request, "annotation/me/keys.html", context, status=UNPROCESSABLE)
     services.set_keys(annotator=annotator, keys=form.cleaned_data["keys"])
     messages.success(request, gettext("Your keys are saved."))
-    return redirect(reverse("me") + "#keys")
+    return redirect("me-keys")
 
 
 @translated
@@ -105,7 +109,6 @@ def _page(
     request: HttpRequest,
     annotator: Annotator,
     *,
-    keys_form: KeysForm | None = None,
     preferences_form: PreferencesForm | None = None,
 ) -> HttpResponse:
     scopes, midnight = scopes_of(request.user, Role.ANNOTATOR), midnight_now()
@@ -120,10 +123,9 @@ def _page(
         "trainings": trainings,
         "comments": [(comment, _label_of(comment.judgment)) for comment in comments],
         "unread": any(comment.read_at is None for comment in comments),
-        "keys_form": keys_form or KeysForm(keys=keys_of(annotator.preferences.get("keys"))),
         "preferences_form": preferences_form or PreferencesForm(initial=_preferences(annotator)),
     }
-    status = UNPROCESSABLE if keys_form or preferences_form else 200
+    status = UNPROCESSABLE if preferences_form else 200
     return render(request, "annotation/me/me.html", context, status=status)
 
 

@@ -36,7 +36,16 @@ JUDGING = {
     "api-judgments",
 }
 JUDGING_PATHS = tuple(
-    f"/{name}/" for name in ("campaigns", "claim", "release", "history", "escalations", "judgments")
+    f"/{name}/"
+    for name in (
+        "campaigns",
+        "claim",
+        "release",
+        "history",
+        "escalations",
+        "escalations/withdraw",
+        "judgments",
+    )
 )
 NEW = {"name": "nightly", "rights": ["read"], "days": "30"}
 

@@ -275,13 +275,15 @@ def test_invalid_keys_are_refused(
 
 
 def test_the_forms_lead_to_their_own_sections(page: Client) -> None:
-    """The forms of keys and preferences are far down the page, and their errors are shown there."""
+    """The form of preferences is far down the page, and its errors are shown there."""
     body = page.get("/me/").content.decode()
     assert re.findall(r'action="(/me/(?:keys|habits)/[^"]*)"', body) == [
         "/me/habits/#preferences",
-        "/me/keys/#keys",
     ]
-    assert body.count('<h2 id="preferences">') == body.count('<h2 id="keys">') == 1
+    assert body.count('<h2 id="preferences">') == 1
+    # The keys have their own page.
+    assert 'href="/me/keys/"' in body
+    assert page.get("/me/keys/").content.decode().count("data-key-names") == 1
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_own_keys_are_used_in_the_room(
 ) -> None:
     campaign = rooms.make_campaign(tmp_path, ["a star"], videos=4)
     with open_page() as page:
-        page.goto("/me/")
+        page.goto("/me/keys/")
         page.get_by_label("Relevant, key", exact=True).press("p")
         page.get_by_label("Undo: back to the last pair, key").press("Backspace")
         page.get_by_label("Undo: back to the last pair, second key").press("Backspace")
