@@ -205,6 +205,7 @@ def test_the_api_refuses_in_german(client_of_anna: Client, campaign: Campaign) -
 
 def test_a_german_page_changes_no_later_response_of_its_thread(client_of_anna: Client) -> None:
     assert english_left_in(german(client_of_anna, "/me/")) == []
+    assert english_left_in(german(client_of_anna, "/me/keys/")) == []
     assert translation.get_language() == "en"
 
 
@@ -271,7 +272,7 @@ def test_the_language_can_be_chosen(client_of_anna: Client) -> None:
 
 
 def test_the_script_of_the_key_fields_has_german_names(client_of_anna: Client) -> None:
-    page = german(client_of_anna, "/me/")
+    page = german(client_of_anna, "/me/keys/")
     names = json.loads(re.findall(r'data-key-names="(.*?)">', page)[0])
     assert names == {key: shown for key, shown in NAMED.items() if "Arrow" in key} | {
         "Space": "Leertaste",

@@ -244,7 +244,7 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
     keys = keys_of(anna.preferences["keys"])
     assert (keys["high"], keys["undo"]) == (("ö", "ArrowRight"), ("z",))
     assert keys["play"] == ("Space", "PageDown")
-    assert 'value="Ö"' in page.get("/me/").content.decode()
+    assert 'value="Ö"' in page.get("/me/keys/").content.decode()
 
     page.post("/me/keys/", {"reset": "1"})
     anna.refresh_from_db()
