@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Exists, OuterRef, Sum
+from django.db.models import Count, Exists, OuterRef, Sum
 
 from annotation.core.first_labels import first_answers, label_places
 from annotation.enums import CampaignState, JudgmentState, TaskState
@@ -124,7 +124,7 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
         rulings=rulings.count() + rulings.filter(undone_at__isnull=False).count(),
         withdrawn=withdrawals.aggregate(n=Sum("judgments", default=0))["n"],
         # Withdrawing an escalation must change the fingerprint as well.
-        escalations=escalations.count() + escalations.filter(withdrawn_at__isnull=False).count(),
+        escalations=escalations.aggregate(n=Count("pk") + Count("withdrawn_at"))["n"],
         exclusions=exclusions.count(),
         closed_campaigns=closed.count(),
     )

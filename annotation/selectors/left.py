@@ -142,8 +142,9 @@ def _totals(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) -> 
     held = Assignment.objects.filter(
         annotator=annotator, state=AssignmentState.HELD, task__campaign__in=campaigns
     )
-    n_held = _by_campaign(held)
-    n_held_pairs = _by_campaign(held.filter(task__gold=None))
+    rows: QuerySet[Any] = held.order_by().values_list("task__campaign")
+    rows = rows.annotate(n=Count("pk"), n_gold=Count("task__gold"))
+    all_held = {pk: tuple(found) for pk, *found in rows}
     n_known = _known_pairs(annotator, campaigns)
     own = tasks.filter(gold=None, pk__in=_tasks_of(annotator, held, campaigns))
     counts = {"n": Count("pk"), "n_open": Count("pk", filter=Q(seats_open__gt=0))}
@@ -154,13 +155,14 @@ def _totals(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) -> 
         own_pairs, own_open = n_own.get(pk, (0, 0))
         # Others judge what exceeds the ceiling.
         judged = access.membership.judged if access.membership else 0
-        most = campaign.tasks_each - judged - n_held_pairs.get(pk, 0)
+        n_held, n_held_gold = all_held.get(pk, (0, 0))
+        most = campaign.tasks_each - judged - (n_held - n_held_gold)
         new_pairs = n_open.get(pk, 0) - own_open - n_known.get(pk, 0)
         new_pairs = max(0, min(new_pairs, most) if campaign.ceiling < 1 else new_pairs)
         pairs = new_pairs + own_pairs
         totals[pk] = _Total(
             items=pairs + min(_gold_among(pairs, float(campaign.gold_share)), n_gold.get(pk, 0)),
-            is_over=not new_pairs and not n_held.get(pk),
+            is_over=not new_pairs and not n_held,
         )
     return totals
 

@@ -231,11 +231,14 @@ def test_the_room_is_accessible_in_every_state_outside_of_training(
         look("empty")
         page.goto("/me/")
         look("me, dark")
+        page.goto("/me/keys/")
         page.emulate_media(color_scheme="light")
         page.locator("html[data-bs-theme=light]").wait_for()
         page.get_by_label("Relevant, key", exact=True).fill("J")
         page.locator("[data-key-names]").get_by_role("button", name="Save").click()
         page.get_by_role("alert").wait_for()
+        look("my keys")
+        page.goto("/me/")
         look("me")
         page_problems[:] = [
             problem for problem in page_problems if "409" not in problem and "422" not in problem
