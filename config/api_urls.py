@@ -34,7 +34,22 @@ from pooling.api import public as public_pages
 
 schema = SpectacularAPIView.as_view(generator_class=SharedSchemaGenerator)
 
+# The order matters for speed only, see `config.urls`.
+judging_room = [
+    path("judgments/", annotation.Judgments.as_view(), name="api-judgments"),
+    path("campaigns/<int:pk>/claim/", annotation.Claim.as_view(), name="api-claim"),
+    path("campaigns/<int:pk>/release/", annotation.Release.as_view(), name="api-release"),
+    path("campaigns/<int:pk>/history/", annotation.History.as_view(), name="api-history"),
+    path("escalations/", annotation.Escalations.as_view(), name="api-escalations"),
+    path(
+        "escalations/withdraw/",
+        annotation.EscalationWithdrawals.as_view(),
+        name="api-escalations-withdraw",
+    ),
+]
+
 urlpatterns = [
+    *judging_room,
     path("schema/", schema, name="api-schema"),
     path("benchmarks/", benchmarks.BenchmarkList.as_view(), name="api-benchmarks"),
     path("benchmarks/<str:key>/", changing.BenchmarkDetail.as_view(), name="api-benchmark"),
@@ -182,17 +197,7 @@ urlpatterns = [
     path("campaigns/", annotation.CampaignList.as_view(), name="api-campaigns"),
     path("campaigns/<int:pk>/", annotation.CampaignDetail.as_view(), name="api-campaign"),
     path("campaigns/<int:pk>/members/", annotation_members.Members.as_view(), name="api-members"),
-    path("campaigns/<int:pk>/claim/", annotation.Claim.as_view(), name="api-claim"),
-    path("campaigns/<int:pk>/release/", annotation.Release.as_view(), name="api-release"),
-    path("campaigns/<int:pk>/history/", annotation.History.as_view(), name="api-history"),
     path("invitations/", annotation_invitations.Invitations.as_view(), name="api-invitations"),
-    path("escalations/", annotation.Escalations.as_view(), name="api-escalations"),
-    path(
-        "escalations/withdraw/",
-        annotation.EscalationWithdrawals.as_view(),
-        name="api-escalations-withdraw",
-    ),
-    path("judgments/", annotation.Judgments.as_view(), name="api-judgments"),
     path("audit/", audit.AuditLog.as_view(), name="api-audit"),
     path("jobs/", jobs.JobList.as_view(), name="api-jobs"),
     path("jobs/<uuid:pk>/", jobs.JobDetail.as_view(), name="api-job"),

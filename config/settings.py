@@ -100,7 +100,7 @@ MIDDLEWARE = [
     "config.operations.middleware.ObservedMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Before WhiteNoise, so that static files have the policy as well.
-    "csp.middleware.CSPMiddleware",
+    "config.shared.http.PolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.operations.middleware.ProbeMiddleware",
     "config.audit.middleware.OriginMiddleware",

@@ -21,6 +21,9 @@ from config.shared.language import translated
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
+    # Django tries the patterns one by one. Calls of the judging room are the most frequent
+    # requests, so the API comes first, and these calls come first in it.
+    path("api/v1/", include("config.api_urls")),
     # This comes before `evaluation.portal`, whose page of a label set also matches `labels/draft/`.
     path("", include("evaluation.release.urls")),
     path("", include("evaluation.portal.urls")),
@@ -45,7 +48,6 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/docs/", api_docs, name="api-docs"),
-    path("api/v1/", include("config.api_urls")),
 ]
 
 handler400 = "config.shared.http.bad_request"

@@ -5,6 +5,7 @@ Each response is sent after its transaction is committed.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, cast
 
 from django.utils.translation import gettext, gettext_noop
@@ -163,11 +164,8 @@ class Claim(APIView):
         campaign, annotator = _campaign_and_annotator(request, pk)
         if needs_consent(request.user):
             raise NotPermitted(gettext("Read and accept the consent text first."))
-        shape = ClaimSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        items = services.claim_assignments(
-            campaign=campaign, annotator=annotator, count=shape.validated_data["count"]
-        )
+        count = _shape(ClaimSerializer).run_validation(request.data)["count"]
+        items = services.claim_assignments(campaign=campaign, annotator=annotator, count=count)
         shown = ItemSerializer(items, many=True, context={"campaign": campaign})
         left = left_in(campaign, annotator)
         return Response(
@@ -249,9 +247,7 @@ class Judgments(APIView):
     )
     def post(self, request: Request) -> Response:
         annotator = _sender(request)
-        shape = JudgmentSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        answer: dict[str, Any] = shape.validated_data
+        answer = _shape(JudgmentSerializer).run_validation(request.data)
         submitted = services.submit_judgment(
             assignment_id=answer.pop("assignment"),
             annotator=annotator,
@@ -261,8 +257,7 @@ class Judgments(APIView):
             body = {"detail": gettext(NOT_COUNTED), "kept": True}
             return Response(body, status=status.HTTP_403_FORBIDDEN)
         campaign = submitted.judgment.task.campaign
-        shown = StoredJudgmentSerializer(submitted.judgment, context={"campaign": campaign})
-        stored = dict(shown.data)
+        stored = _stored_shape(campaign.kind).to_representation(submitted.judgment)
         if campaign.is_training:
             stored["feedback"] = FeedbackSerializer(submitted.judgment).data
         return Response(
@@ -341,6 +336,18 @@ class History(APIView):
         items = last_judged(campaign, annotator, HISTORY)
         shown = PastItemSerializer(items, many=True, context={"campaign": campaign})
         return Response(shown.data)
+
+
+@cache
+def _shape(serializer: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
+    """Return one serializer for all requests. REST framework copies all fields of each new one."""
+    return serializer()
+
+
+@cache
+def _stored_shape(kind: str) -> StoredJudgmentSerializer:
+    """Return the serializer of stored answers for all campaigns of this kind."""
+    return StoredJudgmentSerializer(context={"campaign": Campaign(kind=kind)})
 
 
 def _campaign_and_annotator(request: Request, pk: int) -> tuple[Campaign, Annotator]:

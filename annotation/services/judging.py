@@ -50,7 +50,7 @@ from annotation.services.slots import (
 from config.accounts.roles import is_annotator
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted, Outdated
 from config.shared.metrics import JUDGMENTS
-from config.shared.prepared import Given, Prepared
+from config.shared.prepared import Given, Prepared, sent_together
 
 RELEASED_STATES = (AssignmentState.EXPIRED, AssignmentState.RELEASED)
 STATE_AFTER_ESCALATION = {
@@ -259,15 +259,16 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
     if slot is not None:
         slots.live[annotator.pk] = judgment
     first = assignment.state != AssignmentState.DONE
-    if slot is not None or first:
-        # A surplus answer fills no slot, but it ends the lease.
-        assignment.state, assignment.slot = AssignmentState.DONE, slot
-        _end_lease.update(pk=assignment.pk, slot=slot)
-    if first:
-        # The membership is written after the lease, as in a claim, so that a concurrent claim by
-        # the same annotator cannot deadlock.
-        count_answer(campaign, annotator, is_gold=False)
-    update_task_state(task, slots)
+    with sent_together():
+        if slot is not None or first:
+            # A surplus answer fills no slot, but it ends the lease.
+            assignment.state, assignment.slot = AssignmentState.DONE, slot
+            _end_lease.update(pk=assignment.pk, slot=slot)
+        if first:
+            # The membership is written after the lease, as in a claim, so that a concurrent claim
+            # by the same annotator cannot deadlock.
+            count_answer(campaign, annotator, is_gold=False)
+        update_task_state(task, slots)
     if slot is not None and not first and task.pair_id is not None:
         # A confirmation in another campaign may have counted the label that this answer replaces.
         renew_carried([task.pair_id])

@@ -66,10 +66,10 @@ class TaskSlots:
 
     def __init__(self, task: JudgmentTask) -> None:
         self.assignments: list[Assignment] = _assignments.all(task=task.pk)
-        live = Judgment.objects.filter(task=task, state=JudgmentState.LIVE)
-        self.live = (
-            {judgment.annotator_id: judgment for judgment in live} if task.labels_live else {}
-        )
+        self.live: dict[int, Judgment] = {}
+        if task.labels_live:
+            live = Judgment.objects.filter(task=task, state=JudgmentState.LIVE)
+            self.live = {judgment.annotator_id: judgment for judgment in live}
 
     def of(self, annotator: Annotator) -> Assignment | None:
         return next((a for a in self.assignments if a.annotator_id == annotator.pk), None)

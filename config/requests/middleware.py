@@ -21,6 +21,7 @@ from config.requests.text import check_form, check_head
 from config.shared.errors import InvalidInput, LengthRequired, TooLarge
 from config.shared.http import bad_request, error_response
 
+JSON = "application/json"  # checked by the parser of the API
 # Errors of Django for a form that it cannot parse. Django would log each with a traceback.
 UNREADABLE = (MultiPartParserError, BadRequest, SuspiciousOperation)
 
@@ -67,7 +68,7 @@ def _check_for_view(request: HttpRequest, view: Callable[..., Any], kwargs: dict
     set_file_handlers(request, rule, kwargs.get("key", ""))
     # If a request with a token sends files to the API, the API's own parser reads and checks the
     # form.
-    if request.method == "POST":
+    if request.method == "POST" and request.content_type != JSON:
         check_form(request)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
+from csp.constants import HEADER
+from csp.utils import build_policy
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import UnreadablePostError
@@ -116,6 +118,19 @@ class DomainErrorMiddleware:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         return error_response(request, error)
+
+
+class PolicyMiddleware:
+    """Set the Content-Security-Policy. No view changes it, so its text is built once."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+        self.policy = build_policy()
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault(HEADER, self.policy)
+        return response
 
 
 class PrivateMiddleware:

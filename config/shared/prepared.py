@@ -11,12 +11,16 @@ A connection belongs to one thread, so no two threads share a compiled query.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Expression, QuerySet
 from django.db.models.sql import UpdateQuery
+
+_waiting: ContextVar[list[tuple[str, list[Any]]] | None] = ContextVar("waiting", default=None)
 
 
 class Given(Expression):
@@ -28,6 +32,31 @@ class Given(Expression):
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
         return "%s", [self]
+
+
+@contextmanager
+def sent_together() -> Iterator[None]:
+    """Send the updates of this block at its end, on PostgreSQL as one message to the server.
+
+    Use it in a transaction, and only for updates whose results the block does not read.
+    """
+    token = _waiting.set([])
+    try:
+        yield
+        statements = _waiting.get()
+    finally:
+        _waiting.reset(token)
+    _execute(statements or [])
+
+
+def _execute(statements: list[tuple[str, list[Any]]]) -> None:
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor == "postgresql" and len(statements) > 1:
+        sql = "; ".join(sql for sql, _ in statements)
+        statements = [(sql, [value for _, params in statements for value in params])]
+    with connection.cursor() as cursor:
+        for sql, params in statements:
+            cursor.execute(sql, params)
 
 
 class Prepared:
@@ -49,17 +78,28 @@ class Prepared:
         return next(iter(self.all(**values)), None)
 
     def update(self, **values: Any) -> None:
-        self._run(values)
+        """Update the rows, or add the statement to those of `sent_together`."""
+        statement = self._statement(values)[1:]
+        waiting = _waiting.get()
+        if waiting is None:
+            _execute([statement])
+        else:
+            waiting.append(statement)
 
     def _run(self, values: dict[str, Any]) -> tuple[Any, list[Any]]:
+        reader, sql, params = self._statement(values)
+        with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+            cursor.execute(sql, params)
+            return reader, cursor.fetchall()
+
+    def _statement(self, values: dict[str, Any]) -> tuple[Any, str, list[Any]]:
+        """Return the reader of the rows, the SQL and its parameters."""
         connection: Any = connections[DEFAULT_DB_ALIAS]
         compiled = connection.__dict__.setdefault("_hearth_prepared", {})
         if self not in compiled:
             compiled[self] = self._compile(connection)
         reader, sql, params = compiled[self]
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [values[p.name] if isinstance(p, Given) else p for p in params])
-            return reader, [] if self.columns else cursor.fetchall()
+        return reader, sql, [values[p.name] if isinstance(p, Given) else p for p in params]
 
     def _compile(self, connection: Any) -> tuple[Any, str, Any]:
         queryset: Any = self.build()
