@@ -28,7 +28,7 @@ from annotation.enums import EscalationKind, Scale
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, check_can_lead, scopes_known
 from annotation.selectors.campaigns import get_campaign, open_campaigns
-from annotation.selectors.judging import judged_by, last_judged
+from annotation.selectors.judging import last_judged
 from annotation.selectors.left import left_in
 from annotation.serializers import (
     CampaignSerializer,
@@ -165,13 +165,16 @@ class Claim(APIView):
         if needs_consent(request.user):
             raise NotPermitted(gettext("Read and accept the consent text first."))
         count = _shape(ClaimSerializer).run_validation(request.data)["count"]
-        items = services.claim_assignments(campaign=campaign, annotator=annotator, count=count)
+        membership = services.join_campaign(campaign=campaign, annotator=annotator)
+        items = services.claim_assignments(
+            campaign=campaign, annotator=annotator, count=count, membership=membership
+        )
         shown = ItemSerializer(items, many=True, context={"campaign": campaign})
         left = left_in(campaign, annotator)
         return Response(
             {
                 "items": shown.data,
-                "judged": judged_by(campaign, annotator),
+                "judged": membership.answered,
                 "left": left.items,
                 "seconds_each": left.seconds_each,
             },

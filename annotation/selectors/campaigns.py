@@ -11,6 +11,7 @@ from annotation.models import Campaign, JudgmentTask
 from config.accounts.roles import ALL, Scopes
 from config.shared.bulk import read_columns
 from config.shared.errors import NotFound
+from config.shared.prepared import Given, Prepared
 from pooling.models import Benchmark
 from pooling.selectors.arrays import codes_of
 
@@ -43,9 +44,14 @@ def open_campaigns(scopes: Scopes = ALL) -> QuerySet[Campaign]:
     return scopes.limit(found, "benchmark__key")
 
 
+_campaign = Prepared(
+    lambda: Campaign.objects.filter(pk=Given("pk")).select_related("benchmark", "guideline")
+)
+
+
 def get_campaign(pk: int, scopes: Scopes = ALL) -> Campaign:
     """Return a campaign. Raises `NotFound`, also for a campaign outside the scopes."""
-    campaign = Campaign.objects.filter(pk=pk).select_related("benchmark", "guideline").first()
+    campaign: Campaign | None = _campaign.first(pk=pk)
     if campaign is None or campaign.benchmark.key not in scopes:
         raise NotFound("There is no such campaign.")
     return campaign

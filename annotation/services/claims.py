@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import cache
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet, prefetch_related_objects
@@ -30,6 +32,7 @@ from annotation.services.mixing import (
 from annotation.services.slots import lease_end, leases_of, lowest_free, release_leases
 from config.operations.heartbeats import LEASE_EXPIRIES, add_to_tally
 from config.shared.metrics import CLAIMS
+from config.shared.prepared import Given, Prepared, sent_together
 
 CLAIM_MAX = 20
 # The maximum number of expired leases that one claim ends. Later claims and the periodic task end
@@ -38,21 +41,97 @@ EXPIRE_PER_CLAIM = 50
 # During this time, a search for open tasks starts at the first task that the last search found.
 CURSOR_FOR = datetime.timedelta(minutes=10)
 CAPTIONS_TO_ORDER = ("task__ordering_captions__query", "task__gold__captions__query")
+# What a claim stores about the member's queue.
+QUEUE_COLUMNS = ("gold_owed", "last_caption", "next_task", "cursor", "cursor_until")
 SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video", "ordering_video")
 
 
-def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
+def _held() -> QuerySet[Assignment]:
+    return Assignment.objects.filter(
+        annotator=Given("annotator"), task__campaign=Given("campaign"), state=AssignmentState.HELD
+    )
+
+
+# A query whose shape depends on numbers is prepared once for each of them.
+@cache
+def _overdue(limit: int) -> Prepared:
+    return Prepared(
+        lambda: leases_of(
+            Assignment.objects.filter(
+                state=AssignmentState.HELD, lease_expires_at__lt=Now()
+            ).order_by("lease_expires_at")[:limit]
+        )
+    )
+
+
+@cache
+def _open_from(count: int, *, confirms: bool, forward: bool) -> Prepared:
+    """Return the query of `count` open tasks from a position on, or of those before it."""
+    place = {"position__gte" if forward else "position__lt": Given("begin")}
+    return Prepared(
+        lambda: _open_tasks(Given("campaign"), Given("annotator"), confirms=confirms).filter(
+            **place
+        )[:count]
+    )
+
+
+@cache
+def _assigned(count: int) -> Prepared:
+    """Return the query of the assignments of `count` tasks.
+
+    Other annotators' assignments to a gold item do not matter.
+    """
+    relevant = Q(task__gold=None) | Q(annotator=Given("annotator"))
+    return Prepared(lambda: Assignment.objects.filter(relevant, task__pk__in=_given_tasks(count)))
+
+
+@cache
+def _take_seats(count: int) -> Prepared:
+    return Prepared(
+        lambda: JudgmentTask.objects.filter(pk__in=_given_tasks(count)),
+        seats_open=F("seats_open") - 1,
+    )
+
+
+def _given_tasks(count: int) -> list[Any]:
+    return [Given(f"task{number}") for number in range(count)]
+
+
+def _by_number(tasks: Sequence[int]) -> dict[str, int]:
+    """Return the values of `_given_tasks`. tasks: primary keys."""
+    return {f"task{number}": task for number, task in enumerate(tasks)}
+
+
+_renew = Prepared(_held, lease_expires_at=lease_end())
+_renewed_leases = Prepared(
+    lambda: _held().select_related(*(f"task__{shown}" for shown in SHOWN)).order_by("pk")
+)
+_update_member = Prepared(
+    lambda: Membership.objects.filter(pk=Given("pk")),
+    handed=F("handed") + Given("new"),
+    **{name: Given(name) for name in QUEUE_COLUMNS},
+)
+
+
+def claim_assignments(
+    *,
+    campaign: Campaign,
+    annotator: Annotator,
+    count: int,
+    membership: Membership | None = None,
+) -> list[Assignment]:
     """Assign up to `count` tasks to the annotator. Tasks that they already hold come first.
 
     Return the assignments in the order to show them, with task, caption and video loaded. Raises
-    `NotPermitted`, with the reason, if the annotator cannot judge now.
+    `NotPermitted`, with the reason, if the annotator cannot judge now. membership: the annotator's
+    membership if the caller has read it with `join_campaign`.
 
     The search uses the index of tasks with a free slot, starting at the annotator's cursor. Its
     cost does not grow with the size of the campaign or with the number of the annotator's
     judgments.
     """
     count = max(1, min(count, CLAIM_MAX))
-    membership = join_campaign(campaign=campaign, annotator=annotator)
+    membership = membership or join_campaign(campaign=campaign, annotator=annotator)
     check_can_claim(campaign, membership)
     with transaction.atomic():
         # This covers all campaigns, because a database query for one campaign would read all its
@@ -93,22 +172,17 @@ def release_assignments(
 @transaction.atomic(savepoint=False)
 def expire_leases(*, limit: int = 1000) -> int:
     """End leases that have expired by the database's clock. Return their number."""
-    overdue = Assignment.objects.filter(state=AssignmentState.HELD, lease_expires_at__lt=Now())
-    oldest = overdue.order_by("lease_expires_at")[:limit]
+    oldest = _overdue(limit).all()
     # The update repeats the condition, so that a lease that was renewed in the meantime stays.
-    expired = release_leases(leases_of(oldest), AssignmentState.EXPIRED, lease_expires_at__lt=Now())
+    expired = release_leases(oldest, AssignmentState.EXPIRED, lease_expires_at__lt=Now())
     add_to_tally(LEASE_EXPIRIES, expired)
     return expired
 
 
 def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:
     """Return the annotator's assignments after renewing their leases."""
-    held = Assignment.objects.filter(
-        annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD
-    )
-    if not held.update(lease_expires_at=lease_end()):
-        return []
-    return list(held.select_related(*(f"task__{shown}" for shown in SHOWN)).order_by("pk"))
+    of_member = {"annotator": annotator.pk, "campaign": campaign.pk}
+    return _renewed_leases.all(**of_member) if _renew.update(**of_member) else []
 
 
 def _lease_next(
@@ -124,17 +198,7 @@ def _lease_next(
         tasks = _next_with_gold(campaign, membership, count, waits=waits)
     else:
         tasks = _next_tasks(campaign, membership, count, waits=waits)
-    leased, new = _lease(tasks, membership.annotator)
-    if leased:
-        Membership.objects.filter(pk=membership.pk).update(
-            handed=F("handed") + new,
-            gold_owed=membership.gold_owed,
-            last_caption=caption_of(leased[-1].task),
-            next_task=membership.next_task,
-            cursor=membership.cursor,
-            cursor_until=membership.cursor_until,
-        )
-    return leased
+    return _lease(tasks, membership)
 
 
 def _next_with_gold(
@@ -145,7 +209,7 @@ def _next_with_gold(
     pairs: dict[int, JudgmentTask] = {}
     if came_back:
         keys = [item.task for item in came_back if item.gold is None][:count]
-        tasks = _open_tasks(campaign, membership.annotator)
+        tasks = _open_tasks(campaign, membership.annotator, confirms=campaign.confirms)
         pairs = {task.pk: task for task in tasks.filter(pk__in=keys)}
     new = _next_tasks(campaign, membership, count, waits=waits, without=pairs)
     if not lock_if_active(membership):
@@ -168,29 +232,51 @@ def _next_tasks(
     without: the primary keys of tasks that are left out.
     """
     if waits:
-        return list(_open_tasks(campaign, membership.annotator, skip_locked=False)[:1])
+        first = _open_tasks(
+            campaign, membership.annotator, confirms=campaign.confirms, skip_locked=False
+        )
+        return list(first[:1])
     if membership.cursor_until < timezone.now():
         membership.cursor, membership.cursor_until = 0, timezone.now() + CURSOR_FOR
     if count < 1:
         return []
     begin = membership.cursor
-    tasks = _open_tasks(campaign, membership.annotator)
-    if without:
-        tasks = tasks.exclude(pk__in=without)
-    found = list(tasks.filter(position__gte=begin)[:count])
+    found = _find(campaign, membership, count, without, forward=True)
     if begin and len(found) < count:
-        found += tasks.filter(position__lt=begin)[: count - len(found)]
+        found += _find(campaign, membership, count - len(found), without, forward=False)
     if found:
         membership.cursor = found[0].position
     return found
 
 
+def _find(
+    campaign: Campaign,
+    membership: Membership,
+    count: int,
+    without: Collection[int],
+    *,
+    forward: bool,
+) -> list[JudgmentTask]:
+    """Lock and return open tasks from the member's cursor on, or those before it."""
+    confirms, begin = campaign.confirms, membership.cursor
+    if not without:
+        search = _open_from(count, confirms=confirms, forward=forward)
+        return search.all(campaign=campaign.pk, annotator=membership.annotator_id, begin=begin)
+    tasks = _open_tasks(campaign, membership.annotator, confirms=confirms).exclude(pk__in=without)
+    place = Q(position__gte=begin) if forward else Q(position__lt=begin)
+    return list(tasks.filter(place)[:count])
+
+
 def _open_tasks(
-    campaign: Campaign, annotator: Annotator, *, skip_locked: bool = True
+    campaign: Campaign | Given,
+    annotator: Annotator | Given,
+    *,
+    confirms: bool,
+    skip_locked: bool = True,
 ) -> QuerySet[JudgmentTask]:
     """Return the campaign's open tasks for the annotator, to be locked when they are read."""
     tasks = untouched_tasks(campaign, annotator).filter(seats_open__gt=0)
-    if campaign.confirms:
+    if confirms:
         tasks = unknown_pairs(tasks, annotator)
     if _skips_locked():
         tasks = tasks.select_for_update(skip_locked=skip_locked, of=("self",), no_key=True)
@@ -201,17 +287,16 @@ def _skips_locked() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
-def _lease(tasks: list[JudgmentTask], annotator: Annotator) -> tuple[list[Assignment], int]:
-    """Assign the locked tasks to the annotator, in their order, each in the lowest free slot.
+def _lease(tasks: list[JudgmentTask], membership: Membership) -> list[Assignment]:
+    """Assign the locked tasks to the member, in their order, each in the lowest free slot.
 
-    Return the assignments and the number of new ones. A gold item has no slots, because any number
-    of annotators can hold it.
+    A gold item has no slots, because any number of annotators can hold it.
     """
     if not tasks:
-        return [], 0
-    # Other annotators' assignments to a gold item do not matter.
-    rows = list(
-        Assignment.objects.filter(Q(task__gold=None) | Q(annotator=annotator), task__in=tasks)
+        return []
+    annotator = membership.annotator
+    rows: list[Assignment] = _assigned(len(tasks)).all(
+        annotator=annotator.pk, **_by_number([task.pk for task in tasks])
     )
     mine = {row.task_id: row for row in rows if row.annotator_id == annotator.pk}
     leased = []
@@ -225,11 +310,13 @@ def _lease(tasks: list[JudgmentTask], annotator: Annotator) -> tuple[list[Assign
         if task.gold_id is None:
             assignment.slot = lowest_free(row.slot for row in rows if row.task_id == task.pk)
         leased.append(assignment)
-    return leased, _store_leases(leased)
+    if leased:
+        _store_leases(leased, membership)
+    return leased
 
 
-def _store_leases(leased: list[Assignment]) -> int:
-    """Store the assignments and return the number of new ones."""
+def _store_leases(leased: list[Assignment], membership: Membership) -> None:
+    """Store the assignments, and update the seats of their tasks and the member's queue."""
     # The row is unique per annotator and task, so an expired assignment is used again.
     for assignment in [assignment for assignment in leased if assignment.pk]:
         Assignment.objects.filter(pk=assignment.pk).update(
@@ -240,5 +327,9 @@ def _store_leases(leased: list[Assignment]) -> int:
         assignment.lease_expires_at = lease_end()
     Assignment.objects.bulk_create(new)
     with_slot = [assignment.task_id for assignment in leased if assignment.slot is not None]
-    JudgmentTask.objects.filter(pk__in=with_slot).update(seats_open=F("seats_open") - 1)
-    return len(new)
+    membership.last_caption = caption_of(leased[-1].task)
+    with sent_together():
+        if with_slot:
+            _take_seats(len(with_slot)).update(**_by_number(with_slot))
+        queue = {name: getattr(membership, name) for name in QUEUE_COLUMNS}
+        _update_member.update(pk=membership.pk, new=len(new), **queue)

@@ -33,6 +33,7 @@ def _prepared_membership() -> QuerySet[Membership]:
     return Membership.objects.filter(campaign=Given("campaign"), annotator=Given("annotator"))
 
 
+_membership = Prepared(_prepared_membership)
 _count_pair = Prepared(_prepared_membership, judged=F("judged") + 1)
 _count_gold = Prepared(_prepared_membership, gold_judged=F("gold_judged") + 1)
 _annotator = Prepared(lambda: Annotator.objects.filter(user=Given("user")))
@@ -64,7 +65,7 @@ def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
 
     Raises `NotPermitted` if only a lead can add members and has not added this annotator.
     """
-    found = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
+    found: Membership | None = _membership.first(campaign=campaign.pk, annotator=annotator.pk)
     if found is not None:
         found.annotator = annotator
         return found

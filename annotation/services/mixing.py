@@ -20,6 +20,7 @@ from annotation.models import (
     JudgmentTask,
     Membership,
 )
+from config.shared.prepared import Given
 from pooling.core.hashing import mix
 
 CAPTION = Coalesce("gold__query", Value(0))
@@ -47,7 +48,9 @@ class Candidate:
     caption: int
 
 
-def untouched_tasks(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTask]:
+def untouched_tasks(
+    campaign: Campaign | Given, annotator: Annotator | Given
+) -> QuerySet[JudgmentTask]:
     """Return the tasks that the annotator can get.
 
     These are tasks without an assignment to the annotator, or with an expired one. An assignment
@@ -59,7 +62,9 @@ def untouched_tasks(campaign: Campaign, annotator: Annotator) -> QuerySet[Judgme
     return JudgmentTask.objects.filter(~Exists(touched), campaign=campaign)
 
 
-def unknown_pairs(tasks: QuerySet[JudgmentTask], annotator: Annotator) -> QuerySet[JudgmentTask]:
+def unknown_pairs(
+    tasks: QuerySet[JudgmentTask], annotator: Annotator | Given
+) -> QuerySet[JudgmentTask]:
     """Return the tasks whose pair the annotator has not judged in another campaign.
 
     A second label must come from a second person.

@@ -19,6 +19,7 @@ from config.accounts.models import ApiToken, Consent, ConsentText, Grant, Invita
 from config.accounts.roles import EVERYWHERE, Role, Scopes, roles_held
 from config.shared.errors import InvalidInput
 from config.shared.folding import fold
+from config.shared.prepared import Given, Prepared
 
 ADMINS = Q(is_superuser=True) | Q(groups__name=Role.ADMIN.value)
 
@@ -26,6 +27,14 @@ ADMINS = Q(is_superuser=True) | Q(groups__name=Role.ADMIN.value)
 def find_person(username: str) -> User | None:
     """Return the person with this user name, in any spelling that `fold` makes equal."""
     return User.objects.filter(username_folded=fold(username)).first()
+
+
+def _consent_of_newest() -> QuerySet[Any, Any]:
+    accepted = Consent.objects.filter(user=Given("user"), text=OuterRef("pk"))
+    return ConsentText.objects.values_list(~Exists(accepted), flat=True)[:1]
+
+
+_lacks_consent = Prepared(_consent_of_newest)
 
 
 def get_person(username: str) -> User:
@@ -41,8 +50,7 @@ def needs_consent(user: Any) -> bool:
 
     Without a consent text, no one needs to agree.
     """
-    accepted = Consent.objects.filter(user=user, text=OuterRef("pk"))
-    return bool(ConsentText.objects.values_list(~Exists(accepted), flat=True).first())
+    return bool(_lacks_consent.first(user=user.pk))
 
 
 def newest_consent_text() -> ConsentText | None:

@@ -24,7 +24,7 @@ _waiting: ContextVar[list[tuple[str, list[Any]]] | None] = ContextVar("waiting",
 
 
 class Given(Expression):
-    """A value that each call passes by name: an integer or a string, or None in an UPDATE."""
+    """A value that each call passes by name: an integer, a string or a time, or None in an UPDATE."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -49,7 +49,20 @@ def sent_together() -> Iterator[None]:
     _execute(statements or [])
 
 
-def _execute(statements: list[tuple[str, list[Any]]]) -> None:
+def _once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls this one only the first time, and then returns the same."""
+    found: list[Any] = []
+
+    def first_result(*arguments: Any) -> Any:
+        if not found:
+            found.append(function(*arguments))
+        return found[0]
+
+    return first_result
+
+
+def _execute(statements: list[tuple[str, list[Any]]]) -> int:
+    """Execute the statements, and return the number of rows of the last one."""
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor == "postgresql" and len(statements) > 1:
         sql = "; ".join(sql for sql, _ in statements)
@@ -57,6 +70,7 @@ def _execute(statements: list[tuple[str, list[Any]]]) -> None:
     with connection.cursor() as cursor:
         for sql, params in statements:
             cursor.execute(sql, params)
+        return int(cursor.rowcount)
 
 
 class Prepared:
@@ -77,14 +91,17 @@ class Prepared:
     def first(self, **values: Any) -> Any | None:
         return next(iter(self.all(**values)), None)
 
-    def update(self, **values: Any) -> None:
-        """Update the rows, or add the statement to those of `sent_together`."""
+    def update(self, **values: Any) -> int | None:
+        """Update the rows and return their number.
+
+        In a block of `sent_together`, the statement waits for the end, and the number is unknown.
+        """
         statement = self._statement(values)[1:]
         waiting = _waiting.get()
         if waiting is None:
-            _execute([statement])
-        else:
-            waiting.append(statement)
+            return _execute([statement])
+        waiting.append(statement)
+        return None
 
     def _run(self, values: dict[str, Any]) -> tuple[Any, list[Any]]:
         reader, sql, params = self._statement(values)
@@ -109,4 +126,7 @@ class Prepared:
         compiler = query.get_compiler(connection=connection)
         sql, params = compiler.as_sql()
         queryset.query.get_compiler = lambda *_, **__: compiler
+        # These depend only on the columns, and Django computes them for each execution.
+        compiler.get_converters = _once(compiler.get_converters)
+        compiler.has_composite_fields = _once(compiler.has_composite_fields)
         return (queryset, compiler), sql, params

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from annotation.models import JudgmentTask, Membership
 from annotation.services import join_campaign
-from config.shared.prepared import Given, Prepared
+from config.shared.prepared import Given, Prepared, sent_together
 from tests.factories import make_annotator, make_campaign
 
 by_position = Prepared(
@@ -63,10 +64,26 @@ def test_an_update_changes_the_rows_of_its_queryset(db: None, tmp_path: Path) ->
     anna = join_campaign(campaign=campaign, annotator=make_annotator("anna"))
     ben = join_campaign(campaign=campaign, annotator=make_annotator("ben"))
 
-    move.update(name="anna", count=3, reason="%s")
+    assert move.update(name="anna", count=3, reason="%s") == 1
     move.update(name="anna", count=4, reason="a 'red' shape, لون 🔴")
-    move.update(name="nobody", count=1, reason="")
+    assert move.update(name="nobody", count=1, reason="") == 0
     anna.refresh_from_db()
     ben.refresh_from_db()
     assert (anna.handed, anna.reason) == (7, "a 'red' shape, لون 🔴")
     assert (ben.handed, ben.reason) == (0, "")
+
+
+def test_updates_are_sent_together_at_the_end(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path)
+    members = [
+        join_campaign(campaign=campaign, annotator=make_annotator(name)) for name in ("anna", "ben")
+    ]
+    move.update(name="nobody", count=0, reason="")
+    with CaptureQueriesContext(connection) as sent, sent_together():
+        assert move.update(name="anna", count=1, reason="a; b") is None
+        move.update(name="ben", count=2, reason="c")
+        assert len(sent) == 0
+    assert len(sent) == (1 if connection.vendor == "postgresql" else 2)
+    for member in members:
+        member.refresh_from_db()
+    assert [(member.handed, member.reason) for member in members] == [(1, "a; b"), (2, "c")]

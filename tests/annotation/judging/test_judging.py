@@ -432,9 +432,11 @@ def test_database_queries_of_a_claim_do_not_grow_with_pairs(
     one, many = make_annotator("anna"), make_annotator("ben")
     for person in (one, many):
         join_campaign(campaign=campaign, annotator=person)
-    with django_assert_num_queries(10):
+    # PostgreSQL gets the two last updates together.
+    queries = 9 if connection.vendor == "postgresql" else 10
+    with django_assert_num_queries(queries):
         claim(campaign, one, 1)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(queries):
         items = claim(campaign, many, 20)
         texts = {item.task.pair.query.text + item.task.pair.video.key for item in items}
     assert len(texts) == 20
@@ -515,9 +517,10 @@ def test_with_two_free_slots_both_of_two_people_get_one(tmp_path: Path) -> None:
 def test_a_task_that_another_tab_has_just_claimed_is_skipped(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna = make_annotator("anna")
-    found = _next_tasks(campaign, join_campaign(campaign=campaign, annotator=anna), 1)
+    membership = join_campaign(campaign=campaign, annotator=anna)
+    found = _next_tasks(campaign, membership, 1)
     (held,) = claim(campaign, anna)
-    _lease(found, anna)
+    _lease(found, membership)
 
     assert [(row.pk, row.slot) for row in Assignment.objects.all()] == [(held.pk, 0)]
     assert state_of(only_task()) == (TaskState.OPEN, None, 0, 1)
