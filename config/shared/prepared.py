@@ -24,7 +24,7 @@ _waiting: ContextVar[list[tuple[str, list[Any]]] | None] = ContextVar("waiting",
 
 
 class Given(Expression):
-    """A value that each call passes by name: an integer, a string or a time, or None in an UPDATE."""
+    """A value that each call passes by name: a number, text or time, or None in an UPDATE."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
