@@ -88,7 +88,7 @@ def test_x_forwarded_for_is_used_only_with_a_configured_proxy(
     proxies: int, expected: str, settings: Any, caplog: Any
 ) -> None:
     """A configured proxy adds the last address. The client can forge the others."""
-    settings.ALLAUTH_TRUSTED_PROXY_COUNT = proxies
+    settings.TRUSTED_PROXIES = proxies
     with caplog.at_level(logging.WARNING, "config.accounts"):
         try_to_sign_in(
             "anna", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR="10.0.0.1, 203.0.113.9"
