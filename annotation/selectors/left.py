@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,9 @@ from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Valu
 
 from annotation.enums import AssignmentState, CampaignKind, JudgmentState, TaskState
 from annotation.models import (
+    HAS_BEGUN,
     IN_FORCE,
+    STUDY_HAS_BEGUN,
     Annotator,
     Assignment,
     Campaign,
@@ -111,24 +114,26 @@ def items_left(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) 
     totals: dict[int, _Total] = {
         pk: total for pk, key in keys.items() if (total := cache.get(key)) is not None
     }
+    escalated = _count_escalated(annotator, campaigns)
     missing = [access for access in accesses if access.campaign.pk not in totals]
     if missing:
-        totals |= _totals(annotator, missing)
-    escalated = _by_campaign(
-        Escalation.objects.filter(IN_FORCE, annotator=annotator, task__campaign__in=campaigns)
-    )
+        totals |= _totals(annotator, missing, escalated)
     left = {}
     for access in accesses:
         pk = access.campaign.pk
         total = totals[pk]
-        got = access.answered + escalated.get(pk, 0)
+        got = access.answered + sum(escalated.get(pk, (0, 0)))
         left[pk] = 0 if total.is_over else max(1, total.items - got)
     large = [access.campaign.pk for access in missing if left[access.campaign.pk] > EXACT_UP_TO]
     cache.set_many({keys[pk]: totals[pk] for pk in large}, TOTAL_FOR_SECONDS)
     return left
 
 
-def _totals(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) -> dict[int, _Total]:
+def _totals(
+    annotator: Annotator | None,
+    accesses: Sequence[CampaignAccess],
+    escalated: dict[int, tuple[int, int]],
+) -> dict[int, _Total]:
     """Return the totals of the annotator in each campaign.
 
     A pair of the total is open to others or was assigned to the annotator, so it stays in the total
@@ -139,25 +144,22 @@ def _totals(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) -> 
     n_open = dict(tasks.filter(seats_open__gt=0).values_list("campaign").annotate(Count("pk")))
     gold = tasks.filter(gold__isnull=False, gold__retired_at=None, state=TaskState.OPEN)
     n_gold = dict(gold.values_list("campaign").annotate(Count("pk")))
-    held = Assignment.objects.filter(
-        annotator=annotator, state=AssignmentState.HELD, task__campaign__in=campaigns
-    )
+    # This covers all campaigns, because a database query for some would read all their tasks.
+    held = Assignment.objects.filter(annotator=annotator, state=AssignmentState.HELD)
     rows: QuerySet[Any] = held.order_by().values_list("task__campaign")
     rows = rows.annotate(n=Count("pk"), n_gold=Count("task__gold"))
     all_held = {pk: tuple(found) for pk, *found in rows}
     n_known = _known_pairs(annotator, campaigns)
-    own = tasks.filter(gold=None, pk__in=_tasks_of(annotator, held, campaigns))
-    counts = {"n": Count("pk"), "n_open": Count("pk", filter=Q(seats_open__gt=0))}
-    n_own = {pk: tuple(found) for pk, *found in own.values_list("campaign").annotate(**counts)}
+    own_open = _count_own_open(annotator, campaigns, held)
     totals = {}
     for access in accesses:
         campaign, pk = access.campaign, access.campaign.pk
-        own_pairs, own_open = n_own.get(pk, (0, 0))
-        # Others judge what exceeds the ceiling.
         judged = access.membership.judged if access.membership else 0
         n_held, n_held_gold = all_held.get(pk, (0, 0))
+        own_pairs = judged + n_held - n_held_gold + escalated.get(pk, (0, 0))[0]
+        # Others judge what exceeds the ceiling.
         most = campaign.tasks_each - judged - (n_held - n_held_gold)
-        new_pairs = n_open.get(pk, 0) - own_open - n_known.get(pk, 0)
+        new_pairs = n_open.get(pk, 0) - own_open.get(pk, 0) - n_known.get(pk, 0)
         new_pairs = max(0, min(new_pairs, most) if campaign.ceiling < 1 else new_pairs)
         pairs = new_pairs + own_pairs
         totals[pk] = _Total(
@@ -188,23 +190,47 @@ def _gold_among(pairs: int, share: float) -> int:
     return math.ceil(pairs * share / (1 - share)) if share < 1 else pairs
 
 
-def _tasks_of(
-    annotator: Annotator | None, held: QuerySet[Assignment], campaigns: Sequence[Campaign]
-) -> QuerySet[Any]:
-    """Return the tasks that the annotator holds, has answered or has escalated."""
-    answered = Judgment.objects.filter(
-        annotator=annotator,
-        task__campaign__in=campaigns,
-        state__in=[JudgmentState.LIVE, JudgmentState.SURPLUS],
-    )
-    escalated = Escalation.objects.filter(
-        IN_FORCE, annotator=annotator, task__campaign__in=campaigns
-    )
-    rows = [found.order_by().values("task") for found in (held, answered, escalated)]
-    return rows[0].union(*rows[1:])
+def _count_own_open(
+    annotator: Annotator | None, campaigns: Sequence[Campaign], held: QuerySet[Assignment]
+) -> Counter[int]:
+    """Count the tasks with a free slot that the annotator holds, has answered or has escalated.
+
+    Few tasks have both a label and a free slot. They are found by the index `task_begun`, so the
+    time does not grow with the number of answers.
+    """
+    own = Assignment.objects.filter(task=OuterRef("pk"), annotator=annotator)
+    own = own.exclude(state=AssignmentState.EXPIRED)
+    is_open = JudgmentTask.objects.filter(
+        Exists(own), campaign__in=campaigns, state=TaskState.OPEN, label=None, seats_open__gt=0
+    ).order_by()
+    escalated = _escalations(annotator, campaigns)
+    held_or_escalated = held.order_by().values("task").union(escalated.order_by().values("task"))
+    parts = [
+        is_open.filter(HAS_BEGUN),
+        is_open.filter(labels_live=0, pk__in=held_or_escalated),
+    ]
+    if any(campaign.is_ordering for campaign in campaigns):
+        parts.append(is_open.filter(STUDY_HAS_BEGUN))
+    counted: Counter[int] = Counter()
+    for part in parts:
+        counted.update(dict(part.values_list("campaign").annotate(Count("pk"))))
+    return counted
 
 
-def _by_campaign(rows: QuerySet[Any]) -> dict[int, int]:
-    """Count the different tasks of assignments or escalations in each campaign."""
-    of_campaign = rows.order_by().values_list("task__campaign")
-    return dict(of_campaign.annotate(Count("task", distinct=True)))
+def _escalations(
+    annotator: Annotator | None, campaigns: Sequence[Campaign]
+) -> QuerySet[Escalation]:
+    return Escalation.objects.filter(IN_FORCE, annotator=annotator, task__campaign__in=campaigns)
+
+
+def _count_escalated(
+    annotator: Annotator | None, campaigns: Sequence[Campaign]
+) -> dict[int, tuple[int, int]]:
+    """Return the numbers of pairs and gold items that the annotator has escalated, by campaign."""
+    is_gold = Q(task__gold__isnull=False)
+    rows: QuerySet[Any] = _escalations(annotator, campaigns).order_by()
+    counted = rows.values_list("task__campaign").annotate(
+        n_pairs=Count("task", distinct=True, filter=~is_gold),
+        n_gold=Count("task", distinct=True, filter=is_gold),
+    )
+    return {pk: (n_pairs, n_gold) for pk, n_pairs, n_gold in counted}

@@ -273,7 +273,7 @@ def test_database_queries_do_not_grow_with_the_work(tmp_path: Path) -> None:
     with_one = count()
     make_work(tmp_path, "b1")
     make_work(tmp_path, "b2")
-    assert with_one == 37
+    assert with_one == 38
     assert count() == with_one
 
 
@@ -303,5 +303,5 @@ def test_database_queries_of_an_annotator_do_not_grow_with_training_queues(tmp_p
     with_one = count()
     add_queue("b1")
     add_queue("b2")
-    assert with_one == 12
+    assert with_one == 13
     assert count() == with_one
