@@ -155,6 +155,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("campaigns/0/release/", "post", JUDGES, 404),
     ("campaigns/0/history/", "get", JUDGES, 404),
     ("escalations/", "post", JUDGES, 400),
+    ("escalations/withdraw/", "post", JUDGES, 400),
     ("judgments/", "post", JUDGES, 400),
     ("audit/", "get", {Role.ADMIN}, 200),
     ("jobs/", "get", RESEARCH, 200),
