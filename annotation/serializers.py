@@ -24,6 +24,11 @@ ASSIGNMENT, JUDGMENT, ESCALATION = "assignment", "judgment", "escalation"
 
 class ClaimSerializer(serializers.Serializer[dict[str, Any]]):
     count = serializers.IntegerField(min_value=1, max_value=CLAIM_MAX, default=10)
+    left = serializers.BooleanField(
+        default=False,
+        help_text="whether to count the answers that are left for you; ask once a minute at most, "
+        "because this takes time in a large campaign",
+    )
 
 
 class ReleaseSerializer(serializers.Serializer[dict[str, Any]]):

@@ -82,10 +82,15 @@ CLAIMED = inline_serializer(
         "items": ItemSerializer(many=True),
         "judged": serializers.IntegerField(help_text="number of your answers in the campaign"),
         "left": serializers.IntegerField(
-            help_text="about how many answers are left for you; 0 in training"
+            required=False,
+            help_text="if the request asked for it: about how many answers are left for you; 0 in "
+            "training",
         ),
         "seconds_each": serializers.FloatField(
-            allow_null=True, help_text="mean time of your last answers; null if there are too few"
+            required=False,
+            allow_null=True,
+            help_text="if the request asked for `left`: mean time of your last answers; null if "
+            "there are too few",
         ),
     },
 )
@@ -164,20 +169,18 @@ class Claim(APIView):
         campaign, annotator = _campaign_and_annotator(request, pk)
         if needs_consent(request.user):
             raise NotPermitted(gettext("Read and accept the consent text first."))
-        count = _shape(ClaimSerializer).run_validation(request.data)["count"]
+        asked = _shape(ClaimSerializer).run_validation(request.data)
         membership = services.join_campaign(campaign=campaign, annotator=annotator)
         items = services.claim_assignments(
-            campaign=campaign, annotator=annotator, count=count, membership=membership
+            campaign=campaign, annotator=annotator, count=asked["count"], membership=membership
         )
         shown = ItemSerializer(items, many=True, context={"campaign": campaign})
-        left = left_in(campaign, annotator)
+        claimed = {"items": shown.data, "judged": membership.answered}
+        if asked["left"]:
+            left = left_in(campaign, annotator)
+            claimed |= {"left": left.items, "seconds_each": left.seconds_each}
         return Response(
-            {
-                "items": shown.data,
-                "judged": membership.answered,
-                "left": left.items,
-                "seconds_each": left.seconds_each,
-            },
+            claimed,
             headers={GUIDELINE: str(campaign.guideline_version)},
         )
 

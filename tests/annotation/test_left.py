@@ -102,7 +102,9 @@ def test_the_room_home_and_my_work_show_the_same(client: Client, tmp_path: Path)
         assert "about 14 left, ≈ 26 min at your pace" in read(client, page)
     room = client.get(f"/campaigns/{campaign.pk}/judge/").content.decode()
     assert 'data-left="14" data-seconds-each="109.0"' in room
-    claimed = client.post(f"/api/v1/campaigns/{campaign.pk}/claim/", {"count": 1}).json()
+    claim = f"/api/v1/campaigns/{campaign.pk}/claim/"
+    assert set(client.post(claim, {"count": 1}).json()) == {"items", "judged"}
+    claimed = client.post(claim, {"count": 1, "left": True}).json()
     assert (claimed["judged"], claimed["left"], claimed["seconds_each"]) == (10, 14, 109.0)
 
     judge(campaign, anna, 20)

@@ -247,6 +247,23 @@ describe("checklist", () => {
   });
 });
 
+test("a claim counts again what is left after a minute", async () => {
+  const { Remaining } = await load("remaining");
+  let at = 0;
+  const texts = [];
+  const onChange = (text) => texts.push(text);
+  const remaining = new Remaining({ judged: 0, left: 9, seconds_each: null, onChange, now: () => at });
+  at = 60_000;
+  assert.equal(remaining.isOld, false);
+  remaining.update({ judged: 1 });
+  at = 60_001;
+  assert.equal(remaining.isOld, true);
+  remaining.update({ judged: 1, left: 5, seconds_each: null });
+  remaining.show(2);
+  assert.equal(remaining.isOld, false);
+  assert.deepEqual(texts, ["about 9 left", "about 6 left", "about 4 left"]);
+});
+
 describe("swipe", () => {
   const cases = [
     ["to the left", [-100, 10], ["left"]],

@@ -37,7 +37,7 @@ beforeEach(async () => {
     url: URL,
     prepare: (coming) => prepared.push(numbersOf(coming)),
     isUnsent: (assignment) => onItsWay.has(assignment),
-    onClaim: () => (claimed) => judged.push(claimed.judged),
+    onClaim: () => ({ left: false, receive: (claimed) => judged.push(claimed.judged) }),
     onGuideline: (version) => versions.push(version),
   });
 });
@@ -47,10 +47,10 @@ test("pairs come in the server's order, claimed ten at a time before they run ou
   const shown = [];
   for (let turn = 0; turn < 5; turn += 1) shown.push(await queue.next());
   assert.deepEqual(numbersOf(shown), [1, 2, 3, 4, 5]);
-  assert.deepEqual(server.callsOf(URL), [{ count: 10 }]);
+  assert.deepEqual(server.callsOf(URL), [{ count: 10, left: false }]);
   await queue.next();
   await settle();
-  assert.deepEqual(server.callsOf(URL), [{ count: 10 }, { count: 10 }]);
+  assert.deepEqual(server.callsOf(URL), [{ count: 10, left: false }, { count: 10, left: false }]);
   assert.deepEqual(numbersOf(queue.items), range(7, 20));
   assert.deepEqual(judged, [7, 7]);
   assert.deepEqual(versions, [null, null]);

@@ -99,7 +99,7 @@ const queue = new Queue({
   },
   isUnsent: (assignment) => outbox.isUnsent(assignment),
   // In training, the number of judged pairs from the server is not used: it leaves out retired items.
-  onClaim: () => (isTraining ? () => {} : startClaim()),
+  onClaim: () => (isTraining ? { left: false, receive: () => {} } : startClaim()),
   onGuideline: (version) => guidelines.receiveVersion(version),
 });
 const workSession = new WorkSession({
@@ -134,9 +134,12 @@ let fetching = null;
 
 function startClaim() {
   const setJudged = tally.startClaim();
-  return (claimed) => {
-    remaining.update(claimed);
-    setJudged(claimed.judged);
+  return {
+    left: remaining.isOld,
+    receive: (claimed) => {
+      remaining.update(claimed);
+      setJudged(claimed.judged);
+    },
   };
 }
 

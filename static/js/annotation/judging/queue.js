@@ -13,9 +13,9 @@ const REFUSED = new Set([403, 404, 409]);
 
 export class Queue {
   // `prepare(items)` is called with the pairs that come next. `isUnsent(assignment)` returns whether
-  // an answer has not reached the server yet. `onClaim()` is called before each claim; it returns a
-  // function that takes the response. `onGuideline(version)` is called
-  // with the current version of the campaign's guidelines.
+  // an answer has not reached the server yet. `onClaim()` is called before each claim; it
+  // returns `left`, whether to ask what is left, and `receive`, a function that takes the response.
+  // `onGuideline(version)` is called with the current version of the campaign's guidelines.
   constructor({ server, url, prepare, isUnsent, onClaim, onGuideline }) {
     Object.assign(this, { server, url, prepare, isUnsent, onClaim, onGuideline });
     this.items = [];
@@ -77,8 +77,8 @@ export class Queue {
   }
 
   async claim() {
-    const receive = this.onClaim();
-    const outcome = await this.server.post(this.url, { count: CLAIM });
+    const { left, receive } = this.onClaim();
+    const outcome = await this.server.post(this.url, { count: CLAIM, left });
     const { status, body, detail, isSignedOut } = outcome;
     if (status === 200) {
       this.onGuideline(outcome.guideline);

@@ -1,19 +1,30 @@
 // About how many answers the annotator has left, and how long they take at their pace. Each answer lowers the
-// number immediately, and each claim corrects it.
+// number immediately, and a claim corrects it once a minute, because the server takes time to count.
 
 import { formatNumber, translate } from "./texts.js";
 
+const COUNTED_FOR_MS = 60_000;
+
 export class Remaining {
-  // `left` and `seconds_each` as in the response to a claim. `onChange(text)` is called with the new text.
-  constructor({ judged, left, seconds_each, onChange }) {
+  // `left` and `seconds_each` as in the response to a claim. `onChange(text)` is called with the new text. `now()`
+  // returns milliseconds.
+  constructor({ judged, left, seconds_each, onChange, now = Date.now }) {
     this.onChange = onChange;
+    this.now = now;
     this.judged = judged;
     this.update({ judged, left, seconds_each });
   }
 
+  // Whether the next claim is to count what is left.
+  get isOld() {
+    return this.now() - this.countedAt > COUNTED_FOR_MS;
+  }
+
+  // Called with the response to a claim, which contains the number only if the claim asked for it.
   update({ judged, left, seconds_each }) {
-    // A server of an older version does not send the number.
-    this.total = left === undefined ? judged : judged + left;
+    if (left === undefined) return;
+    this.countedAt = this.now();
+    this.total = judged + left;
     this.secondsEach = seconds_each;
     this.show(this.judged);
   }
