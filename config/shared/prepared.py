@@ -11,6 +11,7 @@ A connection belongs to one thread, so no two threads share a compiled query.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -73,6 +74,13 @@ def _execute(statements: list[tuple[str, list[Any]]]) -> int:
         return int(cursor.rowcount)
 
 
+def _adapted(value: Any, connection: Any) -> Any:
+    """Return a value as Django stores it. SQLite stores times in UTC, without the offset."""
+    if isinstance(value, datetime.datetime):
+        return connection.ops.adapt_datetimefield_value(value)
+    return value
+
+
 class Prepared:
     """A SELECT of the queryset that `build` returns.
 
@@ -116,7 +124,8 @@ class Prepared:
         if self not in compiled:
             compiled[self] = self._compile(connection)
         reader, sql, params = compiled[self]
-        return reader, sql, [values[p.name] if isinstance(p, Given) else p for p in params]
+        given = [values[p.name] if isinstance(p, Given) else p for p in params]
+        return reader, sql, [_adapted(value, connection) for value in given]
 
     def _compile(self, connection: Any) -> tuple[Any, str, Any]:
         queryset: Any = self.build()

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation.models import JudgmentTask, Membership
 from annotation.services import join_campaign
@@ -35,6 +36,7 @@ move = Prepared(
     handed=F("handed") + Given("count"),
     reason=Given("reason"),
 )
+set_time = Prepared(lambda: Membership.objects.filter(pk=Given("pk")), cursor_until=Given("at"))
 
 
 def test_rows_come_with_what_they_refer_to(db: None, tmp_path: Path) -> None:
@@ -87,3 +89,15 @@ def test_updates_are_sent_together_at_the_end(db: None, tmp_path: Path) -> None:
     for member in members:
         member.refresh_from_db()
     assert [(member.handed, member.reason) for member in members] == [(1, "a; b"), (2, "c")]
+
+
+def test_a_time_is_stored_as_django_stores_it(db: None, tmp_path: Path) -> None:
+    campaign, at = make_campaign(tmp_path), timezone.now()
+    anna, ben = (
+        join_campaign(campaign=campaign, annotator=make_annotator(name)) for name in ("anna", "ben")
+    )
+    set_time.update(pk=anna.pk, at=at)
+    Membership.objects.filter(pk=ben.pk).update(cursor_until=at)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT DISTINCT CAST(cursor_until AS TEXT) FROM annotation_membership")
+        assert len(cursor.fetchall()) == 1
