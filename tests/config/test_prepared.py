@@ -75,6 +75,13 @@ def test_an_update_changes_the_rows_of_its_queryset(db: None, tmp_path: Path) ->
     assert (ben.handed, ben.reason) == (0, "")
 
 
+def test_a_new_connection_plans_the_query_again(transactional_db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path)
+    for _ in range(2):
+        assert len(positions.all(campaign=campaign.pk)) == campaign.n_tasks
+        connection.close()
+
+
 def test_updates_are_sent_together_at_the_end(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     members = [
