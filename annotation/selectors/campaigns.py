@@ -11,6 +11,7 @@ from annotation.models import Campaign, JudgmentTask
 from config.accounts.roles import ALL, Scopes
 from config.shared.bulk import read_columns
 from config.shared.errors import NotFound
+from config.shared.paging import PK_MAX
 from config.shared.prepared import Given, Prepared
 from pooling.models import Benchmark
 from pooling.selectors.arrays import codes_of
@@ -51,7 +52,7 @@ _campaign = Prepared(
 
 def get_campaign(pk: int, scopes: Scopes = ALL) -> Campaign:
     """Return a campaign. Raises `NotFound`, also for a campaign outside the scopes."""
-    campaign: Campaign | None = _campaign.first(pk=pk)
+    campaign: Campaign | None = _campaign.first(pk=pk) if pk <= PK_MAX else None
     if campaign is None or campaign.benchmark.key not in scopes:
         raise NotFound("There is no such campaign.")
     return campaign
