@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from csp.constants import HEADER
 from csp.utils import build_policy
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import UnreadablePostError
@@ -125,10 +126,13 @@ class PolicyMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
-        self.policy = build_policy()
+        self.built_from: Any = None
+        self.policy = ""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
+        if self.built_from is not settings.CONTENT_SECURITY_POLICY:
+            self.built_from, self.policy = settings.CONTENT_SECURITY_POLICY, build_policy()
         response.headers.setdefault(HEADER, self.policy)
         return response
 

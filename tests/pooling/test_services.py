@@ -189,6 +189,8 @@ def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
         make_video(tmp_path / name)
     monkeypatch.setattr(services.videos, "PREPARE", "tests.config.misbehaving:prepare")
     monkeypatch.setattr(services.videos, "SECONDS", 2)
+    # A worker that another test killed may have left a folder.
+    folders = set(Path(settings.VIDEO_UPLOAD_ROOT).glob(".prepare-*"))
 
     done = import_benchmark(
         key="tiny",
@@ -203,7 +205,7 @@ def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
         name[:5]: ("broken", False) if fault else ("playable", True)
         for name, fault in faults.items()
     }
-    assert [path.name for path in Path(settings.VIDEO_UPLOAD_ROOT).glob(".prepare-*")] == []
+    assert set(Path(settings.VIDEO_UPLOAD_ROOT).glob(".prepare-*")) <= folders
 
 
 @pytest.mark.django_db(transaction=True)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from config.shared.errors import InvalidInput
 from pooling.core.proxies.wordnet import DEBIAN
 from tests.reference import phrasings, proxies
 from tests.reference.figures import Figure, Options
@@ -37,6 +38,11 @@ def main() -> int:
         found = [figure for source in chosen for figure in source(options)]
     except FileNotFoundError as error:
         print(f"There is no file {error.filename}.", file=sys.stderr)
+        return 1
+    except InvalidInput as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        print(f"There is no file {error.__cause__.filename}.", file=sys.stderr)
         return 1
     if arguments.json:
         print(json.dumps([asdict(figure) | {"differs": figure.differs} for figure in found]))

@@ -330,6 +330,7 @@ NOT_COMPARED: dict[str, set[str]] = {
         "webhook-delete",
     },
     "one field, which selects an action, an object or a state": {
+        "api-escalations-withdraw",
         "api-claim", "api-import-accept", "api-upload-refuse", "api-upload-withdraw",
         "benchmark-archive", "desk-undo", "equal-captions", "import-accept", "role-withdraw",
         "run-confirm", "run-upload-refuse", "run-upload-withdraw", "tags-delete",

@@ -321,7 +321,7 @@ def confirm_positives(options: Namespace) -> Json:
     if options.cutoff is not None:
         values["cutoff"] = options.cutoff
     with Bars(notes) as bars:
-        benchmark = site().benchmark(options.benchmark)
+        benchmark = site(options).benchmark(options.benchmark)
         done = benchmark.confirm_positives(
             options.run or "", all=options.all, on_job=bars.on_job, **values
         )
@@ -334,7 +334,7 @@ def jobs(options: Namespace) -> Json:
         return site(options).cancel_job(options.job)
     if options.job:
         with Bars(notes) as bars:
-            return site(options).wait_for_job(site().job(options.job), bars.on_job)
+            return site(options).wait_for_job(site(options).job(options.job), bars.on_job)
     rows = list(islice(site(options).jobs(), options.limit))
     cells = [[row["id"], row["state"], row["title"], row["created_at"][:16]] for row in rows]
     _show(options, ["job", "state", "title", "started"], cells)

@@ -195,7 +195,7 @@ def test_csv_is_safe_in_spreadsheets(tmp_path: Path, rita: Client) -> None:
     exact = rita.get(f"{PAGE}csv/").content.decode()
     tail = f"original,,0,labels=original&runs=%40A&first=%40A,{code_version()}"
     assert exact.splitlines() == [
-        "caption_id,caption,words,new,'@A rank original,'@A right original,'@A sha256,"
+        "caption_id,caption,words,new,@A rank original,@A right original,@A sha256,"
         "labels,labels_sha256,labels_only,chosen,code",
         f'\'=c0,"\'=HYPERLINK(""x"")",1,0,2,0,{run.sha256},{tail}',
         f"c1,a cat,2,0,,0,{run.sha256},{tail}",

@@ -195,7 +195,7 @@ def charts(result: MatchingResult) -> list[Chart]:
                 rows,
                 LINES,
                 x=quantity("threshold", "Minimum similarity"),
-                y=quantity("value", "Share, or alpha"),
+                y=quantity("value", "Share, or alpha", axis={"format": ".1f"}),
                 color=name_of("what", order=list(CURVES.values())),
             ),
         )

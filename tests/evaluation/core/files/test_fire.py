@@ -135,7 +135,7 @@ def test_the_label_of_equal_captions(outcomes: list[FireResult], label: str | No
         ),
         (
             [outcome(1, [1]), outcome(None, [0])],
-            "Some responses belong to pairs of this text that are not settled.",
+            "Some responses belong to captions of this text that are not settled.",
         ),
     ],
 )
