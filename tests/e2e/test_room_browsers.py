@@ -132,6 +132,7 @@ def test_on_a_phone_each_pair_begins_with_its_caption_and_no_answer_looks_chosen
         page = rooms.enter(rooms.sign_in(context, live_server.url, person), campaign)
         looks = page.evaluate(LOOKS)
         everything = ["caption", "undo", "unsure", "cannot-play"]
+        rooms.settle(page)
         page.locator(".judge-answer").last.tap()
         rooms.settle(page)
         expect(rooms.judged(page)).to_have_text("1")
@@ -142,6 +143,7 @@ def test_on_a_phone_each_pair_begins_with_its_caption_and_no_answer_looks_chosen
         rooms.until_sent(page)
         page.set_viewport_size({"width": 390, "height": 664})
         rooms.enter(page, long)
+        rooms.settle(page)
         # Answer below the caption, and undo that.
         for button in (".judge-answer", "[data-part=undo]"):
             page.evaluate(TO_BOTTOM)
