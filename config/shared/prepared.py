@@ -145,7 +145,7 @@ class Prepared:
             connection.__dict__["_hearth_planned"] = link, names
         if self not in names:
             # Without Django's cursor, so that the number of database queries stays the same.
-            with link.cursor() as cursor:
+            with connection.wrap_database_errors, link.cursor() as cursor:
                 numbers = count(1)
                 places = [
                     f"${next(numbers)}"
