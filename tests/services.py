@@ -379,6 +379,8 @@ def export(variables: dict[str, str]) -> int:
 
 def run(command: list[str], variables: dict[str, str]) -> int:
     """Run the command and return its exit status. On Ctrl-C, wait until the command ends."""
+    # Containers often set this. Each process of the tests would then compile all modules again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(command, env={**os.environ, **variables})
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
