@@ -34,4 +34,4 @@ RUN export HEARTH_HOME=/tmp/build \
 USER hearth
 VOLUME /data
 EXPOSE 8000
-CMD ["gunicorn", "--config", "config/deploy/gunicorn.conf.py", "config.wsgi"]
+CMD ["gunicorn", "--config", "deploy/gunicorn.conf.py", "config.wsgi"]

@@ -108,7 +108,7 @@ demo: install  ## Build the demo benchmark and serve it on 127.0.0.1:8000 (SERVE
 serve: export WEB_THREADS ?= 32
 serve: install  ## Serve the site in HEARTH_HOME on 127.0.0.1:8000 (PORT=8001 for another port)
 	@$(PY) manage.py migrate --verbosity 0
-	@exec $(PY) -m gunicorn --config config/deploy/gunicorn.conf.py --bind 127.0.0.1:$(PORT) config.wsgi
+	@exec $(PY) -m gunicorn --config deploy/gunicorn.conf.py --bind 127.0.0.1:$(PORT) config.wsgi
 
 worker: install  ## Run a Celery worker with periodic tasks, in addition to `make serve`
 	@exec $(PY) -m celery -A config.celery worker --beat --loglevel INFO
@@ -197,14 +197,14 @@ format-check:
 # There are no GitHub workflows, so zizmor is not run.
 bandit:
 	@$(PY) -m bandit --quiet --recursive --configfile pyproject.toml \
-		config pooling annotation evaluation manage.py
+		config hearth pooling annotation evaluation manage.py
 
 javascript:
 	@$(VENV)/bin/oxlint --quiet static/js tests/js
 
 types:
 	@$(PY) -m mypy
-	@MYPYPATH=config/client $(PY) -m mypy --disallow-untyped-defs --package hearth_client
+	@MYPYPATH=client $(PY) -m mypy --disallow-untyped-defs --package hearth_client
 
 imports:
 	@$(VENV)/bin/lint-imports --no-logo

@@ -17,7 +17,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     from django.core.management import execute_from_command_line
 
-    from config.shared.processes import NEW_OBJECTS_OF_COMMANDS, collect_garbage_rarely
+    from hearth.processes import NEW_OBJECTS_OF_COMMANDS, collect_garbage_rarely
 
     collect_garbage_rarely(NEW_OBJECTS_OF_COMMANDS)
     try:

@@ -10,7 +10,7 @@ from annotation.models import (
     Judgment,
     OrderingCaption,
 )
-from config.shared.admin import ReadOnlyAdmin
+from hearth.shared.admin import ReadOnlyAdmin
 
 
 @admin.register(Campaign)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_noop as _
 
-from config.audit.acts import register_acts
+from hearth.audit.acts import register_acts
 
 
 class CampaignState(models.TextChoices):

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_noop as _
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
-from config.accounts.actors import Actor
-from config.accounts.roles import (
+from hearth.accounts.actors import Actor
+from hearth.accounts.roles import (
     Role,
     Scopes,
     is_annotator,
@@ -19,7 +19,7 @@ from config.accounts.roles import (
     leads_somewhere,
     scopes_of,
 )
-from config.shared.errors import Conflict, NotFound, NotPermitted
+from hearth.shared.errors import Conflict, NotFound, NotPermitted
 from pooling.models import Benchmark
 from pooling.policies import check_not_archived
 

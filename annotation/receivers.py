@@ -17,10 +17,10 @@ from django.dispatch import receiver
 
 from annotation.enums import CampaignState
 from annotation.models import GoldCaption, GoldItem, JudgmentTask, OrderingCaption
-from config.accounts.models import User
-from config.accounts.signals import person_deactivated, person_erased, role_withdrawn
-from config.shared.bulk import IntArray, read_columns
-from config.shared.errors import Conflict
+from hearth.accounts.models import User
+from hearth.accounts.signals import person_deactivated, person_erased, role_withdrawn
+from hearth.shared.bulk import IntArray, read_columns
+from hearth.shared.errors import Conflict
 from pooling.models import Benchmark
 from pooling.signals import (
     benchmark_archiving,

@@ -11,7 +11,7 @@ from annotation.core.elements import split_elements
 from annotation.core.orderings import CAPTIONS, order_of_number
 from annotation.models import Assignment, Campaign, Escalation, Judgment, OrderingCaption
 from annotation.services import CLAIM_MAX
-from config.shared.public_id_fields import PublicIdField
+from hearth.shared.public_id_fields import PublicIdField
 from pooling.selectors.media import playable_address
 
 # One day. A longer time on one pair cannot be the time of judging it.

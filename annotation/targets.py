@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotation import services
 from annotation.models import Campaign
-from config.jobs.deleting import Target
+from hearth.jobs.deleting import Target
 
 
 def target_of_campaign(campaign: Campaign) -> Target:

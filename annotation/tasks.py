@@ -15,13 +15,13 @@ from annotation.models import Campaign, Withdrawal
 from annotation.selectors.effort import preview_pool
 from annotation.selectors.tasks import count_tasks_of_large_runs, new_counts
 from config.celery import app
-from config.jobs.deleting import deleted
-from config.jobs.models import Job
-from config.jobs.registry import Outcome, job_kind
-from config.jobs.selectors import actor_of_job
-from config.shared.progress import Progress
-from config.shared.uploads import keep_upload, uploaded_file
-from config.shared.words import counted, tasks_to_judge
+from hearth.jobs.deleting import deleted
+from hearth.jobs.models import Job
+from hearth.jobs.registry import Outcome, job_kind
+from hearth.jobs.selectors import actor_of_job
+from hearth.shared.progress import Progress
+from hearth.shared.uploads import keep_upload, uploaded_file
+from hearth.shared.words import counted, tasks_to_judge
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark
 from pooling.policies import check_can_pool

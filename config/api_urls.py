@@ -9,15 +9,15 @@ from annotation import api as annotation
 from annotation.api import invitations as annotation_invitations
 from annotation.api import members as annotation_members
 from annotation.api import pools as pool_plans
-from config.audit import api as audit
-from config.jobs import api as jobs
-from config.shared.schema import SharedSchemaGenerator
 from evaluation.catalogue import api as catalogue
 from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
 from evaluation.public import api as public
 from evaluation.release import api as release
 from evaluation.scores import api as scores
+from hearth.audit import api as audit
+from hearth.jobs import api as jobs
+from hearth.shared.schema import SharedSchemaGenerator
 from pooling.api import (
     benchmarks,
     changing,

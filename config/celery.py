@@ -16,30 +16,30 @@ from celery.schedules import crontab
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
-from config.shared.processes import collect_garbage_rarely, hide_memory, limit_memory
+from hearth.processes import collect_garbage_rarely, hide_memory, limit_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # The transport of "filesystem://" broker addresses. With Kombu's own transport, a worker can read
 # a message before it is completely written.
-TRANSPORT_ALIASES["filesystem"] = "config.shared.file_broker:Transport"
+TRANSPORT_ALIASES["filesystem"] = "hearth.shared.file_broker:Transport"
 
 app = Celery("hearth")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {
-    "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
+    "sweep-jobs": {"task": "hearth.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
     "sweep-incoming-files": {
-        "task": "config.jobs.tasks.sweep_incoming_files_task",
+        "task": "hearth.jobs.tasks.sweep_incoming_files_task",
         "schedule": 600.0,
     },
     "queue-uploads": {"task": "pooling.tasks.queue_uploads_task", "schedule": 20.0},
     "settle-run-uploads": {"task": "pooling.tasks.settle_run_uploads_task", "schedule": 20.0},
     "delete-addresses": {
-        "task": "config.audit.tasks.delete_old_addresses_task",
+        "task": "hearth.audit.tasks.delete_old_addresses_task",
         "schedule": 86_400.0,
     },
     "sweep-deliveries": {
-        "task": "config.webhooks.tasks.sweep_deliveries_task",
+        "task": "hearth.webhooks.tasks.sweep_deliveries_task",
         "schedule": 60.0,
     },
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
@@ -48,7 +48,7 @@ app.conf.beat_schedule = {
     "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
     "renew-analyses": {"task": "evaluation.tasks.renew_analyses_task", "schedule": 300.0},
     "housekeeping": {
-        "task": "config.operations.tasks.housekeeping_task",
+        "task": "hearth.operations.tasks.housekeeping_task",
         "schedule": crontab(hour=3, minute=17),
     },
 }

@@ -16,7 +16,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.shared.logs import logging_settings
+from hearth.logs import logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -63,13 +63,13 @@ PUBLIC_SITE = env.bool("PUBLIC_SITE", False)
 OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
 
 INSTALLED_APPS = [
-    "config.audit",
-    "config.accounts",
-    "config.jobs",
-    "config.idempotency",
-    "config.webhooks",
-    "config.operations",
-    "config.security",
+    "hearth.audit",
+    "hearth.accounts",
+    "hearth.jobs",
+    "hearth.idempotency",
+    "hearth.webhooks",
+    "hearth.operations",
+    "hearth.security",
     "pooling",
     "annotation",
     "evaluation",
@@ -79,7 +79,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
-    "config.shared.staticfiles.HearthStaticFilesConfig",
+    "hearth.shared.staticfiles.HearthStaticFilesConfig",
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
@@ -97,17 +97,17 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.operations.middleware.ObservedMiddleware",
+    "hearth.operations.middleware.ObservedMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Before WhiteNoise, so that static files have the policy as well.
-    "config.shared.http.PolicyMiddleware",
+    "hearth.shared.http.PolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.operations.middleware.ProbeMiddleware",
-    "config.audit.middleware.OriginMiddleware",
+    "hearth.operations.middleware.ProbeMiddleware",
+    "hearth.audit.middleware.OriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "config.shared.language.LanguageMiddleware",
+    "hearth.shared.language.LanguageMiddleware",
     # Before any middleware that reads the body.
-    "config.requests.middleware.RequestBorderMiddleware",
+    "hearth.requests.middleware.RequestBorderMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -115,9 +115,9 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "config.accounts.middleware.SecondFactorMiddleware",
-    "config.shared.http.PrivateMiddleware",
-    "config.shared.http.DomainErrorMiddleware",
+    "hearth.accounts.middleware.SecondFactorMiddleware",
+    "hearth.shared.http.PrivateMiddleware",
+    "hearth.shared.http.DomainErrorMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -130,8 +130,8 @@ TEMPLATES = [
         "APP_DIRS": True,
         "OPTIONS": {
             "builtins": [
-                "config.shared.table_tags",
-                "config.shared.time_tags",
+                "hearth.shared.table_tags",
+                "hearth.shared.time_tags",
                 "pooling.templatetags.policy_tags",
             ],
             "context_processors": [
@@ -202,11 +202,11 @@ CACHES = {
     # Shared by all processes, for small values such as the counts of rate limits. Without Redis, it
     # is a table.
     "default": {
-        "BACKEND": "config.accounts.caches.SharedCache",
+        "BACKEND": "hearth.accounts.caches.SharedCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "hearth",
     },
-    # The cache of each process, for figures (config/shared/caches.py).
+    # The cache of each process, for figures (hearth/shared/caches.py).
     "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 
@@ -251,7 +251,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "rules.permissions.ObjectPermissionBackend",
-    "config.accounts.backends.SignInBackend",
+    "hearth.accounts.backends.SignInBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -262,7 +262,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-ACCOUNT_ADAPTER = "config.accounts.adapter.InvitedOnlyAdapter"
+ACCOUNT_ADAPTER = "hearth.accounts.adapter.InvitedOnlyAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
@@ -285,9 +285,9 @@ AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", 365)
 
 # --- Second factor --------------------------------------------------------------------------
 
-MFA_ADAPTER = "config.accounts.adapter.SecondFactorAdapter"
+MFA_ADAPTER = "hearth.accounts.adapter.SecondFactorAdapter"
 ACCOUNT_FORMS = {
-    name: f"config.accounts.forms.{form}"
+    name: f"hearth.accounts.forms.{form}"
     for name, form in (
         ("login", "SignInForm"),
         ("reauthenticate", "ReauthenticateForm"),
@@ -298,7 +298,7 @@ ACCOUNT_FORMS = {
         ("reset_password_from_key", "NewPasswordForm"),
     )
 }
-MFA_FORMS = {"add_webauthn": "config.accounts.forms.PasskeyForm"}
+MFA_FORMS = {"add_webauthn": "hearth.accounts.forms.PasskeyForm"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Hearth"
@@ -327,7 +327,7 @@ if OIDC_NEW_ACCOUNT_ROLE not in {"", "annotator", "researcher", "lead"}:
     raise ImproperlyConfigured(
         "OIDC_NEW_ACCOUNT_ROLE must be annotator, researcher, lead or empty."
     )
-SOCIALACCOUNT_ADAPTER = "config.accounts.adapter.SingleSignOnAdapter"
+SOCIALACCOUNT_ADAPTER = "hearth.accounts.adapter.SingleSignOnAdapter"
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = OIDC_MATCH_EMAIL
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
@@ -452,7 +452,7 @@ if not re.fullmatch(r"[A-Za-z0-9_-]*", COOKIE_SUFFIX):
 SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid{COOKIE_SUFFIX}"
 CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken{COOKIE_SUFFIX}"
 LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}django_language{COOKIE_SUFFIX}"
-SESSION_ENGINE = "config.accounts.sessions"
+SESSION_ENGINE = "hearth.accounts.sessions"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_SECURE = HTTPS
 X_FRAME_OPTIONS = "DENY"
@@ -496,7 +496,7 @@ UPLOAD_ROOT = HEARTH_HOME / "uploads"
 # and too small for a run.
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT / "incoming")
 Path(FILE_UPLOAD_TEMP_DIR).mkdir(parents=True, exist_ok=True)
-FILE_UPLOAD_HANDLERS = ["config.requests.files.NoFiles"]
+FILE_UPLOAD_HANDLERS = ["hearth.requests.files.NoFiles"]
 # The maximum size of one video or archive, and of all unprepared files of one person together.
 # These files arrive in parts. Housekeeping deletes those that have not changed for a week.
 VIDEO_BYTES_MAX = env.int("VIDEO_MAX_MB", 16_384) << 20
@@ -542,7 +542,7 @@ def bucket_storage() -> dict[str, Any]:
     """Return the storage of the media in `MEDIA_BUCKET`."""
     s3 = f"https://s3.{MEDIA_BUCKET_REGION}.amazonaws.com"
     return {
-        "BACKEND": "config.shared.buckets.BucketStorage",
+        "BACKEND": "hearth.shared.buckets.BucketStorage",
         "OPTIONS": {
             "bucket_name": MEDIA_BUCKET,
             "location": MEDIA_BUCKET_PREFIX,
@@ -561,22 +561,22 @@ STORAGES = {
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
     "label_sets": {
-        "BACKEND": "config.shared.files.DurableStorage",
+        "BACKEND": "hearth.shared.files.DurableStorage",
         "OPTIONS": {"location": LABEL_SET_ROOT},
     },
     "proxies": {
-        "BACKEND": "config.shared.files.DurableStorage",
+        "BACKEND": "hearth.shared.files.DurableStorage",
         "OPTIONS": {"location": PROXY_ROOT},
     },
     "matrices": {
-        "BACKEND": "config.shared.files.DurableStorage",
+        "BACKEND": "hearth.shared.files.DurableStorage",
         "OPTIONS": {"location": MATRIX_ROOT},
     },
     "uploads": {
-        "BACKEND": "config.shared.files.DurableStorage",
+        "BACKEND": "hearth.shared.files.DurableStorage",
         "OPTIONS": {"location": str(UPLOAD_ROOT)},
     },
-    "staticfiles": {"BACKEND": "config.shared.staticfiles.ModuleManifestStorage"},
+    "staticfiles": {"BACKEND": "hearth.shared.staticfiles.ModuleManifestStorage"},
 }
 if MEDIA_BUCKET:
     STORAGES["default"] = bucket_storage()
@@ -591,22 +591,22 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         # The first class decides the status of the response to a request without an account. The
         # class for tokens gives 401; the class for sessions would give 403.
-        "config.accounts.authentication.PersonTokenAuthentication",
+        "hearth.accounts.authentication.PersonTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["config.accounts.permissions.DenyAll"],
+    "DEFAULT_PERMISSION_CLASSES": ["hearth.accounts.permissions.DenyAll"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [
-        "config.requests.parsers.JSONParser",
-        "config.requests.parsers.MultiPartParser",
+        "hearth.requests.parsers.JSONParser",
+        "hearth.requests.parsers.MultiPartParser",
     ],
-    "DEFAULT_THROTTLE_CLASSES": ["config.requests.throttles.PersonThrottle"],
+    "DEFAULT_THROTTLE_CLASSES": ["hearth.requests.throttles.PersonThrottle"],
     # OPTIONS is refused, because REST framework would look for a serializer in every view.
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
-    "DEFAULT_SCHEMA_CLASS": "config.accounts.openapi.RightSchema",
+    "DEFAULT_PAGINATION_CLASS": "hearth.shared.paging.BoundedPages",
+    "DEFAULT_SCHEMA_CLASS": "hearth.accounts.openapi.RightSchema",
     "NUM_PROXIES": TRUSTED_PROXIES,
-    "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
+    "EXCEPTION_HANDLER": "hearth.shared.http.api_exception_handler",
 }
 # The maximum number of requests of one person per minute, by `throttle_scope` of the API's views. 0
 # sets no limit. A fast annotator sends one answer per second, and claims ten pairs at a time.
@@ -627,15 +627,15 @@ SPECTACULAR_SETTINGS = {
     # The names of choices that drf-spectacular cannot derive from the names of their fields.
     "ENUM_NAME_OVERRIDES": {
         "DirectionEnum": "pooling.core.direction.CHOICES",
-        "EventEnum": "config.webhooks.models.Event",
+        "EventEnum": "hearth.webhooks.models.Event",
         "ImportDirectionEnum": "pooling.core.direction.IMPORT_CHOICES",
-        "StateEnum": "config.jobs.models.JobState",
+        "StateEnum": "hearth.jobs.models.JobState",
         "UploadStateEnum": "pooling.enums.RunUploadState",
     },
-    "SERVE_PERMISSIONS": ["config.accounts.permissions.CanReadApiDocs"],
+    "SERVE_PERMISSIONS": ["hearth.accounts.permissions.CanReadApiDocs"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.shared.openapi.describe_shared_parts",
+        "hearth.shared.openapi.describe_shared_parts",
     ],
 }
 

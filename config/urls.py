@@ -6,7 +6,7 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
-from config.accounts.views.sign_in import (
+from hearth.accounts.views.sign_in import (
     SignInView,
     email_addresses,
     password_reset,
@@ -14,8 +14,8 @@ from config.accounts.views.sign_in import (
     sessions,
     single_sign_on,
 )
-from config.accounts.views.tokens import api_docs
-from config.shared.language import translated
+from hearth.accounts.views.tokens import api_docs
+from hearth.shared.language import translated
 
 # The Django admin uses the sign-in page of all people, with its limits and second factors.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -34,10 +34,10 @@ urlpatterns = [
     path("", include("evaluation.scores.urls")),
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
-    path("", include("config.jobs.urls")),
-    path("", include("config.operations.urls")),
-    path("", include("config.accounts.urls")),
-    path("", include("config.audit.urls")),
+    path("", include("hearth.jobs.urls")),
+    path("", include("hearth.operations.urls")),
+    path("", include("hearth.accounts.urls")),
+    path("", include("hearth.audit.urls")),
     # These replace allauth's own views with the same names.
     path("accounts/login/", translated(SignInView.as_view()), name="account_login"),
     path("accounts/password/reset/", password_reset, name="account_reset_password"),
@@ -50,6 +50,6 @@ urlpatterns = [
     path("api/v1/docs/", api_docs, name="api-docs"),
 ]
 
-handler400 = "config.shared.http.bad_request"
-handler404 = "config.shared.http.not_found"
-handler500 = "config.shared.http.server_error"
+handler400 = "hearth.shared.http.bad_request"
+handler404 = "hearth.shared.http.not_found"
+handler500 = "hearth.shared.http.server_error"

@@ -7,8 +7,8 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config.jobs.registry import load_tasks
-from config.requests.wsgi import answering_unreadable_requests
+from hearth.jobs.registry import load_tasks
+from hearth.requests.wsgi import answering_unreadable_requests
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from config.shared.admin import ReadOnlyAdmin
 from evaluation.models import AgreementReport, Evaluation, LabelSet
+from hearth.shared.admin import ReadOnlyAdmin
 
 
 @admin.register(LabelSet)

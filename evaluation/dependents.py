@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from django.urls import reverse
 
 from annotation.models import Campaign
-from config.shared.deleting import Obstacle, Part, belongs_to
-from config.shared.words import counted
 from evaluation.models import (
     AgreementReport,
     AnalysisResult,
@@ -21,6 +19,8 @@ from evaluation.models import (
     LabelArrays,
     LabelSet,
 )
+from hearth.shared.deleting import Obstacle, Part, belongs_to
+from hearth.shared.words import counted
 from pooling.models import Benchmark, Run
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from config.accounts.actors import OPERATOR, Actor
-from config.jobs.models import Job
-from config.shared.errors import Conflict
-from config.shared.progress import Progress
 from evaluation.models import LabelSet
+from hearth.accounts.actors import OPERATOR, Actor
+from hearth.jobs.models import Job
+from hearth.shared.errors import Conflict
+from hearth.shared.progress import Progress
 from pooling.models import Benchmark, Run
 from pooling.signals import (
     captions_changing,

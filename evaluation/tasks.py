@@ -19,12 +19,6 @@ from django.utils.html import format_html
 
 from annotation.selectors.campaigns import get_campaign
 from config.celery import app
-from config.jobs.models import Job
-from config.jobs.registry import Outcome, job_kind
-from config.jobs.selectors import actor_of_job
-from config.operations.housekeeping import Done, housekeeping_step, remove_rows
-from config.shared.progress import Progress
-from config.shared.words import counted, short_sha
 from evaluation.lab.enums import ANALYSIS_JOB, PAPER_JOB
 from evaluation.models import Draft
 from evaluation.monitor import services as monitor
@@ -33,6 +27,12 @@ from evaluation.release.enums import Change
 from evaluation.release.selectors import LATEST, get_label_set
 from evaluation.release.selectors.verification import verify_label_set
 from evaluation.scores import services as scores
+from hearth.jobs.models import Job
+from hearth.jobs.registry import Outcome, job_kind
+from hearth.jobs.selectors import actor_of_job
+from hearth.operations.housekeeping import Done, housekeeping_step, remove_rows
+from hearth.shared.progress import Progress
+from hearth.shared.words import counted, short_sha
 from pooling.models import Run
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import run_names

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from config.shared.admin import ReadOnlyAdmin
+from hearth.shared.admin import ReadOnlyAdmin
 from pooling.models import Benchmark, Pool, Proxy, Run, System, Tag, TrainSplit, Video
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from config.audit.acts import register_acts
+from hearth.audit.acts import register_acts
 
 
 class MediaState(models.TextChoices):

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from config.shared.downloads import CSV, JSON
-from config.shared.errors import InvalidInput
-from config.shared.limits import check_seed
+from hearth.shared.downloads import CSV, JSON
+from hearth.shared.errors import InvalidInput
+from hearth.shared.limits import check_seed
 from pooling.core.proxies.training import positive_pairs, triplets
 from pooling.models import Proxy
 from pooling.selectors.arrays import query_keys, video_keys

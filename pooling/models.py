@@ -11,8 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from config.jobs.models import Job
-from config.shared.words import counted
+from hearth.jobs.models import Job
+from hearth.shared.words import counted
 from pooling.core.direction import CHOICES, Direction
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool_options import PROXY_FROM, SIMILARITY

@@ -11,9 +11,9 @@ from typing import TypeAlias
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q, QuerySet
 
-from config.accounts.actors import Actor
-from config.accounts.policies import is_confirmed
-from config.accounts.roles import (
+from hearth.accounts.actors import Actor
+from hearth.accounts.policies import is_confirmed
+from hearth.accounts.roles import (
     Role,
     Rows,
     Scopes,
@@ -23,7 +23,7 @@ from config.accounts.roles import (
     researches_somewhere,
     scopes_of,
 )
-from config.shared.errors import Conflict, NotPermitted
+from hearth.shared.errors import Conflict, NotPermitted
 from pooling.core.pool_options import PoolOptions
 from pooling.enums import RunUploadState
 from pooling.models import (

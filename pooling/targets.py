@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import reverse
 
-from config.jobs.deleting import Target
+from hearth.jobs.deleting import Target
 from pooling import services
 from pooling.models import Benchmark, Pool, Proxy, Run, TrainSplit
 

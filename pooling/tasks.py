@@ -11,20 +11,20 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from config.celery import app
-from config.jobs.deleting import deleted
-from config.jobs.models import Job
-from config.jobs.registry import Outcome, job_kind
-from config.jobs.selectors import actor_of_job
-from config.operations.housekeeping import (
+from hearth.jobs.deleting import deleted
+from hearth.jobs.models import Job
+from hearth.jobs.registry import Outcome, job_kind
+from hearth.jobs.selectors import actor_of_job
+from hearth.operations.housekeeping import (
     Done,
     housekeeping_step,
     remove_files,
     remove_rows,
 )
-from config.shared.numbers import number
-from config.shared.progress import Progress
-from config.shared.uploads import uploaded_file
-from config.shared.words import counted, short_sha, tasks_to_judge
+from hearth.shared.numbers import number
+from hearth.shared.progress import Progress
+from hearth.shared.uploads import uploaded_file
+from hearth.shared.words import counted, short_sha, tasks_to_judge
 from pooling import services
 from pooling.core.direction import Direction
 from pooling.core.pool_options import PoolOptions
@@ -328,7 +328,7 @@ def import_embeddings_job(params: dict[str, Any], progress: Progress) -> dict[st
 
 @job_kind("delete_run", outcome=deleted)
 def delete_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Delete a run. params: run (primary key), title, done (see `config.jobs.deleting`)."""
+    """Delete a run. params: run (primary key), title, done (see `hearth.jobs.deleting`)."""
     progress(0, None, "deleting")
     if run := Run.objects.select_related("benchmark").filter(pk=params["run"]).first():
         services.delete_run(run=run, by=actor_of_job(params))

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 
-from config.shared.processes import NEW_OBJECTS_OF_COMMANDS, collect_garbage_rarely
+from hearth.processes import NEW_OBJECTS_OF_COMMANDS, collect_garbage_rarely
 from tests.databases import FOLDER as MIGRATED
 from tests.databases import locked, migrated_file, migrated_template, share
 from tests.secrets_in_logs import SecretsInLogs
@@ -114,12 +114,12 @@ ONCE = (
     "annotation/campaigns/test_pages.py",
     "annotation/gold/test_pages.py",
     "annotation/training/test_pages.py",
-    "config/client/",
-    "config/requests/test_files.py",
-    "config/requests/test_server.py",
-    "config/test_job_pages.py",
-    "config/test_loading.py",
-    "config/test_webhooks_tls.py",
+    "client/",
+    "hearth/requests/test_files.py",
+    "hearth/requests/test_server.py",
+    "hearth/test_job_pages.py",
+    "hearth/test_loading.py",
+    "hearth/test_webhooks_tls.py",
     "e2e/test_room_browsers.py",
     "e2e/test_room_bucket.py",
     "evaluation/lab/test_analyses.py",
@@ -194,7 +194,7 @@ LONG = (
     "test_schema.py",
     "annotation/judging/test_labelling_rules.py",
     "e2e/",
-    "config/test_worker.py",
+    "hearth/test_worker.py",
 )
 
 
@@ -269,8 +269,8 @@ def _flush_quickly() -> None:
     from django.core.management.commands import flush
     from django.db import connection
 
-    from config.audit import triggers as audit
     from evaluation import triggers as labels
+    from hearth.audit import triggers as audit
 
     vendor = connection.vendor
 
@@ -309,7 +309,7 @@ def _list_static_files_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def secrets_in_logs() -> Iterator[SecretsInLogs]:
     """The handler that reads the log of all tests in this process."""
-    from config.shared.logs import LineFormatter
+    from hearth.logs import LineFormatter
 
     handler = SecretsInLogs()
     handler.setFormatter(LineFormatter())
@@ -339,8 +339,8 @@ def _empty_cache() -> None:
     """
     from django.core.cache import caches
 
-    from config.requests.throttles import PERMITS
-    from config.shared.metrics import REQUEST_SECONDS, RESPONSES
+    from hearth.requests.throttles import PERMITS
+    from hearth.shared.metrics import REQUEST_SECONDS, RESPONSES
 
     for name in settings.CACHES:
         caches[name].clear()

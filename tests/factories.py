@@ -39,12 +39,12 @@ from annotation.services import (
     open_training,
     submit_judgment,
 )
-from config.accounts.actors import OPERATOR, Actor
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import create_user
-from config.shared.public_ids import PublicIds
 from evaluation import triggers
+from hearth.accounts.actors import OPERATOR, Actor
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import create_user
+from hearth.shared.public_ids import PublicIds
 from pooling import services as pooling_services
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark, Pair, Proxy, Run

@@ -48,7 +48,7 @@ class SecretsInLogs(logging.Handler):
         from django.contrib.auth.tokens import PasswordResetTokenGenerator
         from django.contrib.sessions.backends.base import SessionBase
 
-        from config.accounts.adapter import SecondFactorAdapter
+        from hearth.accounts.adapter import SecondFactorAdapter
 
         self._record_results(patch, secrets, "token_urlsafe")
         self._record_results(patch, SessionBase, "_get_new_session_key")

@@ -19,13 +19,13 @@ from rest_framework.test import APIClient
 
 from annotation.models import Campaign
 from annotation.services import open_campaign
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
 from pooling.models import Benchmark, Run
 from tests.accounts.world import make_member
 from tests.conftest import ROOT

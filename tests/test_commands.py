@@ -24,11 +24,11 @@ from django.core.management import (
 from annotation.enums import Joining, Order, Priority, Scale
 from annotation.models import Campaign
 from annotation.services import Policy, policy_of
-from config.jobs.models import Job
-from config.shared.version import code_version
 from evaluation.management.commands.evaluate import report_lines
 from evaluation.models import Evaluation, LabelArrays, LabelSet
 from evaluation.release.exports import FORMATS
+from hearth.jobs.models import Job
+from hearth.shared.version import code_version
 from pooling.models import Benchmark, Run, Tag
 from tests.conftest import ROOT, database_url_of_tests
 from tests.factories import (
@@ -639,7 +639,7 @@ def test_wrong_usage_exits_with_2(db: None, fail: Fail, words: str) -> None:
 
 
 def test_the_help_of_every_command_can_be_printed() -> None:
-    apps = ("annotation", "evaluation", "pooling", "config.accounts")
+    apps = ("annotation", "evaluation", "pooling", "hearth.accounts")
     ours = [name for name, app in get_commands().items() if app in apps]
     assert {"analyse", "demo", "publish_labels", "import_run"} <= set(ours)
     for name in ours:

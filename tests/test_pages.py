@@ -27,18 +27,18 @@ from annotation.services import (
     open_training,
     write_guideline,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.shared.caches import process_cache as cache
-from config.shared.progress import no_progress
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse, compute_shown_analyses
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.progress import no_progress
 from pooling import services
 from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.enums import MediaState, RunUploadState, UploadState
@@ -845,10 +845,10 @@ OUR_URLS = {
     "evaluation.release.urls",
     "annotation.urls",
     "pooling.urls",
-    "config.jobs.urls",
-    "config.operations.urls",
-    "config.accounts.urls",
-    "config.audit.urls",
+    "hearth.jobs.urls",
+    "hearth.operations.urls",
+    "hearth.accounts.urls",
+    "hearth.audit.urls",
 }
 NOTHING = {
     "import": uuid.UUID(int=1),

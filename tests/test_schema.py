@@ -20,11 +20,11 @@ import pytest
 
 from annotation.models import Assignment, Campaign
 from annotation.services import annotator_for
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
 from evaluation.lab.analyses import ANALYSES
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
 from tests.accounts.world import token_of
 from tests.benchmarks.commands import NO_RATES
 from tests.factories import add_judgments, claim, make_campaign, make_user, shown_id

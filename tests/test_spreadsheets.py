@@ -18,8 +18,8 @@ from annotation.core.control_order_file import parse_control_orders
 from annotation.core.gold_file import parse_gold
 from annotation.core.label_formats import parse_labels_of_others
 from annotation.core.names import read_names
-from config.accounts.invitation_lists import ListedPerson, read_people
-from config.shared.errors import InvalidInput
+from hearth.accounts.invitation_lists import ListedPerson, read_people
+from hearth.shared.errors import InvalidInput
 from pooling.core.benchmark_file import VideoRow, parse_videos
 from pooling.core.formats.detection import TABLE
 from pooling.core.formats.reading import AUTO, EXPECTED, SourceFile, read_captions

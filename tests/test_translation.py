@@ -28,10 +28,10 @@ from annotation.enums import CampaignState, GoldUse
 from annotation.models import Campaign, Membership
 from annotation.services import Gold, add_gold, annotator_for, open_training, pause_member
 from annotation.texts import ROOM_TEXTS, action_text, key_text, typed_key
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import invite, write_consent_text
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import invite, write_consent_text
 from tests.factories import PASSWORD, make_campaign, make_user
 from tests.texts import LOCALE, marked_texts, script_texts
 
@@ -439,7 +439,7 @@ def test_errors_of_the_server_in_german_before_the_role_is_known(
     def fail(*_: Any) -> bool:
         raise error
 
-    monkeypatch.setattr("config.shared.language.has_perm", fail)
+    monkeypatch.setattr("hearth.shared.language.has_perm", fail)
     page = german(Client(raise_request_exception=False), "/accounts/2fa/", status=status)
     assert f"<h1>{heading}</h1>" in page
     assert english_left_in(page) == []

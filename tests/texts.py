@@ -20,7 +20,7 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "locale"
-APPS = ("annotation", "config", "evaluation", "pooling")
+APPS = ("annotation", "config", "evaluation", "hearth", "pooling")
 ROOM = "static/js/annotation/judging"
 KEYWORDS = {
     **DEFAULT_KEYWORDS,

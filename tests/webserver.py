@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.shared.processes import end
+from hearth.processes import end
 from tests.conftest import ROOT, worker_environment
 from tests.processes import children_of
 from tests.services import free_port
@@ -51,7 +51,7 @@ def web_server(home: Path, *, threads: int = 2, **variables: str) -> Iterator[We
     """Start gunicorn with these environment variables, and stop it at the end."""
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
-    command = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
+    command = ["gunicorn", "config.wsgi", "--config", "deploy/gunicorn.conf.py"]
     environment = {**worker_environment(""), "HEARTH_HOME": str(home), "WEB_CONCURRENCY": "1"}
     environment["WEB_THREADS"] = str(threads)
     with (home / "gunicorn.log").open("wb") as out:

@@ -43,17 +43,17 @@ from annotation.serializers import (
     WithdrawalSerializer,
 )
 from annotation.targets import target_of_campaign
-from config.accounts.authentication import EndedSessionAuthentication, PersonTokenAuthentication
-from config.accounts.models import TokenRight, User
-from config.accounts.permissions import IsLead
-from config.accounts.roles import Role, annotates_somewhere, is_lead, scopes_of
-from config.accounts.selectors import needs_consent
-from config.jobs.api import JobSerializer, accepted
-from config.jobs.deleting import delete_or_enqueue
-from config.requests.files import receives_files
-from config.shared.errors import NotPermitted
-from config.shared.language import translated
-from config.shared.uploads import stored_upload
+from hearth.accounts.authentication import EndedSessionAuthentication, PersonTokenAuthentication
+from hearth.accounts.models import TokenRight, User
+from hearth.accounts.permissions import IsLead
+from hearth.accounts.roles import Role, annotates_somewhere, is_lead, scopes_of
+from hearth.accounts.selectors import needs_consent
+from hearth.jobs.api import JobSerializer, accepted
+from hearth.jobs.deleting import delete_or_enqueue
+from hearth.requests.files import receives_files
+from hearth.shared.errors import NotPermitted
+from hearth.shared.language import translated
+from hearth.shared.uploads import stored_upload
 from pooling.api.base import OfBenchmark
 
 HISTORY = 10

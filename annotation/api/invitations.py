@@ -13,13 +13,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.selectors.people import role_choices
-from config.accounts.invitation_lists import PEOPLE_MAX, ListedPerson
-from config.accounts.invitation_plans import InvitationPlan, LineState, plan_invitations
-from config.accounts.models import INVITATION_DAYS, User
-from config.accounts.permissions import IsLead
-from config.accounts.roles import EVERYWHERE, Role
-from config.accounts.services.bulk_invitations import InvitedPerson, invite_people
-from config.accounts.services.invitations import DAYS_MAX
+from hearth.accounts.invitation_lists import PEOPLE_MAX, ListedPerson
+from hearth.accounts.invitation_plans import InvitationPlan, LineState, plan_invitations
+from hearth.accounts.models import INVITATION_DAYS, User
+from hearth.accounts.permissions import IsLead
+from hearth.accounts.roles import EVERYWHERE, Role
+from hearth.accounts.services.bulk_invitations import InvitedPerson, invite_people
+from hearth.accounts.services.invitations import DAYS_MAX
 
 SCOPE_HELP = "The key of a benchmark; empty for all benchmarks."
 

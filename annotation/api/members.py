@@ -13,9 +13,9 @@ from rest_framework.views import APIView
 
 from annotation.selectors.campaigns import get_campaign
 from annotation.services.named_members import NAMES_MAX, Added, add_named_members
-from config.accounts.models import User
-from config.accounts.permissions import IsLead
-from config.accounts.roles import Role, scopes_of
+from hearth.accounts.models import User
+from hearth.accounts.permissions import IsLead
+from hearth.accounts.roles import Role, scopes_of
 
 
 class MembersRequestSerializer(serializers.Serializer[dict[str, Any]]):

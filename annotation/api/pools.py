@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotation.selectors.effort import SECONDS_MIN, PoolPlanReport, preview_pool
 from annotation.selectors.left import SECONDS_EACH
-from config.jobs.api import JobSerializer
+from hearth.jobs.api import JobSerializer
 from pooling.api.base import OfBenchmark
 from pooling.api.pools import PoolRequestSerializer
 from pooling.core.pool_options import PoolOptions

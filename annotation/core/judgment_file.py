@@ -12,8 +12,8 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.errors import InvalidInput
-from config.shared.folding import fold, tidy
+from hearth.shared.errors import InvalidInput
+from hearth.shared.folding import fold, tidy
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.keys import key_fault, name_fault, shown
 from pooling.core.lines import Progress, TextBlocks

@@ -20,7 +20,7 @@ from annotation.core.judgment_file import (
     JudgmentsFile,
     parse_judgments,
 )
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.layouts import QRELS_LINE, grade_of, known_layout
 from pooling.core.lines import Progress, TextBlocks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.shared.delimited import heads_of, rows_of_list
+from hearth.shared.delimited import heads_of, rows_of_list
 
 HEADS = ("name", "user name", "username", "user", "email", "e-mail", "pseudonym")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from django import forms
 
-from config.accounts.forms import InvitationForm
-from config.accounts.invitation_lists import PEOPLE_MAX, ListedPerson, read_people
-from config.shared.errors import InvalidInput
-from config.shared.text_file import TextFileField
+from hearth.accounts.forms import InvitationForm
+from hearth.accounts.invitation_lists import PEOPLE_MAX, ListedPerson, read_people
+from hearth.shared.errors import InvalidInput
+from hearth.shared.text_file import TextFileField
 
 FILE_BYTES = 200_000
 

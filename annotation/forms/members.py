@@ -8,7 +8,7 @@ from django import forms
 
 from annotation.core.names import read_names
 from annotation.services.members import REASON_LENGTH as MEMBER_REASON_LENGTH
-from config.shared.text_file import TextFileField
+from hearth.shared.text_file import TextFileField
 
 FILE_BYTES = 200_000
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 
-from config.shared.errors import InvalidInput
-from config.shared.sandbox import Limits, Sandbox
+from hearth.shared.errors import InvalidInput
+from hearth.shared.sandbox import Limits, Sandbox
 
 MAX_BYTES = 2 << 20
 

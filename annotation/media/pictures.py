@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from av.video.frame import VideoFrame
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.media.pictures import encode_jpeg
 
 MAX_PIXELS = 24_000_000

@@ -5,7 +5,7 @@ from typing import Any
 import django.db.models.deletion
 from django.db import migrations, models
 
-from config.shared.triggers import KeepTriggers
+from hearth.shared.triggers import KeepTriggers
 
 
 def refuse_studies(apps: Any, schema_editor: Any) -> None:

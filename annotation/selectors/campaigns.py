@@ -8,11 +8,11 @@ from django.db.models import QuerySet
 
 from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign, JudgmentTask
-from config.accounts.roles import ALL, Scopes
-from config.shared.bulk import read_columns
-from config.shared.errors import NotFound
-from config.shared.paging import PK_MAX
-from config.shared.prepared import Given, Prepared
+from hearth.accounts.roles import ALL, Scopes
+from hearth.shared.bulk import read_columns
+from hearth.shared.errors import NotFound
+from hearth.shared.paging import PK_MAX
+from hearth.shared.prepared import Given, Prepared
 from pooling.models import Benchmark
 from pooling.selectors.arrays import codes_of
 

@@ -31,8 +31,8 @@ from annotation.models import (
     OrderingCaption,
     Withdrawal,
 )
-from config.shared.deleting import Obstacle, Part, belongs_to
-from config.shared.words import counted
+from hearth.shared.deleting import Obstacle, Part, belongs_to
+from hearth.shared.words import counted
 from pooling.models import Benchmark, Pool, Proxy
 
 # An import of judgments can be undone for this time.

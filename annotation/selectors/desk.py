@@ -22,8 +22,8 @@ from annotation.models import (
     Judgment,
     JudgmentTask,
 )
-from config.accounts.models import User
-from config.shared.errors import NotFound
+from hearth.accounts.models import User
+from hearth.shared.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from annotation.enums import CampaignKind
 from annotation.models import Campaign, Judgment, JudgmentTask
 from annotation.selectors.left import SECONDS_EACH
 from annotation.selectors.tasks import NewCounts, TaskCounter
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress, no_progress
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Float64s
 from pooling.core.pool import union_codes
 from pooling.core.pool_options import PoolOptions

@@ -17,7 +17,7 @@ from annotation.models import (
     Judgment,
     Membership,
 )
-from config.shared.errors import NotFound
+from hearth.shared.errors import NotFound
 from pooling.models import Benchmark
 
 

@@ -18,8 +18,8 @@ from annotation.models import Adjudication, Campaign, Judgment, JudgmentTask, ha
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.labels import in_benchmark, label_positions, unsettled_tasks
 from annotation.selectors.tasks import OWN_CAPTION
-from config.shared.arrays import combined
-from config.shared.bulk import Among, in_key_order, read_columns
+from hearth.shared.arrays import combined
+from hearth.shared.bulk import Among, in_key_order, read_columns
 from pooling.models import Benchmark
 from pooling.selectors.arrays import codes_of
 

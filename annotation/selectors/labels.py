@@ -22,8 +22,8 @@ from annotation.models import (
     Withdrawal,
 )
 from annotation.selectors.campaigns import campaigns_of
-from config.shared.arrays import numbered
-from config.shared.bulk import read_columns
+from hearth.shared.arrays import numbered
+from hearth.shared.bulk import read_columns
 from pooling.models import Benchmark
 
 Int64Array = npt.NDArray[np.int64]

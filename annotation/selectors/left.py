@@ -23,8 +23,8 @@ from annotation.models import (
     JudgmentTask,
 )
 from annotation.selectors.members import CampaignAccess, accesses_for
-from config.shared.caches import process_cache as cache
-from config.shared.numbers import minutes
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.numbers import minutes
 
 # An answer that took longer probably contains a break.
 SECONDS_EACH = 120.0

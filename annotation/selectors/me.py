@@ -30,7 +30,7 @@ from annotation.selectors.gold import training_of
 from annotation.selectors.left import CAPPED_SECONDS, Left, left_for
 from annotation.selectors.members import CampaignAccess, accesses_for
 from annotation.selectors.training import DEFAULT_LAST
-from config.accounts.roles import Scopes
+from hearth.accounts.roles import Scopes
 
 DAYS_MAX = 14
 COMMENTS_MAX = 50

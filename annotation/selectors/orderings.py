@@ -10,7 +10,7 @@ import numpy.typing as npt
 from annotation.core.orderings import CAPTIONS, ranks_in_orders
 from annotation.enums import CampaignKind, JudgmentState
 from annotation.models import Campaign, Judgment, JudgmentTask, OrderingCaption
-from config.shared.bulk import read_columns
+from hearth.shared.bulk import read_columns
 from pooling.models import Benchmark
 
 Int64Array = npt.NDArray[np.int64]

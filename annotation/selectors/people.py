@@ -9,9 +9,9 @@ from django.db.models.functions import Coalesce
 
 from annotation.enums import CampaignKind
 from annotation.models import Membership
-from config.accounts.models import User
-from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
-from config.shared.folding import fold
+from hearth.accounts.models import User
+from hearth.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
+from hearth.shared.folding import fold
 from pooling.models import Benchmark
 
 

@@ -13,9 +13,9 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask, Withdrawal
 from annotation.selectors.progress import TaskGroup, task_groups
-from config.shared.bulk import Among, read_columns
-from config.shared.caches import process_cache as cache
-from config.shared.words import tasks_to_judge
+from hearth.shared.bulk import Among, read_columns
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.words import tasks_to_judge
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.enums import EqualTexts

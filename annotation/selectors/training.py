@@ -19,8 +19,8 @@ from annotation.models import (
 )
 from annotation.selectors.gold import IS_ANSWER, unsure_escalations
 from annotation.selectors.members import CampaignAccess, running_campaigns
-from config.shared.errors import NotFound
-from config.shared.numbers import UNDEFINED, ratio
+from hearth.shared.errors import NotFound
+from hearth.shared.numbers import UNDEFINED, ratio
 from pooling.models import Benchmark
 
 # The number of last answers shown if no entry requirement sets one.

@@ -11,12 +11,12 @@ from annotation.enums import AnnotationAct, CampaignState, TaskState
 from annotation.models import HAS_BEGUN, Campaign, CampaignChange, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.services.slots import lock_and_read_tasks, update_task_states
-from config.accounts.models import User
-from config.audit.services import record
-from config.shared.bulk import lock_row, long_transaction
-from config.shared.errors import Conflict
-from config.webhooks.models import Event
-from config.webhooks.services import announce
+from hearth.accounts.models import User
+from hearth.audit.services import record
+from hearth.shared.bulk import lock_row, long_transaction
+from hearth.shared.errors import Conflict
+from hearth.webhooks.models import Event
+from hearth.webhooks.services import announce
 
 # For this time after closing, `expire_leases_task` looks for answers that were being stored when
 # the campaign was closed. The time is longer than a lease.

@@ -13,11 +13,11 @@ from annotation.models import Campaign, CampaignChange
 from annotation.policies import check_can_lead
 from annotation.services.gold import add_gold_tasks
 from annotation.services.policy import Policy, PolicyFault
-from config.accounts.models import User
-from config.audit.services import record
-from config.shared.bulk import lock_row
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.limits import check_length
+from hearth.accounts.models import User
+from hearth.audit.services import record
+from hearth.shared.bulk import lock_row
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.limits import check_length
 
 # All other fields of the policy stay, because they determine the tasks and their labels.
 CHANGEABLE = (

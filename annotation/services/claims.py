@@ -30,9 +30,9 @@ from annotation.services.mixing import (
     untouched_tasks,
 )
 from annotation.services.slots import lease_end, leases_of, lowest_free, release_leases
-from config.operations.heartbeats import LEASE_EXPIRIES, add_to_tally
-from config.shared.metrics import CLAIMS
-from config.shared.prepared import Given, Prepared, sent_together
+from hearth.operations.heartbeats import LEASE_EXPIRIES, add_to_tally
+from hearth.shared.metrics import CLAIMS
+from hearth.shared.prepared import Given, Prepared, sent_together
 
 CLAIM_MAX = 20
 # The maximum number of expired leases that one claim ends. Later claims and the periodic task end

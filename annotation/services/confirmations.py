@@ -15,11 +15,11 @@ from annotation.models import Campaign, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import OWN_CAPTION
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.shared.bulk import Among, copy_columns, lock_row, long_transaction, read_columns
-from config.shared.errors import InvalidInput
-from config.shared.limits import check_length, check_seed
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.shared.bulk import Among, copy_columns, lock_row, long_transaction, read_columns
+from hearth.shared.errors import InvalidInput
+from hearth.shared.limits import check_length, check_seed
 from pooling.core.equal_texts import text_pair_codes
 from pooling.enums import MediaState
 from pooling.models import Benchmark

@@ -5,9 +5,9 @@ from __future__ import annotations
 from annotation.enums import AnnotationAct
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
-from config.accounts.actors import Actor
-from config.audit.services import record
-from config.shared.deleting import Plan, deletion
+from hearth.accounts.actors import Actor
+from hearth.audit.services import record
+from hearth.shared.deleting import Plan, deletion
 
 
 def delete_campaign(*, campaign: Campaign, by: Actor) -> Plan:

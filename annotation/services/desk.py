@@ -20,9 +20,9 @@ from annotation.models import (
 )
 from annotation.policies import check_can_rule
 from annotation.services.slots import TaskSlots, locked_tasks, update_task_state
-from config.accounts.models import User
-from config.audit.services import record
-from config.shared.errors import Conflict, InvalidInput, NotFound
+from hearth.accounts.models import User
+from hearth.audit.services import record
+from hearth.shared.errors import Conflict, InvalidInput, NotFound
 
 
 @transaction.atomic

@@ -19,12 +19,12 @@ from annotation.enums import AnnotationAct, AssignmentState, CampaignState, Gold
 from annotation.models import Assignment, Campaign, GoldCaption, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.services.slots import leases_of, release_leases
-from config.accounts.actors import Actor, account_of
-from config.accounts.models import User
-from config.audit.services import record
-from config.shared.bulk import Among, lock_row, read_columns
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.progress import Progress, no_progress
+from hearth.accounts.actors import Actor, account_of
+from hearth.accounts.models import User
+from hearth.audit.services import record
+from hearth.shared.bulk import Among, lock_row, read_columns
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.hashing import mix
 from pooling.enums import MediaState

@@ -15,11 +15,11 @@ from annotation.enums import AnnotationAct, CampaignState
 from annotation.media import as_jpeg, picture_sandbox
 from annotation.models import Campaign, Guideline, GuidelinePicture
 from annotation.policies import check_can_lead
-from config.accounts.actors import Actor
-from config.audit.services import record
-from config.shared.bulk import lock_row
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.sandbox import Sandbox
+from hearth.accounts.actors import Actor
+from hearth.audit.services import record
+from hearth.shared.bulk import lock_row
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.sandbox import Sandbox
 from pooling.core.keys import text_fault
 from pooling.models import Benchmark
 

@@ -12,8 +12,8 @@ from annotation.enums import LABELS, Scale
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
 from annotation.services.imports import codes_of_file, read_file, repeats, task_keys
-from config.accounts.actors import Actor
-from config.shared.progress import Progress, no_progress
+from hearth.accounts.actors import Actor
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
 from pooling.selectors.arrays import query_keys, video_keys

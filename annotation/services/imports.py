@@ -20,13 +20,13 @@ from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, Judgment
 from annotation.policies import check_can_lead
 from annotation.selectors.tasks import pairs_per_unit
 from annotation.services.slots import TASK_STATES, outcomes_of
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.shared.arrays import combined
-from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.folding import fold
-from config.shared.progress import Progress, no_progress
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.shared.arrays import combined
+from hearth.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.folding import fold
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark

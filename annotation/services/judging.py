@@ -47,10 +47,10 @@ from annotation.services.slots import (
     renew_carried,
     update_task_state,
 )
-from config.accounts.roles import is_annotator
-from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted, Outdated
-from config.shared.metrics import JUDGMENTS
-from config.shared.prepared import Given, Prepared, sent_together
+from hearth.accounts.roles import is_annotator
+from hearth.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted, Outdated
+from hearth.shared.metrics import JUDGMENTS
+from hearth.shared.prepared import Given, Prepared, sent_together
 
 RELEASED_STATES = (AssignmentState.EXPIRED, AssignmentState.RELEASED)
 STATE_AFTER_ESCALATION = {

@@ -22,11 +22,11 @@ from annotation.models import Annotator, Assignment, Campaign, Membership, Membe
 from annotation.policies import check_can_lead
 from annotation.selectors.gold import gold_answers, outcomes, training_answers
 from annotation.services.slots import leases_of, release_leases
-from config.accounts.actors import Actor
-from config.accounts.models import User
-from config.audit.services import record
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
-from config.shared.prepared import Given, Prepared
+from hearth.accounts.actors import Actor
+from hearth.accounts.models import User
+from hearth.audit.services import record
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.shared.prepared import Given, Prepared
 
 
 def _prepared_membership() -> QuerySet[Membership]:

@@ -20,7 +20,7 @@ from annotation.models import (
     JudgmentTask,
     Membership,
 )
-from config.shared.prepared import Given
+from hearth.shared.prepared import Given
 from pooling.core.hashing import mix
 
 CAPTION = Coalesce("gold__query", Value(0))

@@ -10,12 +10,12 @@ from django.db import models, transaction
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
 from annotation.services.members import add_members, annotator_for
-from config.accounts.actors import Actor
-from config.accounts.models import User
-from config.accounts.roles import Role, Scopes
-from config.accounts.selectors import people_with
-from config.shared.errors import InvalidInput
-from config.shared.folding import fold
+from hearth.accounts.actors import Actor
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role, Scopes
+from hearth.accounts.selectors import people_with
+from hearth.shared.errors import InvalidInput
+from hearth.shared.folding import fold
 
 NAMES_MAX = 1000
 

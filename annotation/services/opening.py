@@ -17,12 +17,12 @@ from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import NewTasks, new_task_parts
 from annotation.services.gold import add_gold_tasks
 from annotation.services.policy import Policy
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.shared.bulk import copy_parts, lock_row, long_transaction, read_columns
-from config.shared.errors import InvalidInput
-from config.shared.limits import check_length, check_seed
-from config.shared.spool import Rows, Spool
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.shared.bulk import copy_parts, lock_row, long_transaction, read_columns
+from hearth.shared.errors import InvalidInput
+from hearth.shared.limits import check_length, check_seed
+from hearth.shared.spool import Rows, Spool
 from pooling.core.pool import NOT_RANKED
 from pooling.core.proxies.distribution import as_stored
 from pooling.enums import EqualTexts, MediaState

@@ -27,11 +27,11 @@ from annotation.models import Campaign, JudgmentTask, OrderingCaption
 from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.services.policy import LABELS_MOST
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.shared.bulk import copy_columns, lock_row, long_transaction
-from config.shared.errors import InvalidInput
-from config.shared.limits import check_length, check_seed
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.shared.bulk import copy_columns, lock_row, long_transaction
+from hearth.shared.errors import InvalidInput
+from hearth.shared.limits import check_length, check_seed
 from pooling.core.hashing import mix
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Proxy

@@ -16,8 +16,8 @@ from annotation.models import (
     Withdrawal,
 )
 from annotation.services.slots import leases_of, release_leases
-from config.accounts.models import User
-from config.accounts.roles import Role, scopes_of
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role, scopes_of
 
 
 @transaction.atomic

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.core.plan import DOUBLE_SHARE
 from annotation.enums import LABELS, Joining, Order, Priority, Scale
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 
 STEPS_MAX = 9  # the number of digit keys
 STEP_LENGTH = 40

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from annotation.core.keys import ACTIONS, keys_problems
 from annotation.models import Annotator
-from config.shared.bulk import lock_row
-from config.shared.errors import InvalidInput
+from hearth.shared.bulk import lock_row
+from hearth.shared.errors import InvalidInput
 
 BREAK_MINUTES = 50
 BREAK_MINUTES_MAX = 600

@@ -35,8 +35,8 @@ from annotation.enums import (
     TaskState,
 )
 from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask
-from config.shared.bulk import Among, read_columns
-from config.shared.prepared import Given, Prepared
+from hearth.shared.bulk import Among, read_columns
+from hearth.shared.prepared import Given, Prepared
 
 LEASE = datetime.timedelta(minutes=30)
 TASK_STATES = {

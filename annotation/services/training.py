@@ -11,11 +11,11 @@ from annotation.models import Annotator, Campaign, Judgment, ReviewComment
 from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.services.gold import add_gold_tasks
-from config.accounts.actors import Actor, account_of
-from config.accounts.models import User
-from config.audit.services import record
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.limits import check_length
+from hearth.accounts.actors import Actor, account_of
+from hearth.accounts.models import User
+from hearth.audit.services import record
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.limits import check_length
 from pooling.models import Benchmark
 
 COMMENT_LENGTH = 2000

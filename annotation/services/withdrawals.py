@@ -25,11 +25,11 @@ from annotation.services.slots import (
     renew_carried,
     update_task_states,
 )
-from config.accounts.actors import Actor
-from config.accounts.models import User
-from config.audit.services import record
-from config.shared.bulk import Among, lock_row, long_transaction
-from config.shared.errors import Conflict, InvalidInput
+from hearth.accounts.actors import Actor
+from hearth.accounts.models import User
+from hearth.audit.services import record
+from hearth.shared.bulk import Among, lock_row, long_transaction
+from hearth.shared.errors import Conflict, InvalidInput
 
 
 def withdraw_judgments(

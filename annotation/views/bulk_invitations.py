@@ -15,15 +15,15 @@ from django.views.decorators.http import require_http_methods
 from annotation.forms.invitations import FILE_BYTES, PeopleListForm
 from annotation.selectors.people import role_choices
 from annotation.views.invitations import INVITED_BY
-from config.accounts.invitation_plans import InvitationPlan, plan_invitations
-from config.accounts.models import User
-from config.accounts.policies import can_see_people
-from config.accounts.roles import Role
-from config.accounts.services.bulk_invitations import invite_people
-from config.requests.files import receives_files
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
-from config.shared.tables import csv_text
+from hearth.accounts.invitation_plans import InvitationPlan, plan_invitations
+from hearth.accounts.models import User
+from hearth.accounts.policies import can_see_people
+from hearth.accounts.roles import Role
+from hearth.accounts.services.bulk_invitations import invite_people
+from hearth.requests.files import receives_files
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.tables import csv_text
 
 PAGE = "people/invite_list.html"
 

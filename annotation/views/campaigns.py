@@ -18,11 +18,11 @@ from annotation.policies import can_lead_somewhere, check_can_lead
 from annotation.selectors.campaigns import get_campaign
 from annotation.selectors.tasks import count_new_tasks
 from annotation.services.policy import PolicyFault
-from config.accounts.models import User
-from config.accounts.roles import Role, scopes_of
-from config.jobs.views import start_job
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role, scopes_of
+from hearth.jobs.views import start_job
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 MESSAGES = {

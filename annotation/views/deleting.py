@@ -8,8 +8,8 @@ from django.views.decorators.http import require_http_methods
 from annotation.policies import check_can_lead
 from annotation.targets import target_of_campaign
 from annotation.views.campaigns import get_campaign_seen
-from config.jobs.deletion_page import deletion_page
-from config.shared.pages import FORM_METHODS, only_for
+from hearth.jobs.deletion_page import deletion_page
+from hearth.shared.pages import FORM_METHODS, only_for
 from pooling.policies import can_see_benchmarks
 
 

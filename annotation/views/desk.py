@@ -39,13 +39,13 @@ from annotation.selectors.desk import (
     leads_with_rulings,
     rulings_of,
 )
-from config.accounts.models import User
-from config.accounts.roles import Role, scopes_of
-from config.audit.downloads import download_recorded_csv
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.filters import filters, requested_filter
-from config.shared.pages import FORM_METHODS, only_for
-from config.shared.tables import csv_text, page_of
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role, scopes_of
+from hearth.audit.downloads import download_recorded_csv
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.filters import filters, requested_filter
+from hearth.shared.pages import FORM_METHODS, only_for
+from hearth.shared.tables import csv_text, page_of
 from pooling.policies import can_change_benchmark
 from pooling.selectors.media import playable_address
 

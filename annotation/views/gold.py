@@ -23,15 +23,15 @@ from annotation.selectors.gold import (
     gold_items,
     search_gold,
 )
-from config.accounts.models import User
-from config.accounts.roles import is_lead
-from config.jobs.views import upload_page
-from config.requests.files import receives_files
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.filters import filters, requested_filter
-from config.shared.numbers import ratio
-from config.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, form_status, only_for
-from config.shared.tables import page_of
+from hearth.accounts.models import User
+from hearth.accounts.roles import is_lead
+from hearth.jobs.views import upload_page
+from hearth.requests.files import receives_files
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.filters import filters, requested_filter
+from hearth.shared.numbers import ratio
+from hearth.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, form_status, only_for
+from hearth.shared.tables import page_of
 from pooling.models import Benchmark, Query, Video
 from pooling.selectors.media import playable_address
 

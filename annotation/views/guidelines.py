@@ -19,12 +19,12 @@ from annotation.media import MAX_BYTES
 from annotation.models import Guideline, GuidelinePicture
 from annotation.policies import can_lead, check_can_lead, scopes_known
 from annotation.selectors.guidelines import guidelines_of, latest_guideline
-from config.accounts.models import User
-from config.accounts.roles import is_lead
-from config.requests.files import receives_files
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import form_status, only_for
-from config.shared.ranges import stored_file_response
+from hearth.accounts.models import User
+from hearth.accounts.roles import is_lead
+from hearth.requests.files import receives_files
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.pages import form_status, only_for
+from hearth.shared.ranges import stored_file_response
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, can_watch_videos
 

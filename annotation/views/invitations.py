@@ -13,13 +13,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.selectors.people import role_choices
-from config.accounts import services
-from config.accounts.forms import InvitationForm
-from config.accounts.models import User
-from config.accounts.policies import can_give, can_see_people, invitations_seen_by
-from config.accounts.roles import Role
-from config.shared.errors import Conflict
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.accounts import services
+from hearth.accounts.forms import InvitationForm
+from hearth.accounts.models import User
+from hearth.accounts.policies import can_give, can_see_people, invitations_seen_by
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
 
 INVITATIONS_PER_PAGE = 50
 # The name of a value in the session. The value identifies the form that created the last links.

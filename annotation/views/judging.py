@@ -38,11 +38,11 @@ from annotation.selectors.training import find_training_queue
 from annotation.services import annotator_for
 from annotation.services.preferences import BREAK_MINUTES
 from annotation.texts import action_text, key_text, ordering_text, room_texts
-from config.accounts.models import User
-from config.accounts.selectors import needs_consent
-from config.shared.errors import Conflict
-from config.shared.language import translated
-from config.shared.pages import CONFLICT
+from hearth.accounts.models import User
+from hearth.accounts.selectors import needs_consent
+from hearth.shared.errors import Conflict
+from hearth.shared.language import translated
+from hearth.shared.pages import CONFLICT
 
 # People who have given fewer answers in the campaign are asked to read the guidelines.
 NEW_UNTIL = 10

@@ -17,14 +17,14 @@ from annotation.forms.judgments import JudgmentsUploadForm, WithdrawForm
 from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_lead_somewhere, check_can_lead
 from annotation.selectors.campaigns import get_campaign
-from config.accounts.models import User
-from config.accounts.roles import Role, is_lead, scopes_of
-from config.jobs.models import Job, JobState
-from config.jobs.policies import jobs_seen_by
-from config.jobs.views import start_job, upload_page
-from config.requests.files import receives_files
-from config.shared.errors import Conflict
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role, is_lead, scopes_of
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.policies import jobs_seen_by
+from hearth.jobs.views import start_job, upload_page
+from hearth.requests.files import receives_files
+from hearth.shared.errors import Conflict
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 

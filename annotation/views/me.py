@@ -27,12 +27,12 @@ from annotation.selectors.me import (
     pairs_per_day,
 )
 from annotation.services.preferences import BREAK_MINUTES
-from config.accounts.models import User
-from config.accounts.roles import Role, annotates_somewhere, scopes_of
-from config.shared.errors import InvalidInput
-from config.shared.language import translated
-from config.shared.numbers import duration
-from config.shared.pages import UNPROCESSABLE, only_for
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role, annotates_somewhere, scopes_of
+from hearth.shared.errors import InvalidInput
+from hearth.shared.language import translated
+from hearth.shared.numbers import duration
+from hearth.shared.pages import UNPROCESSABLE, only_for
 
 RESET = "reset"
 

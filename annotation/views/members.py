@@ -18,14 +18,14 @@ from annotation.selectors.campaigns import get_campaign
 from annotation.selectors.training import trainees
 from annotation.services.named_members import Added, NamedMember, add_named_members
 from annotation.views.campaigns import get_running_campaign
-from config.accounts.models import User
-from config.accounts.policies import people_seen_by
-from config.accounts.roles import Role, Scopes, scopes_of
-from config.accounts.selectors import people_with
-from config.requests.files import receives_files
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
-from config.shared.words import counted
+from hearth.accounts.models import User
+from hearth.accounts.policies import people_seen_by
+from hearth.accounts.roles import Role, Scopes, scopes_of
+from hearth.accounts.selectors import people_with
+from hearth.requests.files import receives_files
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.words import counted
 
 
 @receives_files(lambda person, key: can_lead_somewhere(person), bytes_max=2 * FILE_BYTES)

@@ -14,10 +14,10 @@ from annotation.enums import Joining
 from annotation.forms.orderings import OrderingForm
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
-from config.accounts.models import User
-from config.shared.errors import InvalidInput
-from config.shared.numbers import Figure, count_figure
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.accounts.models import User
+from hearth.shared.errors import InvalidInput
+from hearth.shared.numbers import Figure, count_figure
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 

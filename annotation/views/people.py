@@ -16,10 +16,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.enums import CampaignKind
 from annotation.models import Membership
 from annotation.selectors.people import judged_pairs, role_choices, search_people
-from config.accounts import services
-from config.accounts.forms import EraseForm, PersonStateForm, RoleForm
-from config.accounts.models import Invitation, PersonState, User
-from config.accounts.policies import (
+from hearth.accounts import services
+from hearth.accounts.forms import EraseForm, PersonStateForm, RoleForm
+from hearth.accounts.models import Invitation, PersonState, User
+from hearth.accounts.policies import (
     can_administer,
     can_deactivate,
     can_give,
@@ -27,12 +27,12 @@ from config.accounts.policies import (
     lacks_second_factor,
     people_seen_by,
 )
-from config.accounts.roles import Role, Scopes, scopes_of
-from config.accounts.selectors import has_second_factor, roles_shown
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.filters import filters, requested_filter
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
-from config.shared.tables import Column, Order, page_of
+from hearth.accounts.roles import Role, Scopes, scopes_of
+from hearth.accounts.selectors import has_second_factor, roles_shown
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.filters import filters, requested_filter
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.tables import Column, Order, page_of
 
 SEARCH_LENGTH = 100
 IS_IN = {

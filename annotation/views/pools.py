@@ -10,13 +10,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.selectors.effort import PoolPlanReport, preview_pool
-from config.jobs.models import JobState
-from config.jobs.policies import jobs_seen_by
-from config.jobs.views import start_job
-from config.shared.errors import InvalidInput
-from config.shared.numbers import Figure, count_figure, duration
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
-from config.shared.words import counted, tasks_to_judge
+from hearth.jobs.models import JobState
+from hearth.jobs.policies import jobs_seen_by
+from hearth.jobs.views import start_job
+from hearth.shared.errors import InvalidInput
+from hearth.shared.numbers import Figure, count_figure, duration
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.words import counted, tasks_to_judge
 from pooling.forms.pools import PoolForm
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, check_can_build_pool

@@ -30,10 +30,10 @@ from annotation.selectors.training import (
     training_items,
     training_log,
 )
-from config.accounts.models import User
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.filters import filters, requested_filter
-from config.shared.pages import only_for
+from hearth.accounts.models import User
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.filters import filters, requested_filter
+from hearth.shared.pages import only_for
 from pooling.selectors.media import playable_address
 
 PEOPLE_PER_PAGE = 50

@@ -10,8 +10,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.shared.pages import check_form
-from config.shared.paging import CURSOR_PARAMETERS, Cursor, cursor_page
 from evaluation.catalogue.enums import PairOutcome
 from evaluation.catalogue.forms import CaptionFilter, FilterForm, PairFilter, VideoFilter
 from evaluation.catalogue.selectors.lists import (
@@ -21,6 +19,8 @@ from evaluation.catalogue.selectors.lists import (
     find_videos,
 )
 from evaluation.catalogue.selectors.pairs import pair_page, pair_parts, pair_rows
+from hearth.shared.pages import check_form
+from hearth.shared.paging import CURSOR_PARAMETERS, Cursor, cursor_page
 from pooling.api.base import OfBenchmark
 from pooling.enums import MediaState
 from pooling.models import Benchmark

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from config.shared.tables import Column, Order
 from evaluation.catalogue.enums import PairOutcome
 from evaluation.catalogue.selectors.entries import EntryPairs, PairTask
 from evaluation.catalogue.selectors.lists import CaptionRow, VideoRow
 from evaluation.catalogue.selectors.outcomes import PairColumns, outcome_name
 from evaluation.catalogue.selectors.pairs import PairRow
+from hearth.shared.tables import Column, Order
 from pooling.models import Query, Run, Video
 
 # More runs would make the table of pairs too wide.

@@ -11,14 +11,14 @@ from django.db import transaction
 from annotation import services
 from annotation.enums import JudgmentState, MembershipState
 from annotation.models import Annotator, Assignment, Campaign, Judgment, Membership
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import create_user, mark_demo_account
-from config.shared.errors import NotPermitted
-from config.shared.progress import Progress
 from evaluation.demo.annotators import SimulatedAnnotator
 from evaluation.demo.benchmark import DemoBenchmark
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import create_user, mark_demo_account
+from hearth.shared.errors import NotPermitted
+from hearth.shared.progress import Progress
 
 PASSWORD = "moving-shapes"  # noqa: S105 - printed on purpose; the demo serves only this machine
 ACCOUNTS = {

@@ -13,10 +13,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.models import User
-from config.jobs.api import JobSerializer, accepted
-from config.shared.errors import InvalidInput, NotFound
-from config.shared.paging import BoundedPages
 from evaluation.lab.analyses import ANALYSES, Analysis, get_analysis
 from evaluation.lab.analyses.question import build_question, is_list
 from evaluation.lab.comparison.captions import Comparison, compare_lists, look_up_caption
@@ -25,6 +21,10 @@ from evaluation.lab.comparison.lists import KINDS, caption_as_json
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import begin_analysis, begin_paper
 from evaluation.release.selectors import get_label_set
+from hearth.accounts.models import User
+from hearth.jobs.api import JobSerializer, accepted
+from hearth.shared.errors import InvalidInput, NotFound
+from hearth.shared.paging import BoundedPages
 from pooling.api.base import OfBenchmark
 from pooling.models import Benchmark
 

@@ -11,13 +11,6 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
-from config.accounts.actors import Actor, actor_of
-from config.accounts.models import User
-from config.jobs.models import Job
-from config.jobs.services import enqueue_job
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.progress import Progress, no_progress
-from config.shared.version import code_version
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import Question, build_question
 from evaluation.lab.enums import ANALYSIS_JOB, PAPER_JOB
@@ -26,6 +19,13 @@ from evaluation.models import DRAFT, AnalysisResult, LabelSet
 from evaluation.release.policies import check_can_evaluate
 from evaluation.release.services import SETTLED_FOR
 from evaluation.scores.selectors import NOISE_ANALYSIS
+from hearth.accounts.actors import Actor, actor_of
+from hearth.accounts.models import User
+from hearth.jobs.models import Job
+from hearth.jobs.services import enqueue_job
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.progress import Progress, no_progress
+from hearth.shared.version import code_version
 from pooling.models import Benchmark, Run
 
 # The page of a benchmark shows the result of the first of these analyses, and the results page that

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.shared.progress import Progress
 from evaluation.release.services import update_requested_draft
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.progress import Progress
 from pooling.models import Benchmark
 from pooling.selectors.benchmarks import get_benchmark
 

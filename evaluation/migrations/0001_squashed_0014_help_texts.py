@@ -6,7 +6,7 @@ import evaluation.models
 from django.conf import settings
 from django.db import migrations, models
 
-from config.shared.squashing import CreateTables
+from hearth.shared.squashing import CreateTables
 from evaluation.triggers import CREATE
 
 

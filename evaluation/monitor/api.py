@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.jobs.api import JobSerializer
-from config.shared.errors import NotFound
 from evaluation.release.selectors import latest_agreement
+from hearth.jobs.api import JobSerializer
+from hearth.shared.errors import NotFound
 from pooling.api.base import OfBenchmark
 
 

@@ -10,8 +10,8 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from config.shared.numbers import short
 from evaluation.core.people.pace import DAY, HOUR, WEEK
+from hearth.shared.numbers import short
 
 # The width of a column, as a share of the width of its period.
 FILLED = 0.8

@@ -8,16 +8,6 @@ from typing import cast
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
-from config.shared.numbers import (
-    PERCENT_SIGN,
-    Figure,
-    count,
-    count_figure,
-    ratio,
-    undefined,
-    with_percent,
-)
-from config.shared.words import counted
 from evaluation.core.people.agreement_figures import AgreementFigures, LabelAgreement
 from evaluation.core.people.alpha import alpha_in_words
 from evaluation.core.people.annotator_resampling import FEW_ANNOTATORS
@@ -32,6 +22,16 @@ from evaluation.core.people.pace import (
 )
 from evaluation.monitor.charts import utc
 from evaluation.monitor.selectors import Agreement, CampaignFigures, LabelCount
+from hearth.shared.numbers import (
+    PERCENT_SIGN,
+    Figure,
+    count,
+    count_figure,
+    ratio,
+    undefined,
+    with_percent,
+)
+from hearth.shared.words import counted
 
 NamedFigure = tuple[str, Figure]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from config.shared.numbers import Figure, ratio
-from config.shared.tables import Column, csv_text
 from evaluation.core.people.pace import HOUR, Period
 from evaluation.monitor.charts import Chart, Series, column_chart, period_label, period_name, utc
 from evaluation.monitor.selectors import OwnFigures
+from hearth.shared.numbers import Figure, ratio
+from hearth.shared.tables import Column, csv_text
 
 PERIOD_COLUMNS = [
     Column("start", "From (UTC)"),

@@ -9,9 +9,6 @@ from typing import Any, cast
 
 from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
-from config.shared.numbers import UNDEFINED, Figure, count_figure, ratio, undefined, with_percent
-from config.shared.tables import Column, csv_text
-from config.shared.words import counted
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
 from evaluation.core.people.figures import Flag, PersonCounts, PersonFigures
@@ -22,6 +19,9 @@ from evaluation.monitor.selectors import (
     CampaignPerson,
     people_of,
 )
+from hearth.shared.numbers import UNDEFINED, Figure, count_figure, ratio, undefined, with_percent
+from hearth.shared.tables import Column, csv_text
+from hearth.shared.words import counted
 
 NO_FIRST_SHARED = "no other annotator’s planned label on the same pairs"
 NO_GOLD = "no control pair answered yet"

@@ -8,8 +8,8 @@ from typing import Any
 from annotation.core.orderings import Levels
 from annotation.enums import CampaignState, Joining, Order, Priority
 from annotation.models import Campaign, CampaignChange
-from config.shared.numbers import PERCENT_SIGN, exact_percent
-from config.shared.words import counted
+from hearth.shared.numbers import PERCENT_SIGN, exact_percent
+from hearth.shared.words import counted
 
 NAMES = {
     "name": "name",

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from config.shared.numbers import STATED_FROM, format_value
-from config.shared.tables import Column
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.layouts.originals import OriginalsResult
@@ -15,6 +13,8 @@ from evaluation.lab.analyses.question import COMMON_FIELDS
 from evaluation.lab.services import OVERVIEW_ANALYSIS
 from evaluation.models import DRAFT, AnalysisResult, LabelSource
 from evaluation.release.selectors import draft_state
+from hearth.shared.numbers import STATED_FROM, format_value
+from hearth.shared.tables import Column
 from pooling.models import Benchmark
 
 

@@ -13,11 +13,11 @@ from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
 
 from annotation.enums import KINDS_WITH_RESULTS, CampaignState, MembershipState, TaskState
 from annotation.models import IS_AT_DESK, Campaign, JudgmentTask, Membership
-from config.accounts.models import Grant, User
-from config.shared.numbers import Figure
 from evaluation.models import NEWEST_FIRST, Evaluation, LabelSet
 from evaluation.scores.forms import JUDGED
 from evaluation.scores.tables import value_of
+from hearth.accounts.models import Grant, User
+from hearth.shared.numbers import Figure
 from pooling.models import Benchmark, Run
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from annotation.selectors.tasks import NO_TASKS, NewCounts
-from config.shared.words import counted
+from hearth.shared.words import counted
 from pooling.models import Benchmark
 
 

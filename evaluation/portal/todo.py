@@ -9,7 +9,6 @@ from django.urls import reverse
 
 from annotation.enums import TaskState
 from annotation.selectors.tasks import new_counts_for_page
-from config.shared.words import counted
 from evaluation.models import LabelSet
 from evaluation.portal.selectors import (
     CampaignCount,
@@ -17,6 +16,7 @@ from evaluation.portal.selectors import (
     paused_annotators,
     unscored_runs,
 )
+from hearth.shared.words import counted
 from pooling.models import Benchmark
 from pooling.selectors.uploaders import unconfirmed_uploaders
 

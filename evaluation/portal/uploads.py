@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign
 from annotation.selectors.deleting import UNDO_FOR
-from config.shared.words import counted
+from hearth.shared.words import counted
 from pooling.models import Benchmark, Proxy, Run, Tag, TrainSplit
 
 

@@ -12,11 +12,11 @@ from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.permissions import HasAccount, OpenToVisitors
-from config.shared.errors import NotFound
 from evaluation.public.selectors import UploadRow, public_view, upload_rows
 from evaluation.release.api import LabelSetSerializer
 from evaluation.scores.tables import ResultRow, results_json
+from hearth.accounts.permissions import HasAccount, OpenToVisitors
+from hearth.shared.errors import NotFound
 from pooling.models import Benchmark, RunUpload
 from pooling.policies import public_benchmarks_seen_by, run_uploads_seen_by
 from pooling.serializers import UploadSerializer

@@ -16,11 +16,6 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
 from annotation.policies import benchmarks_led_by, can_lead_somewhere
-from config.requests.throttles import limit_rate
-from config.shared.downloads import attachment, download, download_csv, download_json, stream_csv
-from config.shared.errors import NotFound
-from config.shared.pages import only_for
-from config.shared.tables import csv_parts, page_of
 from evaluation.models import LabelSet
 from evaluation.public.selectors import (
     PUBLIC_FORMATS,
@@ -31,6 +26,11 @@ from evaluation.public.selectors import (
 from evaluation.release.exports import ExportOptions, file_stem
 from evaluation.release.exports.release import datasheet_text
 from evaluation.scores.tables import results_csv, results_json
+from hearth.requests.throttles import limit_rate
+from hearth.shared.downloads import attachment, download, download_csv, download_json, stream_csv
+from hearth.shared.errors import NotFound
+from hearth.shared.pages import only_for
+from hearth.shared.tables import csv_parts, page_of
 from pooling.enums import RunUploadState
 from pooling.models import RunUpload
 from pooling.policies import (

@@ -13,12 +13,6 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.models import User
-from config.accounts.permissions import IsLead, IsResearcher
-from config.jobs.api import JobSerializer, accepted
-from config.shared.downloads import CSV, attachment
-from config.shared.errors import NotFound
-from config.shared.limits import SEED_MAX
 from evaluation.models import Draft, LabelSet
 from evaluation.release.enums import Change
 from evaluation.release.exports import FORMATS, file_stem
@@ -33,6 +27,12 @@ from evaluation.release.selectors import (
 from evaluation.release.selectors.diffs import compare_label_sets
 from evaluation.release.serializers import ExportSerializer, read_options
 from evaluation.release.services import NOTES_LENGTH, begin_draft, check_settled, export_label_set
+from hearth.accounts.models import User
+from hearth.accounts.permissions import IsLead, IsResearcher
+from hearth.jobs.api import JobSerializer, accepted
+from hearth.shared.downloads import CSV, attachment
+from hearth.shared.errors import NotFound
+from hearth.shared.limits import SEED_MAX
 from pooling.api.base import OfBenchmark
 from pooling.selectors.runs import get_run
 

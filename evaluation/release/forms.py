@@ -7,12 +7,12 @@ from typing import Any
 from django import forms
 
 from annotation.core.consensus import OutcomeCounts
-from config.shared.words import counted
 from evaluation.core.files.versions import full_version
 from evaluation.release.enums import Change
 from evaluation.release.selectors import CUTOFFS
 from evaluation.release.selectors.proposals import Proposal
 from evaluation.release.services import NOTES_LENGTH
+from hearth.shared.words import counted
 
 
 class LabelsField(forms.ChoiceField):

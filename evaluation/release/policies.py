@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.accounts.actors import Actor
-from config.accounts.roles import is_lead, is_researcher, researches_somewhere
-from config.shared.errors import NotPermitted
+from hearth.accounts.actors import Actor
+from hearth.accounts.roles import is_lead, is_researcher, researches_somewhere
+from hearth.shared.errors import NotPermitted
 from pooling.models import Benchmark
 from pooling.policies import check_not_archived
 

@@ -10,10 +10,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.jobs.api import JobSerializer
 from evaluation.core.relevance.measures import DEFAULT_MEASURES
 from evaluation.release.selectors import LATEST, find_label_set
 from evaluation.scores.selectors import stored_scores
+from hearth.jobs.api import JobSerializer
 from pooling.api.base import OfBenchmark
 from pooling.selectors.runs import find_runs
 

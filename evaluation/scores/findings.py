@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from config.shared.numbers import MINUS, STATED_FROM
 from evaluation.models import LabelSet
 from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import ResultRow, mark_best, mark_ranks, result_rows
+from hearth.shared.numbers import MINUS, STATED_FROM
 from pooling.core.direction import Direction
 from pooling.models import Benchmark
 from pooling.selectors.runs import find_runs

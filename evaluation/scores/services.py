@@ -8,13 +8,6 @@ from typing import Any, TypedDict
 
 from django.db import transaction
 
-from config.accounts.actors import Actor
-from config.jobs.models import Job
-from config.jobs.services import enqueue_job
-from config.shared.progress import Progress, no_progress
-from config.shared.version import code_version
-from config.webhooks.models import Event
-from config.webhooks.services import announce
 from evaluation.core.pools.bounds import bound_scores
 from evaluation.core.pools.coverage import cover_ranks
 from evaluation.core.relevance.judged import Judged, with_positives
@@ -29,6 +22,13 @@ from evaluation.release.selectors import (
     label_set_judged,
     originals_with_equal_captions,
 )
+from hearth.accounts.actors import Actor
+from hearth.jobs.models import Job
+from hearth.jobs.services import enqueue_job
+from hearth.shared.progress import Progress, no_progress
+from hearth.shared.version import code_version
+from hearth.webhooks.models import Event
+from hearth.webhooks.services import announce
 from pooling.core.direction import Direction
 from pooling.core.equal_texts import OFF
 from pooling.models import Benchmark, Run

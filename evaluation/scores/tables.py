@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from config.shared.numbers import UNDEFINED, Figure, signed, undefined
-from config.shared.tables import Column, Order, csv_text
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, parse_measure
 from evaluation.models import Evaluation, LabelSet
 from evaluation.scores.forms import DEFAULT_SORT, JUDGED, RUN, TABLE_MEASURES
 from evaluation.scores.selectors import Correction, Corrections
+from hearth.shared.numbers import UNDEFINED, Figure, signed, undefined
+from hearth.shared.tables import Column, Order, csv_text
 from pooling.core.direction import Direction
 from pooling.models import Benchmark, Run
 

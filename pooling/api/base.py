@@ -9,12 +9,12 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.models import User
-from config.accounts.permissions import IsResearcher
-from config.idempotency.api import Idempotent
-from config.jobs.api import accepted
-from config.jobs.services import enqueue_job
-from config.shared.errors import NotFound
+from hearth.accounts.models import User
+from hearth.accounts.permissions import IsResearcher
+from hearth.idempotency.api import Idempotent
+from hearth.jobs.api import accepted
+from hearth.jobs.services import enqueue_job
+from hearth.shared.errors import NotFound
 from pooling.models import Benchmark
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 from rest_framework import generics, serializers
 
-from config.accounts.permissions import IsResearcher
+from hearth.accounts.permissions import IsResearcher
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
 

@@ -10,11 +10,11 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.models import User
-from config.accounts.permissions import IsLead, IsResearcher
-from config.jobs.api import JobSerializer, accepted
-from config.jobs.deleting import Target, delete_or_enqueue
-from config.shared.errors import InvalidInput, NotFound
+from hearth.accounts.models import User
+from hearth.accounts.permissions import IsLead, IsResearcher
+from hearth.jobs.api import JobSerializer, accepted
+from hearth.jobs.deleting import Target, delete_or_enqueue
+from hearth.shared.errors import InvalidInput, NotFound
 from pooling import services
 from pooling.api.base import OfBenchmark
 from pooling.api.benchmarks import BenchmarkSerializer

@@ -13,11 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config.accounts.models import User
-from config.accounts.permissions import IsLead
-from config.accounts.roles import leads_somewhere
-from config.jobs.api import JobSerializer, accepted
-from config.requests.files import receives_files
+from hearth.accounts.models import User
+from hearth.accounts.permissions import IsLead
+from hearth.accounts.roles import leads_somewhere
+from hearth.jobs.api import JobSerializer, accepted
+from hearth.requests.files import receives_files
 from pooling import services
 from pooling.core.formats.tables import KEY, TEXT, VIDEO
 from pooling.models import BENCHMARK_KEY, BenchmarkImport

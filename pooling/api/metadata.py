@@ -11,11 +11,11 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.permissions import IsLead, IsResearcher
-from config.accounts.roles import is_lead
-from config.jobs.api import JobSerializer
-from config.requests.files import receives_files
-from config.shared.uploads import stored_upload
+from hearth.accounts.permissions import IsLead, IsResearcher
+from hearth.accounts.roles import is_lead
+from hearth.jobs.api import JobSerializer
+from hearth.requests.files import receives_files
+from hearth.shared.uploads import stored_upload
 from pooling.api.base import OfBenchmark
 from pooling.models import Tag, TrainSplit
 from pooling.selectors.metadata import tags_of, train_splits_of

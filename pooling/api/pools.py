@@ -10,8 +10,8 @@ from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.jobs.api import JobSerializer
-from config.shared.limits import DEPTH_MAX, SEED_MAX
+from hearth.jobs.api import JobSerializer
+from hearth.shared.limits import DEPTH_MAX, SEED_MAX
 from pooling.api.base import OfBenchmark
 from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
 from pooling.enums import Originals

@@ -12,14 +12,14 @@ from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.models import User
-from config.accounts.roles import is_researcher
-from config.jobs.api import JobSerializer
-from config.requests.files import receives_files
-from config.shared.downloads import attachment
-from config.shared.errors import InvalidInput, NotFound
-from config.shared.limits import SEED_MAX
-from config.shared.uploads import stored_uploads
+from hearth.accounts.models import User
+from hearth.accounts.roles import is_researcher
+from hearth.jobs.api import JobSerializer
+from hearth.requests.files import receives_files
+from hearth.shared.downloads import attachment
+from hearth.shared.errors import InvalidInput, NotFound
+from hearth.shared.limits import SEED_MAX
+from hearth.shared.uploads import stored_uploads
 from pooling import services
 from pooling.api.base import OfBenchmark
 from pooling.core.proxies.options import Method

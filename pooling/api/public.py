@@ -10,12 +10,12 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.models import User
-from config.accounts.permissions import HasAccount, IsLead
-from config.idempotency.api import Idempotent
-from config.requests.files import receives_files
-from config.shared.errors import Conflict, NotFound
-from config.shared.uploads import check_is_readable
+from hearth.accounts.models import User
+from hearth.accounts.permissions import HasAccount, IsLead
+from hearth.idempotency.api import Idempotent
+from hearth.requests.files import receives_files
+from hearth.shared.errors import Conflict, NotFound
+from hearth.shared.uploads import check_is_readable
 from pooling import services
 from pooling.api.base import OfBenchmark
 from pooling.api.changing import RunFieldsSerializer, check_fields

@@ -10,12 +10,12 @@ from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.roles import is_researcher
-from config.jobs.api import JobSerializer
-from config.requests.files import receives_files
-from config.shared.limits import DEPTH_MAX
-from config.shared.paging import NewestFirst
-from config.shared.uploads import stored_with
+from hearth.accounts.roles import is_researcher
+from hearth.jobs.api import JobSerializer
+from hearth.requests.files import receives_files
+from hearth.shared.limits import DEPTH_MAX
+from hearth.shared.paging import NewestFirst
+from hearth.shared.uploads import stored_with
 from pooling.api.base import OfBenchmark
 from pooling.core.direction import IMPORT_CHOICES, Direction
 from pooling.core.run_file import FORMATS

@@ -10,8 +10,8 @@ from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.models import User
-from config.accounts.permissions import IsLead
+from hearth.accounts.models import User
+from hearth.accounts.permissions import IsLead
 from pooling import services
 from pooling.api.base import OfBenchmark
 from pooling.models import Uploader

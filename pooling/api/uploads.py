@@ -12,9 +12,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
 from rest_framework.request import Request
 
-from config.accounts.permissions import IsLead
-from config.accounts.roles import is_lead
-from config.requests.files import receives_files
+from hearth.accounts.permissions import IsLead
+from hearth.accounts.roles import is_lead
+from hearth.requests.files import receives_files
 from pooling.api.base import OfBenchmark
 from pooling.models import VideoUpload
 from pooling.selectors.uploads import shown_uploads

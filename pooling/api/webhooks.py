@@ -10,10 +10,10 @@ from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.accounts.models import User
-from config.accounts.permissions import IsLead
-from config.webhooks.models import URL_LENGTH, Delivery, Event, Webhook
-from config.webhooks.services import create_webhook, delete_webhook, repeat_delivery
+from hearth.accounts.models import User
+from hearth.accounts.permissions import IsLead
+from hearth.webhooks.models import URL_LENGTH, Delivery, Event, Webhook
+from hearth.webhooks.services import create_webhook, delete_webhook, repeat_delivery
 from pooling.api.base import OfBenchmark
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePosixPath
 
-from config.shared.folding import fold
+from hearth.shared.folding import fold
 
 
 class MatchKind(Enum):

@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Float64s, Int32s
 from pooling.core.direction import Direction, direction_fault
 from pooling.core.json_members import JsonMembers

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NoReturn
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 

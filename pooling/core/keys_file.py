@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Int64s
 
 

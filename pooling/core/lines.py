@@ -17,8 +17,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import NoReturn
 
-from config.shared.errors import InvalidInput
-from config.shared.filetypes import HEAD_BYTES, ZIP, describe_binary
+from hearth.shared.errors import InvalidInput
+from hearth.shared.filetypes import HEAD_BYTES, ZIP, describe_binary
 
 Progress = Callable[[int, int | None], None]
 """Called with the number of bytes read and the size of the file. It may raise to cancel."""

@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.direction import Direction
 from pooling.core.keys import shown

@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Bools, Float32s, Float64s, Int32s, Int64s
 from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace

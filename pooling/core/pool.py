@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from config.shared.arrays import sorted_once
+from hearth.shared.arrays import sorted_once
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.hashing import lowest
 from pooling.core.pair_space import PairSpace

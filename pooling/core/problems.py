@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.shared.errors import InvalidInput, Problem
+from hearth.shared.errors import InvalidInput, Problem
 
 PROBLEMS_MAX = 100
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.direction import Direction
 from pooling.core.json_file import MAX_JSON_BYTES, JsonReader
 from pooling.core.keys import shown

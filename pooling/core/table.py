@@ -8,14 +8,14 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import NoReturn
 
-from config.shared.delimited import (
+from hearth.shared.delimited import (
     delimiter_of,
     filled_width,
     heads_of,
     looks_like,
     stated_delimiter,
 )
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.layouts import layout_of_other
 from pooling.core.lines import TextBlocks, lines_of

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Float64s, Int32s
 from pooling.core.direction import Direction, direction_fault
 from pooling.core.keys import MAX_KEY, NUMBER, key_fault, shown

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from config.shared.limits import DEPTH_MAX, SEED_MAX
+from hearth.shared.limits import DEPTH_MAX, SEED_MAX
 from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
 from pooling.enums import Originals
 from pooling.models import Benchmark

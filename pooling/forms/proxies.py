@@ -8,9 +8,9 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
-from config.shared.errors import InvalidInput
-from config.shared.limits import SEED_MAX
-from config.shared.uploads import check_is_readable
+from hearth.shared.errors import InvalidInput
+from hearth.shared.limits import SEED_MAX
+from hearth.shared.uploads import check_is_readable
 from pooling.core.proxies.options import Method
 from pooling.core.proxies.request import (
     FILES,

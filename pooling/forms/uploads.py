@@ -9,8 +9,8 @@ from typing import Any, TypeGuard
 
 from django import forms
 
-from config.requests.text import check_json
-from config.shared.errors import InvalidInput
+from hearth.requests.text import check_json
+from hearth.shared.errors import InvalidInput
 from pooling.selectors.uploads import FileFacts
 from pooling.services.uploads import ALGORITHMS, Checksum
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
-from config.webhooks.models import URL_LENGTH, Event
+from hearth.webhooks.models import URL_LENGTH, Event
 
 
 class WebhookForm(forms.Form):

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TypedDict
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 
 MEMBERS_MAX = 50_000
 NAME_MAX = 1000

@@ -19,7 +19,7 @@ from av.video.codeccontext import VideoCodecContext
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 
 MAX_SIDE = 8192
 """The maximum width and height of frames in pixels."""

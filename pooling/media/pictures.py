@@ -13,7 +13,7 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from av.video.stream import VideoStream
 
-from config.shared.sandbox.modules import load_modules
+from hearth.shared.sandbox.modules import load_modules
 
 load_modules(av)  # each decoder imports this module
 

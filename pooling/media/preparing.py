@@ -10,7 +10,7 @@ from pathlib import Path
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.media.meter import Meter
 from pooling.media.sheets import ContactSheet
 from pooling.media.writing import ensure_playable, write_poster

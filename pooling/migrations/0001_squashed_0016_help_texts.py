@@ -8,7 +8,7 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-from config.shared.squashing import CreateTables
+from hearth.shared.squashing import CreateTables
 
 
 class Migration(migrations.Migration):

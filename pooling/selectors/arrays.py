@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.bulk import read_columns
+from hearth.shared.bulk import read_columns
 from pooling.core.keys_file import places_of_keys, read_keys
 from pooling.core.proxies.request import SentFile
 from pooling.models import Benchmark, OriginalPositive, Query, Video

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from django.urls import reverse
 
-from config.shared.deleting import Obstacle, Part, belongs_to
+from hearth.shared.deleting import Obstacle, Part, belongs_to
 from pooling.models import (
     Benchmark,
     OriginalPositive,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from config.shared.bulk import read_columns
+from hearth.shared.bulk import read_columns
 from pooling.core.import_plan import StoredCaptions
 from pooling.models import Benchmark, Pair, Run
 from pooling.selectors.arrays import (

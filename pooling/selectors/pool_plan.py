@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from config.shared.errors import InvalidInput
-from config.shared.limits import check_depth, check_seed
-from config.shared.progress import Progress, no_progress
+from hearth.shared.errors import InvalidInput
+from hearth.shared.limits import check_depth, check_seed
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Bools, Int64s
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import new_codes, union_codes

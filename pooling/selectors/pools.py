@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from config.shared.bulk import Among, read_columns
-from config.shared.errors import InvalidInput
+from hearth.shared.bulk import Among, read_columns
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair, Pool
 from pooling.selectors.arrays import Captions, Int64Array, codes_of, numbers_of
 

@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Int64s
 from pooling.core.proxies.distribution import Distribution, distribution_of
 from pooling.core.proxies.extremes import highest_and_lowest

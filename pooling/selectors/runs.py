@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import QuerySet
 
-from config.shared.bulk import Among
-from config.shared.errors import InvalidInput
+from hearth.shared.bulk import Among
+from hearth.shared.errors import InvalidInput
 from pooling.core.direction import Direction
 from pooling.core.packing import unpack_into, unpack_list
 from pooling.core.pool import pair_codes, ranks_of_pairs

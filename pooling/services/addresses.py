@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 
-from config.accounts.actors import Actor
-from config.audit.services import record
-from config.shared.progress import Progress, no_progress
+from hearth.accounts.actors import Actor
+from hearth.audit.services import record
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.benchmark_file import VideoRow, parse_videos
 from pooling.core.problems import Problems
 from pooling.enums import MediaState, PoolingAct

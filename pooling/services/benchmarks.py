@@ -9,11 +9,11 @@ import numpy as np
 from django.db import IntegrityError
 from django.utils import timezone
 
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.shared.bulk import lock_row, long_transaction
-from config.shared.errors import Conflict, Outdated
-from config.shared.progress import Progress, no_progress
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.shared.bulk import lock_row, long_transaction
+from hearth.shared.errors import Conflict, Outdated
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.formats.captions import CaptionsFile
 from pooling.core.import_plan import Changes
 from pooling.core.problems import Problems

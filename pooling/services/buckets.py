@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 
 from django.conf import settings
 
-from config.requests.files import check_free_space
-from config.shared.errors import InvalidInput
-from config.shared.outages import BucketUnavailable
+from hearth.requests.files import check_free_space
+from hearth.shared.errors import InvalidInput
+from hearth.shared.outages import BucketUnavailable
 from pooling.core.file_names import base_name
 from pooling.models import BUCKET, VideoUpload
 from pooling.selectors.uploads import upload_path
@@ -27,7 +27,7 @@ def objects_of(address: str) -> Iterator[FoundFile]:
     address: `s3://bucket/prefix`. Raises `InvalidInput` if the site does not allow the bucket, or
     if the bucket cannot be read.
     """
-    from config.shared.buckets import objects_below
+    from hearth.shared.buckets import objects_below
 
     bucket, prefix = _parts(address)
     try:
@@ -49,7 +49,7 @@ def fetch(upload: VideoUpload, on_piece: Callable[[], None]) -> None:
     Raises `InvalidInput` or `TooLarge` if the file is not allowed or cannot be read, and `OSError`
     if the disk is full.
     """
-    from config.shared.buckets import fetch_object
+    from hearth.shared.buckets import fetch_object
 
     bucket, key = _parts(upload.folder_path)
     path = upload_path(upload)

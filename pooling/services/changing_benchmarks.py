@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils import timezone
 
-from config.accounts.actors import Actor
-from config.audit.services import record
-from config.shared.bulk import lock_row
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.limits import check_length
+from hearth.accounts.actors import Actor
+from hearth.audit.services import record
+from hearth.shared.bulk import lock_row
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.limits import check_length
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark
 from pooling.policies import check_can_manage_benchmark, check_not_archived

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q
 
-from config.accounts.actors import Actor, account_of
-from config.shared.words import counted
+from hearth.accounts.actors import Actor, account_of
+from hearth.shared.words import counted
 from pooling.core.file_names import MatchKind, base_name
 from pooling.enums import UploadState
 from pooling.models import Benchmark, VideoUpload

@@ -8,11 +8,11 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
-from config.accounts.actors import Actor
-from config.audit.services import record
-from config.shared.bulk import lock_row
-from config.shared.deleting import Plan, deletion
-from config.shared.errors import Conflict
+from hearth.accounts.actors import Actor
+from hearth.audit.services import record
+from hearth.shared.bulk import lock_row
+from hearth.shared.deleting import Plan, deletion
+from hearth.shared.errors import Conflict
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, Pair, Pool, Proxy, Run, Tag, TrainSplit
 from pooling.policies import (

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from config.accounts.actors import Actor
-from config.shared.errors import InvalidInput
+from hearth.accounts.actors import Actor
+from hearth.shared.errors import InvalidInput
 from pooling.models import BUCKET, Benchmark
 from pooling.policies import check_can_add_videos
 from pooling.selectors.folders import folder_root, is_inside

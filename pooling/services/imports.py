@@ -15,13 +15,13 @@ from typing import Any, TypedDict
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from config.accounts.actors import Actor, account_of
-from config.accounts.roles import is_lead
-from config.jobs.models import Job
-from config.jobs.services import enqueue_job
-from config.shared.errors import Conflict, HearthError, InvalidInput, NotFound, Outdated
-from config.shared.progress import Progress
-from config.shared.uploads import delete_upload, store_upload, uploaded_file
+from hearth.accounts.actors import Actor, account_of
+from hearth.accounts.roles import is_lead
+from hearth.jobs.models import Job
+from hearth.jobs.services import enqueue_job
+from hearth.shared.errors import Conflict, HearthError, InvalidInput, NotFound, Outdated
+from hearth.shared.progress import Progress
+from hearth.shared.uploads import delete_upload, store_upload, uploaded_file
 from pooling.core.formats.detection import TABLE, format_of
 from pooling.core.formats.reading import SourceFile
 from pooling.core.formats.tables import KNOWN_NAMES, read_head

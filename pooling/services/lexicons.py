@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 from django.conf import settings
 
-from config.shared.errors import InvalidInput
-from config.shared.sandbox import Access, Limits, Sandbox
+from hearth.shared.errors import InvalidInput
+from hearth.shared.sandbox import Access, Limits, Sandbox
 from pooling.core.proxies.lexicon import members_of_wordnet
 from pooling.core.proxies.request import SentFile
 

@@ -11,11 +11,11 @@ from typing import TypedDict
 import numpy as np
 from django.utils import timezone
 
-from config.accounts.actors import Actor
-from config.audit.services import record
-from config.shared.bulk import lock_row, long_transaction
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress, no_progress
+from hearth.accounts.actors import Actor
+from hearth.audit.services import record
+from hearth.shared.bulk import lock_row, long_transaction
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Int32s
 from pooling.core.packing import pack_numbers, pack_texts
 from pooling.core.tag_file import MAX_TAGS, VIDEO, TagFile, parse_tags

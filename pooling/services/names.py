@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 
 NAME_LENGTH = 100
 

@@ -11,10 +11,10 @@ from typing import TypedDict
 
 from django.core.exceptions import ValidationError
 
-from config.accounts.actors import Actor
-from config.shared.errors import Conflict, InvalidInput, ProblemReport
-from config.shared.limits import check_length
-from config.shared.progress import Progress, no_progress
+from hearth.accounts.actors import Actor
+from hearth.shared.errors import Conflict, InvalidInput, ProblemReport
+from hearth.shared.limits import check_length
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.benchmark_file import VideosFile, parse_videos
 from pooling.core.formats.captions import CaptionsFile
 from pooling.core.formats.detection import TITLES

@@ -9,12 +9,12 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
-from config.shared.errors import Outdated
-from config.shared.progress import Progress, no_progress
-from config.shared.words import counted
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
+from hearth.shared.errors import Outdated
+from hearth.shared.progress import Progress, no_progress
+from hearth.shared.words import counted
 from pooling.core.pool import new_codes
 from pooling.core.pool_options import PoolOptions
 from pooling.enums import PoolingAct, PoolStrategy

@@ -20,9 +20,9 @@ from django.db.models import F
 from django.db.models.fields.files import FieldFile
 from django.db.models.functions import Now
 
-from config.accounts.actors import actor_of
-from config.audit.services import record
-from config.shared.errors import (
+from hearth.accounts.actors import actor_of
+from hearth.audit.services import record
+from hearth.shared.errors import (
     Cancelled,
     Conflict,
     InvalidInput,
@@ -30,8 +30,8 @@ from config.shared.errors import (
     TakenOver,
     TooLarge,
 )
-from config.shared.outages import BucketUnavailable, is_disk_full
-from config.shared.progress import Progress
+from hearth.shared.outages import BucketUnavailable, is_disk_full
+from hearth.shared.progress import Progress
 from pooling.enums import UNPREPARED, MediaState, PoolingAct, UploadState
 from pooling.models import Benchmark, Video, VideoUpload
 from pooling.policies import check_can_add_videos

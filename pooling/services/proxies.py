@@ -12,12 +12,12 @@ from typing import TypedDict
 import numpy as np
 from django.core.files import File
 
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.shared.bulk import lock_row, long_transaction
-from config.shared.errors import InvalidInput, Outdated
-from config.shared.progress import Progress, no_progress
-from config.shared.version import code_version
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.shared.bulk import lock_row, long_transaction
+from hearth.shared.errors import InvalidInput, Outdated
+from hearth.shared.progress import Progress, no_progress
+from hearth.shared.version import code_version
 from pooling.core.arrays import Float32s
 from pooling.core.lines import sha256_of_file
 from pooling.core.proxies.distribution import distribution_of

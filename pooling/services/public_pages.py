@@ -8,11 +8,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from config.accounts.actors import Actor
-from config.audit.services import record
-from config.shared.bulk import lock_row
-from config.shared.errors import InvalidInput
-from config.shared.limits import check_length
+from hearth.accounts.actors import Actor
+from hearth.audit.services import record
+from hearth.shared.bulk import lock_row
+from hearth.shared.errors import InvalidInput
+from hearth.shared.limits import check_length
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, PublicPage
 from pooling.policies import check_can_manage_benchmark, check_not_archived

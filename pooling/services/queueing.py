@@ -9,11 +9,11 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from config.accounts.actors import Actor, actor_of
-from config.audit.services import record
-from config.jobs.models import UNFINISHED, Job, JobState
-from config.jobs.services import enqueue_job
-from config.shared.errors import NotPermitted
+from hearth.accounts.actors import Actor, actor_of
+from hearth.audit.services import record
+from hearth.jobs.models import UNFINISHED, Job, JobState
+from hearth.jobs.services import enqueue_job
+from hearth.shared.errors import NotPermitted
 from pooling.enums import UNPREPARED, PoolingAct, UploadState
 from pooling.models import Benchmark, VideoUpload
 from pooling.policies import check_can_add_videos

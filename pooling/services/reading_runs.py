@@ -10,8 +10,8 @@ from pathlib import Path
 
 from django.core.files import File
 
-from config.shared.errors import Outdated
-from config.shared.progress import Progress
+from hearth.shared.errors import Outdated
+from hearth.shared.progress import Progress
 from pooling.core.direction import Direction
 from pooling.core.lines import sha256_of_file
 from pooling.core.proxies.request import SentFile

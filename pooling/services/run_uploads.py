@@ -14,17 +14,17 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from config.accounts.actors import OPERATOR, Actor, account_of
-from config.accounts.models import User
-from config.audit.services import record
-from config.jobs.models import UNFINISHED, Job
-from config.jobs.services import enqueue_job
-from config.shared.bulk import lock_row, long_transaction
-from config.shared.errors import Conflict, HearthError, InvalidInput, ProblemReport
-from config.shared.limits import check_length
-from config.shared.progress import Progress
-from config.shared.uploads import stored_with
-from config.shared.words import counted
+from hearth.accounts.actors import OPERATOR, Actor, account_of
+from hearth.accounts.models import User
+from hearth.audit.services import record
+from hearth.jobs.models import UNFINISHED, Job
+from hearth.jobs.services import enqueue_job
+from hearth.shared.bulk import lock_row, long_transaction
+from hearth.shared.errors import Conflict, HearthError, InvalidInput, ProblemReport
+from hearth.shared.limits import check_length
+from hearth.shared.progress import Progress
+from hearth.shared.uploads import stored_with
+from hearth.shared.words import counted
 from pooling.core.direction import Direction
 from pooling.core.proxies.request import SentFile
 from pooling.enums import PoolingAct, RunUploadState

@@ -12,13 +12,13 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.jobs.models import Job
-from config.shared.bulk import copy_parts, lock_row, long_transaction
-from config.shared.errors import InvalidInput
-from config.shared.limits import check_depth
-from config.shared.progress import Progress, no_progress
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.jobs.models import Job
+from hearth.shared.bulk import copy_parts, lock_row, long_transaction
+from hearth.shared.errors import InvalidInput
+from hearth.shared.limits import check_depth
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.direction import Direction
 from pooling.core.packing import packed_lists
 from pooling.core.proxies.request import SentFile

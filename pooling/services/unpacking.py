@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 
 from django.conf import settings
 
-from config.accounts.actors import Actor
-from config.requests.files import check_free_space
-from config.shared.errors import InvalidInput
-from config.shared.sandbox import Access, Limits, Sandbox
+from hearth.accounts.actors import Actor
+from hearth.requests.files import check_free_space
+from hearth.shared.errors import InvalidInput
+from hearth.shared.sandbox import Access, Limits, Sandbox
 from pooling.enums import UploadState
 from pooling.models import VideoUpload
 from pooling.selectors.uploads import upload_path

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import F
 
-from config.accounts.actors import Actor
-from config.audit.services import record
-from config.shared.bulk import copy_columns
+from hearth.accounts.actors import Actor
+from hearth.audit.services import record
+from hearth.shared.bulk import copy_columns
 from pooling.core.formats.captions import CaptionsFile
 from pooling.core.import_plan import Changes
 from pooling.core.packing import pack_numbers

@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from config.accounts.actors import Actor
-from config.accounts.models import User
-from config.audit.services import record
-from config.shared.errors import Conflict
+from hearth.accounts.actors import Actor
+from hearth.accounts.models import User
+from hearth.audit.services import record
+from hearth.shared.errors import Conflict
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, Uploader
 from pooling.policies import (

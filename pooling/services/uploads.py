@@ -21,13 +21,13 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.http.request import UnreadablePostError
 
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.requests.files import check_free_space
-from config.requests.text import check_texts
-from config.shared.bulk import lock_row
-from config.shared.errors import Conflict, DamagedPart, InvalidInput, NotFound, TooLarge
-from config.shared.files import sync
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.requests.files import check_free_space
+from hearth.requests.text import check_texts
+from hearth.shared.bulk import lock_row
+from hearth.shared.errors import Conflict, DamagedPart, InvalidInput, NotFound, TooLarge
+from hearth.shared.files import sync
 from pooling.core.archive_names import is_archive_name
 from pooling.core.file_names import MatchKind
 from pooling.enums import PoolingAct, UploadState

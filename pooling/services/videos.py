@@ -21,10 +21,10 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models.fields.files import FieldFile
 
-from config.shared.errors import InvalidInput
-from config.shared.folding import tidy
-from config.shared.progress import Progress
-from config.shared.sandbox import Access, Limits, Sandbox
+from hearth.shared.errors import InvalidInput
+from hearth.shared.folding import tidy
+from hearth.shared.progress import Progress
+from hearth.shared.sandbox import Access, Limits, Sandbox
 from pooling.core.benchmark_file import VideoRow
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video

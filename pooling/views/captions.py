@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from config.accounts.models import User
-from config.shared.errors import Conflict
-from config.shared.pages import CONFLICT, FORM_METHODS, form_status, only_for
+from hearth.accounts.models import User
+from hearth.shared.errors import Conflict
+from hearth.shared.pages import CONFLICT, FORM_METHODS, form_status, only_for
 from pooling import services
 from pooling.enums import EqualTexts
 from pooling.forms.captions import EqualTextsForm

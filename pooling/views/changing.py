@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from config.accounts.models import User
-from config.shared.errors import HearthError, InvalidInput
-from config.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
+from hearth.accounts.models import User
+from hearth.shared.errors import HearthError, InvalidInput
+from hearth.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
 from pooling import services
 from pooling.forms.changing import BenchmarkForm, RunForm, WithdrawForm
 from pooling.models import Benchmark, Run

@@ -11,10 +11,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_POST
 
-from config.accounts.models import User
-from config.jobs.deletion_page import deletion_page
-from config.shared.pages import FORM_METHODS, only_for
-from config.shared.words import counted
+from hearth.accounts.models import User
+from hearth.jobs.deletion_page import deletion_page
+from hearth.shared.pages import FORM_METHODS, only_for
+from hearth.shared.words import counted
 from pooling import services
 from pooling.models import Pool, TrainSplit
 from pooling.policies import (

@@ -10,14 +10,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from config.accounts.models import User
-from config.accounts.roles import is_lead, leads_somewhere
-from config.jobs.views import show_job
-from config.requests.files import receives_files
-from config.shared.errors import HearthError, InvalidInput
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
-from config.shared.tables import Column
-from config.shared.uploads import check_is_readable
+from hearth.accounts.models import User
+from hearth.accounts.roles import is_lead, leads_somewhere
+from hearth.jobs.views import show_job
+from hearth.requests.files import receives_files
+from hearth.shared.errors import HearthError, InvalidInput
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.tables import Column
+from hearth.shared.uploads import check_is_readable
 from pooling import services
 from pooling.forms.imports import CaptionsForm, ColumnsForm, NewBenchmarkForm
 from pooling.models import BenchmarkImport

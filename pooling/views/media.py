@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from config.shared.ranges import stored_file_response
+from hearth.shared.ranges import stored_file_response
 from pooling.policies import (
     can_watch_videos,
     videos_watched_by,

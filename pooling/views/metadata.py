@@ -8,10 +8,10 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from config.accounts.roles import is_lead
-from config.jobs.views import upload_page
-from config.requests.files import receives_files
-from config.shared.pages import FORM_METHODS, form_data, only_for
+from hearth.accounts.roles import is_lead
+from hearth.jobs.views import upload_page
+from hearth.requests.files import receives_files
+from hearth.shared.pages import FORM_METHODS, form_data, only_for
 from pooling.forms.metadata import TagsForm, TrainCaptionsForm
 from pooling.policies import (
     benchmarks_seen_by,

@@ -11,16 +11,16 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from config.accounts.roles import is_researcher
-from config.jobs.deletion_page import deletion_page
-from config.jobs.views import start_job
-from config.requests.files import receives_files
-from config.shared.downloads import attachment, download_json
-from config.shared.errors import InvalidInput
-from config.shared.numbers import count, exact_percent, percent, with_percent
-from config.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
-from config.shared.tables import Column, Order
-from config.shared.uploads import stored_uploads
+from hearth.accounts.roles import is_researcher
+from hearth.jobs.deletion_page import deletion_page
+from hearth.jobs.views import start_job
+from hearth.requests.files import receives_files
+from hearth.shared.downloads import attachment, download_json
+from hearth.shared.errors import InvalidInput
+from hearth.shared.numbers import count, exact_percent, percent, with_percent
+from hearth.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
+from hearth.shared.tables import Column, Order
+from hearth.shared.uploads import stored_uploads
 from pooling.charts import distribution_chart, distribution_text
 from pooling.core.proxies.distribution import THRESHOLDS
 from pooling.enums import ProxyMethod

@@ -11,10 +11,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from config.accounts.models import User
-from config.requests.files import receives_files
-from config.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
-from config.shared.uploads import check_is_readable
+from hearth.accounts.models import User
+from hearth.requests.files import receives_files
+from hearth.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
+from hearth.shared.uploads import check_is_readable
 from pooling import services
 from pooling.forms.changing import RunForm, WithdrawForm
 from pooling.forms.public import PublicPageForm, RefuseForm, RunScoringForm

@@ -19,10 +19,10 @@ from django.urls import reverse
 from django.utils.http import http_date
 from django.views.decorators.http import require_http_methods
 
-from config.accounts.models import User
-from config.accounts.roles import is_lead
-from config.requests.files import receives_files
-from config.shared.pages import only_for
+from hearth.accounts.models import User
+from hearth.accounts.roles import is_lead
+from hearth.requests.files import receives_files
+from hearth.shared.pages import only_for
 from pooling import services
 from pooling.enums import UploadState
 from pooling.forms.uploads import parse_checksum, parse_creation, parse_number

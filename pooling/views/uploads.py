@@ -13,13 +13,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from config.accounts.models import User
-from config.accounts.roles import is_lead
-from config.jobs.views import upload_page
-from config.requests.files import receives_files
-from config.shared.errors import InvalidInput
-from config.shared.pages import FORM_METHODS, form_data, only_for
-from config.shared.words import counted
+from hearth.accounts.models import User
+from hearth.accounts.roles import is_lead
+from hearth.jobs.views import upload_page
+from hearth.requests.files import receives_files
+from hearth.shared.errors import InvalidInput
+from hearth.shared.pages import FORM_METHODS, form_data, only_for
+from hearth.shared.words import counted
 from pooling import services
 from pooling.enums import UploadState
 from pooling.forms.uploads import FILES_MAX, AddressesForm, parse_files

@@ -10,12 +10,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from config.accounts.models import User
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
-from config.webhooks.models import Delivery, Webhook
-from config.webhooks.policies import can_manage_webhooks
-from config.webhooks.services import create_webhook, delete_webhook, repeat_delivery
+from hearth.accounts.models import User
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.webhooks.models import Delivery, Webhook
+from hearth.webhooks.policies import can_manage_webhooks
+from hearth.webhooks.services import create_webhook, delete_webhook, repeat_delivery
 from pooling.forms.webhooks import WebhookForm
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks

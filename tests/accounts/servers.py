@@ -13,7 +13,7 @@ from pathlib import Path
 import requests
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
-from config.accounts.models import User
+from hearth.accounts.models import User
 from tests.conftest import ROOT, database_url_of_tests
 from tests.factories import PASSWORD
 from tests.services import free_port
@@ -42,7 +42,7 @@ def web_server(
     `variables` are added to the environment of gunicorn.
     """
     port, log = port or free_port(), folder / f"{name}.log"
-    command = ["gunicorn", "--config", "config/deploy/gunicorn.conf.py", "--workers", "1"]
+    command = ["gunicorn", "--config", "deploy/gunicorn.conf.py", "--workers", "1"]
     command += ["--bind", f"127.0.0.1:{port}", "config.wsgi"]
     environment = {**os.environ, "DATABASE_URL": database_url_of_tests(), **variables}
     with log.open("wb") as output:

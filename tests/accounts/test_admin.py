@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import Group
 from django.test import Client
 
-from config.accounts.models import Grant, Invitation
-from config.accounts.roles import Role
-from config.accounts.services import deactivate_person
+from hearth.accounts.models import Grant, Invitation
+from hearth.accounts.roles import Role
+from hearth.accounts.services import deactivate_person
 from tests import factories
 from tests.accounts.world import admin, consent_text, invited, make_member
 

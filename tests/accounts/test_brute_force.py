@@ -14,8 +14,8 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core import mail
 from django.test import Client
 
-from config.accounts.models import CacheEntry, User
-from config.accounts.roles import Role
+from hearth.accounts.models import CacheEntry, User
+from hearth.accounts.roles import Role
 from tests.accounts.servers import Visitor, web_server, with_production_hash
 from tests.factories import PASSWORD, make_user
 
@@ -89,7 +89,7 @@ def test_x_forwarded_for_is_used_only_with_a_configured_proxy(
 ) -> None:
     """A configured proxy adds the last address. The client can forge the others."""
     settings.TRUSTED_PROXIES = proxies
-    with caplog.at_level(logging.WARNING, "config.accounts"):
+    with caplog.at_level(logging.WARNING, "hearth.accounts"):
         try_to_sign_in(
             "anna", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR="10.0.0.1, 203.0.113.9"
         )
@@ -99,7 +99,7 @@ def test_x_forwarded_for_is_used_only_with_a_configured_proxy(
 @pytest.mark.django_db
 def test_a_failed_sign_in_is_logged_without_password(caplog: Any) -> None:
     """A name that contains a line break or a control sequence cannot forge a line of the log."""
-    with caplog.at_level(logging.WARNING, "config.accounts"):
+    with caplog.at_level(logging.WARNING, "hearth.accounts"):
         for name in ("a\nSign-in failed: 'ada'", "\x1b[31mred\u202e", "x" * 1000):
             try_to_sign_in(name, "canary-password")
     assert [len(message.splitlines()) for message in caplog.messages] == [1, 1, 1]
@@ -117,7 +117,7 @@ def test_codes_of_a_second_factor_are_limited_and_logged(caplog: Any) -> None:
     assert client.post(LOGIN, {"login": "anna", "password": PASSWORD})["Location"].startswith(
         "/accounts/2fa/authenticate/"
     )
-    with caplog.at_level(logging.WARNING, "config.accounts"):
+    with caplog.at_level(logging.WARNING, "hearth.accounts"):
         for number in range(12):
             form = {"code": f"{number:06}"}
             page = client.post("/accounts/2fa/authenticate/", form).content.decode()

@@ -15,13 +15,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from config.accounts.invitation_lists import ListedPerson, read_people
-from config.accounts.invitation_plans import plan_invitations
-from config.accounts.models import Invitation, User
-from config.accounts.roles import Role
-from config.accounts.services.bulk_invitations import invite_people
-from config.audit.models import AuditEntry
-from config.shared.errors import Conflict, InvalidInput
+from hearth.accounts.invitation_lists import ListedPerson, read_people
+from hearth.accounts.invitation_plans import plan_invitations
+from hearth.accounts.models import Invitation, User
+from hearth.accounts.roles import Role
+from hearth.accounts.services.bulk_invitations import invite_people
+from hearth.audit.models import AuditEntry
+from hearth.shared.errors import Conflict, InvalidInput
 from tests.accounts.world import admin, make_member
 
 pytestmark = pytest.mark.django_db

@@ -16,8 +16,8 @@ import redis
 from django.db import connection
 from django.utils import timezone
 
-from config.accounts.caches import SharedCache
-from config.accounts.models import CacheEntry
+from hearth.accounts.caches import SharedCache
+from hearth.accounts.models import CacheEntry
 from tests import services
 from tests.services import free_port
 from tests.waiting import wait_for
@@ -100,7 +100,7 @@ def test_the_table_hides_keys_and_loses_expired_values(monkeypatch: pytest.Monke
     cache.set("sign-in of anna@example.org\0", 1, 60)
     CacheEntry.objects.create(key="old", value=1, expires_at=timezone.now())
     assert "anna" not in str(CacheEntry.objects.values())
-    monkeypatch.setattr("config.accounts.caches.CLEANING_SHARE", 1)
+    monkeypatch.setattr("hearth.accounts.caches.CLEANING_SHARE", 1)
     cache.set("other", 1, 60)
     assert not CacheEntry.objects.filter(key="old").exists()
     assert CacheEntry.objects.count() == 2

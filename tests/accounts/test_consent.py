@@ -7,11 +7,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from config.accounts.models import Consent, ConsentText
-from config.accounts.roles import Role
-from config.accounts.selectors import needs_consent, newest_consent_text
-from config.accounts.services import give_consent, write_consent_text
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.accounts.models import Consent, ConsentText
+from hearth.accounts.roles import Role
+from hearth.accounts.selectors import needs_consent, newest_consent_text
+from hearth.accounts.services import give_consent, write_consent_text
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests import factories
 from tests.accounts.world import admin, consent_text
 

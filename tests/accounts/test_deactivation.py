@@ -12,10 +12,10 @@ from rest_framework.test import APIClient
 from annotation.enums import AssignmentState
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.services import annotator_for
-from config.accounts.models import ApiToken, User
-from config.accounts.roles import Role
-from config.accounts.services import deactivate_person, reactivate_person, withdraw_role
-from config.shared.errors import Conflict, NotPermitted
+from hearth.accounts.models import ApiToken, User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import deactivate_person, reactivate_person, withdraw_role
+from hearth.shared.errors import Conflict, NotPermitted
 from tests import factories
 from tests.accounts.world import admin, make_member, token_of
 

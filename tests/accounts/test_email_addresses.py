@@ -10,10 +10,10 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 
-from config.accounts.actors import OPERATOR
-from config.accounts.models import TokenRight, User
-from config.accounts.services import create_token, remove_second_factors
-from config.audit.models import AuditEntry
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import TokenRight, User
+from hearth.accounts.services import create_token, remove_second_factors
+from hearth.audit.models import AuditEntry
 from tests.factories import PASSWORD, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)

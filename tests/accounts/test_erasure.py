@@ -23,19 +23,19 @@ from django.test import Client
 from annotation.enums import EscalationKind
 from annotation.models import Adjudication, Annotator, Campaign, Escalation, Judgment, Membership
 from annotation.services import adjudicate_task, annotator_for, escalate_task
-from config.accounts.actors import OPERATOR
-from config.accounts.models import ApiToken, Consent, User
-from config.accounts.roles import Role
-from config.accounts.services import (
+from evaluation.models import LabelSet
+from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import ApiToken, Consent, User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import (
     deactivate_person,
     erase_person,
     grant_role,
     join,
     reactivate_person,
 )
-from config.shared.errors import Conflict, NotPermitted
-from evaluation.models import LabelSet
-from evaluation.release.services import publish_label_set
+from hearth.shared.errors import Conflict, NotPermitted
 from tests import factories
 from tests.accounts.test_deactivation import Browser
 from tests.accounts.world import admin, consent_text, invited, token_of

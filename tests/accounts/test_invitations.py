@@ -16,10 +16,10 @@ from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
 
-from config.accounts.models import Consent, Grant, Invitation, User
-from config.accounts.roles import EVERYWHERE, Role
-from config.accounts.selectors import needs_consent
-from config.accounts.services import (
+from hearth.accounts.models import Consent, Grant, Invitation, User
+from hearth.accounts.roles import EVERYWHERE, Role
+from hearth.accounts.selectors import needs_consent
+from hearth.accounts.services import (
     Invited,
     accept_invitation,
     deactivate_person,
@@ -27,7 +27,7 @@ from config.accounts.services import (
     join,
     revoke_invitation,
 )
-from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from hearth.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from pooling.models import Benchmark
 from tests import factories
 from tests.accounts.world import JOINING, admin, consent_text, invited, make_member

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Annotator, Campaign
 from annotation.services import annotator_for
-from config.accounts.models import Invitation, User
-from config.accounts.roles import Role
-from config.accounts.services import deactivate_person, erase_person, grant_role, invite
+from hearth.accounts.models import Invitation, User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import deactivate_person, erase_person, grant_role, invite
 from tests import factories
 from tests.accounts.world import JOINING, admin, consent_text, invited, make_member
 

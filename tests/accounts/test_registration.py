@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from config.accounts.adapter import InvitedOnlyAdapter
-from config.accounts.forms import RegisterForm
-from config.accounts.models import User
-from config.accounts.services import check_user_name
-from config.audit.models import AuditEntry
+from hearth.accounts.adapter import InvitedOnlyAdapter
+from hearth.accounts.forms import RegisterForm
+from hearth.accounts.models import User
+from hearth.accounts.services import check_user_name
+from hearth.audit.models import AuditEntry
 from tests import factories
 
 DETAILS = {"username": "olga", "password1": factories.PASSWORD, "password2": factories.PASSWORD}

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.enums import AssignmentState
 from annotation.models import Assignment, Campaign
-from config.accounts.models import Grant, User
-from config.accounts.policies import can_deactivate, can_give, people_seen_by
-from config.accounts.roles import (
+from hearth.accounts.models import Grant, User
+from hearth.accounts.policies import can_deactivate, can_give, people_seen_by
+from hearth.accounts.roles import (
     ALL,
     EVERYWHERE,
     Role,
@@ -24,9 +24,9 @@ from config.accounts.roles import (
     is_researcher,
     scopes_of,
 )
-from config.accounts.services import deactivate_person, grant_role, withdraw_role
-from config.shared.caches import process_cache as cache
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.accounts.services import deactivate_person, grant_role, withdraw_role
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests import factories
 from tests.accounts.world import admin, invited_by, make_member
 

@@ -15,11 +15,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Campaign
-from config.accounts.roles import Role
-from config.accounts.secrets import decrypt, encrypt
-from config.accounts.services import remove_second_factors
-from config.audit.models import AuditEntry
-from config.shared.errors import NotPermitted
+from hearth.accounts.roles import Role
+from hearth.accounts.secrets import decrypt, encrypt
+from hearth.accounts.services import remove_second_factors
+from hearth.audit.models import AuditEntry
+from hearth.shared.errors import NotPermitted
 from tests import factories
 from tests.accounts.world import admin, make_member, token_of
 

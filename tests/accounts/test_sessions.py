@@ -11,11 +11,11 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from config.accounts.devices import device_name
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import deactivate_person
-from config.accounts.views.sign_in import SESSIONS
+from hearth.accounts.devices import device_name
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import deactivate_person
+from hearth.accounts.views.sign_in import SESSIONS
 from tests import factories
 from tests.accounts.world import JOINING, admin, invited
 

@@ -9,13 +9,13 @@ import pytest
 from django.core import mail
 from django.test import Client
 
-from config.accounts.actors import OPERATOR
-from config.accounts.models import ConsentText, User
-from config.accounts.roles import Role
-from config.accounts.services import create_user, mark_demo_account
-from config.shared.errors import InvalidInput, NotPermitted
 from evaluation.demo.people import ACCOUNTS, make_accounts
 from evaluation.demo.people import PASSWORD as DEMO_PASSWORD
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import ConsentText, User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import create_user, mark_demo_account
+from hearth.shared.errors import InvalidInput, NotPermitted
 from tests.accounts.world import admin, token_of
 from tests.factories import PASSWORD, make_user
 

@@ -17,9 +17,9 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount, SocialToken
 
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.selectors import all_roles
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.selectors import all_roles
 from tests.accounts.oidc_provider import CLIENT, SECRET
 from tests.accounts.servers import Server, Visitor, web_server, with_production_hash
 from tests.accounts.world import token_of

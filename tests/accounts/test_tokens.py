@@ -12,12 +12,12 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from config.accounts.models import ApiToken, TokenRight, User
-from config.accounts.rights import right_needed
-from config.accounts.roles import Role
-from config.accounts.services import create_token, revoke_token
 from config.api_urls import urlpatterns
-from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from hearth.accounts.models import ApiToken, TokenRight, User
+from hearth.accounts.rights import right_needed
+from hearth.accounts.roles import Role
+from hearth.accounts.services import create_token, revoke_token
+from hearth.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from tests import factories
 from tests.accounts.world import admin, token_of
 from tests.migrations import single_migrations

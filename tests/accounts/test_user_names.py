@@ -12,13 +12,13 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 
 from annotation.selectors.people import search_people
-from config.accounts.adapter import InvitedOnlyAdapter
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services.people import add_person
-from config.audit.selectors import find_entries
-from config.shared.errors import InvalidInput
-from config.shared.folding import fold
+from hearth.accounts.adapter import InvitedOnlyAdapter
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services.people import add_person
+from hearth.audit.selectors import find_entries
+from hearth.shared.errors import InvalidInput
+from hearth.shared.folding import fold
 from tests.factories import PASSWORD, make_user
 from tests.migrations import single_migrations
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from config.accounts.actors import OPERATOR
-from config.accounts.models import ConsentText, Invitation, TokenRight, User
-from config.accounts.roles import EVERYWHERE, Role
-from config.accounts.services import Invited, create_token, invite, write_consent_text
-from config.accounts.services.roles import set_role
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import ConsentText, Invitation, TokenRight, User
+from hearth.accounts.roles import EVERYWHERE, Role
+from hearth.accounts.services import Invited, create_token, invite, write_consent_text
+from hearth.accounts.services.roles import set_role
 from tests.factories import make_user
 
 JOINING = {

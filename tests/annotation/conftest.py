@@ -11,12 +11,12 @@ import pytest
 
 if TYPE_CHECKING:
     from annotation.models import Annotator
-    from config.accounts.models import User
+    from hearth.accounts.models import User
 
 
 @pytest.fixture
 def lead(db: None) -> User:
-    from config.accounts.roles import Role
+    from hearth.accounts.roles import Role
     from tests.factories import make_user
 
     return make_user("lena", Role.LEAD)

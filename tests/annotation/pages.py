@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from config.accounts.models import User
+from hearth.accounts.models import User
 
 
 def client_of(user: User | None) -> Client:

@@ -34,9 +34,9 @@ from annotation.services import (
     reopen_task,
     set_campaign_state,
 )
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.shared.errors import Conflict, NotPermitted
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict, NotPermitted
 from tests import factories
 from tests.factories import at_once, claim, make_annotator, make_campaign, make_user, submit
 

@@ -20,10 +20,10 @@ from annotation.media import MAX_BYTES, picture_sandbox
 from annotation.media.pictures import MAX_SIDE, as_jpeg
 from annotation.models import Campaign, Guideline, GuidelinePicture
 from annotation.services import Example, annotator_for, write_guideline
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
 from pooling.models import Benchmark
 from tests.factories import (
     claim,

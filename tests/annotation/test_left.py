@@ -17,8 +17,8 @@ from annotation.services import (
     open_confirmation,
     reopen_task,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.annotation.pages import read
 

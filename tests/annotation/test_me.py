@@ -28,11 +28,11 @@ from annotation.services import (
     set_preferences,
     withdraw_judgments,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import write_consent_text
-from config.shared.errors import InvalidInput
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import write_consent_text
+from hearth.shared.errors import InvalidInput
 from tests import factories
 from tests.annotation.pages import queries_of, read
 

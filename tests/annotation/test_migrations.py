@@ -15,8 +15,8 @@ from annotation.enums import CampaignState, Scale, TaskState
 from annotation.models import Campaign, CampaignChange, Membership, MembershipChange
 from annotation.selectors.orderings import orders_of
 from annotation.services import delete_campaign, join_campaign
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from tests.factories import judge, make_annotator, make_campaign, make_study, make_user
 from tests.migrations import single_migrations
 

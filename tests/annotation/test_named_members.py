@@ -12,11 +12,11 @@ from annotation.enums import Joining
 from annotation.models import Annotator, Campaign
 from annotation.services import Policy, annotator_for, open_campaign
 from annotation.services.named_members import add_named_members
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.audit.models import AuditEntry
-from config.shared.errors import NotPermitted
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.audit.models import AuditEntry
+from hearth.shared.errors import NotPermitted
 from tests.accounts.world import make_member
 from tests.factories import build_pool, make_benchmark, make_run
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from tests.factories import add_proxy, make_benchmark, make_user
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import Membership
-from config.accounts.models import Invitation
-from config.accounts.roles import Role
+from hearth.accounts.models import Invitation
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.factories import claim, make_annotator, submit
 

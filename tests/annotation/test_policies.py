@@ -20,11 +20,11 @@ from annotation.services import (
     open_confirmation,
     open_training,
 )
-from config.accounts.actors import OPERATOR, Actor
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
-from config.shared.errors import NotPermitted
+from hearth.accounts.actors import OPERATOR, Actor
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
+from hearth.shared.errors import NotPermitted
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark
 from pooling.services import build_pool

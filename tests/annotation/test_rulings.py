@@ -24,10 +24,10 @@ from annotation.services import (
     undo_ruling,
     withdraw_judgments,
 )
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.shared.errors import Conflict, NotPermitted
 from evaluation.release.services import publish_label_set
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict, NotPermitted
 from tests.annotation.pages import client_of, read
 from tests.annotation.test_desk import conflict, escalate, state_of
 from tests.factories import make_annotator, make_campaign, make_user

@@ -26,17 +26,17 @@ from rest_framework.test import APIClient
 
 from annotation.models import Campaign
 from annotation.services import change_policy
-from config.accounts.actors import OPERATOR
-from config.accounts.acts import AccountAct
-from config.accounts.models import TokenRight, User
-from config.accounts.roles import Role
-from config.accounts.services import create_token, erase_person, grant_role, withdraw_role
-from config.audit.acts import registered_acts
-from config.audit.models import AuditAddress, AuditEntry
-from config.audit.services import delete_old_addresses, record
-from config.jobs.models import Job
-from config.jobs.services import run_job
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.acts import AccountAct
+from hearth.accounts.models import TokenRight, User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import create_token, erase_person, grant_role, withdraw_role
+from hearth.audit.acts import registered_acts
+from hearth.audit.models import AuditAddress, AuditEntry
+from hearth.audit.services import delete_old_addresses, record
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
 from pooling.models import Run, System
 from tests import factories
 from tests.accounts.world import admin, invited, make_member
@@ -108,12 +108,12 @@ def test_an_act_is_stored_with_its_change_or_not_at_all() -> None:
 # --- Every service ----------------------------------------------------------------------------
 
 SERVICES = (
-    "config.accounts.services",
-    "config.jobs.services",
-    "config.webhooks.services",
-    "config.operations.backup.services",
-    "config.operations.housekeeping",
-    "config.operations.moving",
+    "hearth.accounts.services",
+    "hearth.jobs.services",
+    "hearth.webhooks.services",
+    "hearth.operations.backup.services",
+    "hearth.operations.housekeeping",
+    "hearth.operations.moving",
     "pooling.services",
     "annotation.services",
     "evaluation.release.services",
@@ -396,11 +396,11 @@ def test_the_page_filters_by_person_act_object_and_day(campaign: Campaign, reade
 
 
 def test_the_filter_lists_the_acts_of_all_apps_when_a_process_starts() -> None:
-    folders = ("config", "pooling", "annotation", "evaluation")
+    folders = ("config", "hearth", "pooling", "annotation", "evaluation")
     for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
         if "\n@register_acts" in path.read_text():
             importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    code = "import django, json; django.setup(); from config.audit.acts import registered_acts; "
+    code = "import django, json; django.setup(); from hearth.audit.acts import registered_acts; "
     printed = subprocess.run(
         [sys.executable, "-c", f"{code}print(json.dumps(registered_acts()))"],
         env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"},

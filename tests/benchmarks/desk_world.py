@@ -32,13 +32,13 @@ from annotation.core.plan import LabelPlan, count_plan  # noqa: E402
 from annotation.enums import AssignmentState, JudgmentState, TaskState  # noqa: E402
 from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask, Membership  # noqa: E402
 from annotation.services import annotator_for, withdraw_judgments  # noqa: E402
-from config.accounts.actors import OPERATOR  # noqa: E402
-from config.accounts.models import User  # noqa: E402
-from config.accounts.roles import Role  # noqa: E402
-from config.accounts.services import create_user  # noqa: E402
-from config.shared.bulk import copy_columns, long_transaction, reserve_ids  # noqa: E402
-from config.shared.caches import process_cache as cache  # noqa: E402
 from evaluation.monitor.services import compute_figures  # noqa: E402
+from hearth.accounts.actors import OPERATOR  # noqa: E402
+from hearth.accounts.models import User  # noqa: E402
+from hearth.accounts.roles import Role  # noqa: E402
+from hearth.accounts.services import create_user  # noqa: E402
+from hearth.shared.bulk import copy_columns, long_transaction, reserve_ids  # noqa: E402
+from hearth.shared.caches import process_cache as cache  # noqa: E402
 from pooling.models import Pair, Pool  # noqa: E402
 from tests.benchmarks.judging_world import make_pairs  # noqa: E402
 

@@ -79,8 +79,8 @@ class Setup:
 def prepare(folder: Path, pairs: int, clip_seconds: int) -> Setup:
     """Make a campaign of one caption and `pairs` videos. All videos are the same clip."""
     from annotation.services import Policy, open_campaign
-    from config.accounts.actors import OPERATOR
-    from config.accounts.roles import Role
+    from hearth.accounts.actors import OPERATOR
+    from hearth.accounts.roles import Role
     from tests import factories
     from tests.benchmarks.judging_world import log_in
     from tests.factories import build_pool, import_benchmark

@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from config.shared.processes import child
+from hearth.processes import child
 from tests.benchmarks.commands import ROOT, choose_database, new_database, run_world
 from tests.services import free_port
 
@@ -134,7 +134,7 @@ def server(
     environment: dict[str, str], port: int, log: Path, root: Path = ROOT, *, workers: int = 2
 ) -> Iterator[int]:
     """Run gunicorn, and yield the number of its process group."""
-    gunicorn = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
+    gunicorn = ["gunicorn", "config.wsgi", "--config", "deploy/gunicorn.conf.py"]
     gunicorn += ["--chdir", str(root)]
     gunicorn += ["--bind", f"127.0.0.1:{port}", "--workers", str(workers), "--threads", "4"]
     with child(gunicorn, log=log, **environment) as process:

@@ -33,10 +33,10 @@ from django.db.models import Count, F  # noqa: E402
 from annotation.enums import JudgmentState  # noqa: E402
 from annotation.models import Judgment, JudgmentTask  # noqa: E402
 from annotation.services import Policy, open_campaign  # noqa: E402
-from config.accounts.actors import OPERATOR  # noqa: E402
-from config.accounts.roles import Role  # noqa: E402
-from config.accounts.services import create_user  # noqa: E402
-from config.shared.bulk import copy_columns, long_transaction  # noqa: E402
+from hearth.accounts.actors import OPERATOR  # noqa: E402
+from hearth.accounts.roles import Role  # noqa: E402
+from hearth.accounts.services import create_user  # noqa: E402
+from hearth.shared.bulk import copy_columns, long_transaction  # noqa: E402
 from pooling.enums import MediaState, PoolStrategy  # noqa: E402
 from pooling.models import Benchmark, Pair, Pool, Query, Video  # noqa: E402
 from pooling.selectors.arrays import query_ids, video_ids  # noqa: E402
@@ -103,7 +103,7 @@ def log_in(username: str, role: Role) -> str:
     user = create_user(username=username, password=None, roles=[role], by=OPERATOR)
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "config.accounts.backends.SignInBackend"
+    session[BACKEND_SESSION_KEY] = "hearth.accounts.backends.SignInBackend"
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.create()
     return str(session.session_key)

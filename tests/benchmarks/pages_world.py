@@ -28,12 +28,12 @@ import numpy as np  # noqa: E402
 from django.urls import reverse  # noqa: E402
 
 from annotation.selectors.judgments import judgment_arrays  # noqa: E402
-from config.accounts.roles import Role  # noqa: E402
 from evaluation.core.people.agreement import count_labels  # noqa: E402
 from evaluation.core.people.alpha import krippendorff_alpha  # noqa: E402
 from evaluation.core.relevance.compare import CHANGED  # noqa: E402
 from evaluation.lab.analyses import ANALYSES  # noqa: E402
 from evaluation.lab.analyses.question import build_question  # noqa: E402
+from hearth.accounts.roles import Role  # noqa: E402
 from pooling.models import Benchmark  # noqa: E402
 from tests.benchmarks.judging_world import log_in  # noqa: E402
 

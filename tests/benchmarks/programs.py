@@ -67,7 +67,7 @@ def _fork(
 
     os.environ.update(environment, DJANGO_SETTINGS_MODULE="config.settings")
     django.setup()
-    from config.jobs.registry import load_tasks
+    from hearth.jobs.registry import load_tasks
 
     load_tasks()
     sys.stdout.flush()

@@ -45,18 +45,18 @@ from annotation.services import (  # noqa: E402
     submit_judgment,
     update_recently_closed,
 )
-from config.accounts.actors import OPERATOR  # noqa: E402
-from config.accounts.models import User  # noqa: E402
-from config.accounts.roles import Role  # noqa: E402
-from config.accounts.services import create_user  # noqa: E402
-from config.shared.bulk import long_transaction  # noqa: E402
-from config.shared.caches import process_cache  # noqa: E402
 from evaluation.monitor.services import compute_agreement, compute_figures  # noqa: E402
 from evaluation.release.services import (  # noqa: E402
     make_draft,
     publish_label_set,
     renew_drafts,
 )
+from hearth.accounts.actors import OPERATOR  # noqa: E402
+from hearth.accounts.models import User  # noqa: E402
+from hearth.accounts.roles import Role  # noqa: E402
+from hearth.accounts.services import create_user  # noqa: E402
+from hearth.shared.bulk import long_transaction  # noqa: E402
+from hearth.shared.caches import process_cache  # noqa: E402
 from pooling.models import Benchmark, Pair, Pool, Query, Video  # noqa: E402
 from tests.benchmarks.desk_world import DOUBLE_SHARE, LEAD, make_person, visit  # noqa: E402
 from tests.benchmarks.judging_world import make_pool  # noqa: E402

@@ -15,10 +15,10 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, Judgment
 from annotation.services import Policy, open_campaign
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e.waiting import wait_until

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import expect
 
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from pooling.models import VideoUpload
 from pooling.selectors.uploads import upload_path
 from tests.e2e import rooms

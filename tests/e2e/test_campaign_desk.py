@@ -11,10 +11,10 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, CampaignChange, Membership
 from annotation.services import Policy, open_campaign, release_assignments
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
 from tests import factories
 from tests.e2e import rooms
 from tests.e2e.barriers import is_sound

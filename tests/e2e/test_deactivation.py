@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.models import Assignment, Campaign, Judgment
-from config.accounts.roles import Role
-from config.accounts.services import deactivate_person
+from hearth.accounts.roles import Role
+from hearth.accounts.services import deactivate_person
 from tests import factories
 from tests.e2e import rooms
 

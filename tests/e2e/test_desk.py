@@ -12,10 +12,10 @@ import pytest
 from annotation.enums import EscalationKind, Scale
 from annotation.models import Adjudication, Campaign
 from annotation.services import Policy, escalate_task, open_campaign, release_assignments
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e.rooms import log_in
 from tests.e2e.waiting import follow

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Campaign, Judgment
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
 from pooling.models import Query
 from tests.e2e import rooms
 from tests.e2e.waiting import follow

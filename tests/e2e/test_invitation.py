@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.models import Campaign
-from config.accounts.models import Consent, Invitation, User
-from config.accounts.roles import Role
-from config.accounts.services import write_consent_text
+from hearth.accounts.models import Consent, Invitation, User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import write_consent_text
 from tests import factories
 from tests.accounts.world import make_member
 from tests.e2e.barriers import is_sound

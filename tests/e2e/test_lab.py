@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.models import AnalysisResult
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms

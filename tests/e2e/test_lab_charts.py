@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from annotation.services import import_judgments
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import ANALYSES, Analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms

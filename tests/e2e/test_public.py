@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from config.accounts.actors import OPERATOR
-from config.jobs.models import Job
-from config.jobs.services import run_job
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
 from pooling import services
 from pooling.models import Uploader
 from tests.e2e.waiting import follow

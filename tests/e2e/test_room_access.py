@@ -15,8 +15,8 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, Escalation, Judgment
 from annotation.services import annotator_for, set_preferences
-from config.accounts.models import User
-from config.accounts.roles import Role
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.conftest import open_context, wait_for_requests
 from tests.e2e import rooms

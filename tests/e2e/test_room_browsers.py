@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Campaign
-from config.accounts.models import User
-from config.accounts.roles import Role
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.conftest import PLAIN_HOST, open_context
 from tests.e2e import rooms

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from pooling.models import Video
 from tests import factories
 from tests.e2e import rooms

@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, Escalation, Judgment
 from annotation.services import release_assignments, write_guideline
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
 from tests.e2e.barriers import is_sound

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from annotation.core.orderings import order_of_number
 from annotation.models import Judgment
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from annotation.enums import Scale
 from annotation.models import Escalation, Judgment
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
 from tests.e2e.waiting import wait_until

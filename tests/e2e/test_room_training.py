@@ -21,8 +21,8 @@ from annotation.services import (
     open_training,
     pause_member,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
 from tests.e2e.barriers import is_sound

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import expect
 
 from annotation.models import Campaign
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
 from tests.e2e.barriers import is_sound

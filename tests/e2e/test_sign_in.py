@@ -12,8 +12,8 @@ import pytest
 from allauth.mfa.models import Authenticator
 from playwright.sync_api import expect
 
-from config.accounts.models import User
-from config.accounts.roles import Role
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.accounts.test_second_factor import code_now
 from tests.e2e.barriers import is_sound

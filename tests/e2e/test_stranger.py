@@ -16,10 +16,10 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from config.accounts.roles import Role
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
 from evaluation.models import LabelSet
+from hearth.accounts.roles import Role
 from pooling.models import Run
 from tests import factories
 from tests.e2e import rooms

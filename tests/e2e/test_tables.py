@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e.barriers import is_sound
 from tests.e2e.rooms import log_in

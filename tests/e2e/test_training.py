@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from annotation.enums import GoldUse
 from annotation.models import Campaign, Guideline, Judgment, Membership, ReviewComment
 from annotation.services import Gold, Policy, add_gold, annotator_for, open_campaign, open_training
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
 from tests.e2e.barriers import is_sound

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from config.accounts.roles import Role
-from config.jobs.models import Job
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
 from tests.e2e import rooms
 from tests.factories import make_benchmark, make_user, write_run
 

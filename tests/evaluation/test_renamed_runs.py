@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from config.accounts.roles import Role
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
 from evaluation.models import Evaluation
 from evaluation.scores.services import begin_scoring
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
 from pooling.models import Pool, Run
 from pooling.services import change_run, delete_run
 from tests import factories

@@ -8,10 +8,10 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from annotation.models import Judgment
-from config.accounts.actors import OPERATOR
 from evaluation.models import LabelSet
 from evaluation.release.services import publish_label_set
 from evaluation.triggers import TRIGGERS
+from hearth.accounts.actors import OPERATOR
 from tests.factories import claim, make_annotator, make_campaign, submit
 
 STORED = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from config.accounts.actors import OPERATOR
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
 from pooling.models import Benchmark
 from tests.factories import (
     add_judgments,

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from config.shared.processes import raise_on_signals
-from config.shared.words import counted
+from hearth.processes import raise_on_signals
+from hearth.shared.words import counted
 from tests.benchmarks.commands import ROOT
 from tests.faults.clocks import shift_clocks
 from tests.faults.copies import copy_under_writers

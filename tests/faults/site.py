@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from config.shared.processes import child
+from hearth.processes import child
 from tests.benchmarks.commands import ROOT
 from tests.databases import migrate
 from tests.faults.postgres import PrivatePostgres
@@ -125,7 +125,7 @@ class Site:
         preload: load the site once, before the processes are forked, so that a new process starts
         at once. In production, each process loads the site.
         """
-        words = f"gunicorn {application} --config config/deploy/gunicorn.conf.py"
+        words = f"gunicorn {application} --config deploy/gunicorn.conf.py"
         words += f" --chdir {ROOT} --bind 127.0.0.1:{self.port} --workers 2 --threads 4"
         arguments = [*words.split(), *options, *(["--preload"] if preload else [])]
         with child(arguments, log=self.folder / "web.log", **self.environment) as process:

@@ -29,7 +29,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from config.shared.processes import raise_on_signals
+from hearth.processes import raise_on_signals
 from tests.benchmarks.commands import ROOT
 from tests.benchmarks.judging import judge, percentile
 from tests.faults.jobs import ENDED, imported, start_import, wait_until

@@ -32,12 +32,12 @@ django.setup()
 from django.core.files.uploadedfile import SimpleUploadedFile  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from config.accounts.actors import OPERATOR  # noqa: E402
-from config.accounts.models import User  # noqa: E402
-from config.accounts.roles import Role  # noqa: E402
-from config.jobs.services import enqueue_job, sweep_jobs  # noqa: E402
-from config.shared.outages import DATABASE_UNAVAILABLE  # noqa: E402
-from config.shared.uploads import store_upload  # noqa: E402
+from hearth.accounts.actors import OPERATOR  # noqa: E402
+from hearth.accounts.models import User  # noqa: E402
+from hearth.accounts.roles import Role  # noqa: E402
+from hearth.jobs.services import enqueue_job, sweep_jobs  # noqa: E402
+from hearth.shared.outages import DATABASE_UNAVAILABLE  # noqa: E402
+from hearth.shared.uploads import store_upload  # noqa: E402
 from pooling.models import Benchmark  # noqa: E402
 from pooling.services import (  # noqa: E402
     ImportFiles,

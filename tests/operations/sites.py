@@ -27,7 +27,7 @@ DESCRIBE = """
 import gzip, hashlib
 from django.apps import apps
 from annotation.models import Judgment, JudgmentTask
-from config.accounts.actors import OPERATOR
+from hearth.accounts.actors import OPERATOR
 from django.db.models import Sum
 from evaluation.models import LabelSet
 from evaluation.core.files.label_file import render_labels
@@ -63,7 +63,7 @@ print("RESULT" + json.dumps(result))
 # Prints the operator's entries of the audit log as JSON.
 ACTS = """
 import json
-from config.audit.models import AuditEntry
+from hearth.audit.models import AuditEntry
 entries = AuditEntry.objects.filter(by=None).order_by("pk")
 names = ("act", "interface", "object_type", "object_id", "after")
 print("ACTS" + json.dumps(list(entries.values_list(*names))))

@@ -16,18 +16,18 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
 from annotation.models import Annotator, Campaign, Judgment
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.audit.models import AuditEntry
-from config.operations.backup import databases
-from config.operations.backup.archive import MANIFEST, make_key, verify_archive
-from config.operations.backup.contents import count_rows, quoted
-from config.operations.backup.databases import run_query
-from config.operations.backup.services import delete_old_backups, make_backup
-from config.operations.management.commands import backup
-from config.operations.models import Operation, OperationKind
-from config.shared.errors import InvalidInput, NotPermitted
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.audit.models import AuditEntry
+from hearth.operations.backup import databases
+from hearth.operations.backup.archive import MANIFEST, make_key, verify_archive
+from hearth.operations.backup.contents import count_rows, quoted
+from hearth.operations.backup.databases import run_query
+from hearth.operations.backup.services import delete_old_backups, make_backup
+from hearth.operations.management.commands import backup
+from hearth.operations.models import Operation, OperationKind
+from hearth.shared.errors import InvalidInput, NotPermitted
 from pooling.models import Video
 from tests import factories
 from tests.operations.sites import Site, describe_this_site, empty_site

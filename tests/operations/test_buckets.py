@@ -26,14 +26,14 @@ from moto.server import ThreadedMotoServer
 from annotation.media.pictures import as_jpeg
 from annotation.models import GuidelinePicture
 from annotation.services import Example, write_guideline
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.operations import housekeeping
-from config.operations.backup.services import make_backup
-from config.operations.health import check_bucket
-from config.shared import buckets
-from config.shared.buckets import BucketStorage
-from config.shared.outages import BucketUnavailable
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.operations import housekeeping
+from hearth.operations.backup.services import make_backup
+from hearth.operations.health import check_bucket
+from hearth.shared import buckets
+from hearth.shared.buckets import BucketStorage
+from hearth.shared.outages import BucketUnavailable
 from pooling.models import Video
 from pooling.services import preparing
 from pooling.services.queueing import queue_uploads

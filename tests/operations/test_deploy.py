@@ -1,4 +1,4 @@
-"""The files in config/deploy agree with the code and with docs/operations.md.
+"""The files in deploy agree with the code and with docs/operations.md.
 
 Other tests here are about the first admin, and about settings that a site must not have.
 """
@@ -20,16 +20,16 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import Resolver404, resolve
 
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.operations.health import CHECKS
-from config.requests.files import file_rule_of
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.operations.health import CHECKS
+from hearth.requests.files import file_rule_of
 from tests.conftest import ROOT
 from tests.factories import make_user
 from tests.operations.sites import Site
 from tests.security.walk import addresses
 
-DEPLOY = ROOT / "config" / "deploy"
+DEPLOY = ROOT / "deploy"
 GUIDE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LARGE = 1 << 20  # as `client_max_body_size` of the other addresses in locations.conf
@@ -193,10 +193,10 @@ def test_the_archive_of_the_log_keeps_each_file_once(tmp_path: Path) -> None:
 def test_the_guide_names_the_files_of_the_deployment() -> None:
     page = (ROOT / "docs" / "point-in-time-recovery.md").read_text(encoding="utf-8")
     for path in ("postgresql/hearth-archive-wal", "postgresql/hearth-wal.conf"):
-        assert f"/opt/hearth/config/deploy/{path}" in page
+        assert f"/opt/hearth/deploy/{path}" in page
         assert (DEPLOY / path).is_file()
     for path in ("systemd/journald.conf", "prometheus/hearth.rules.yml", "grafana/hearth.json"):
-        assert f"config/deploy/{path}" in GUIDE
+        assert f"deploy/{path}" in GUIDE
         assert (DEPLOY / path).is_file()
 
 
@@ -292,7 +292,7 @@ def test_a_public_site_refuses_debug_mode(tmp_path: Path) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize(("password", "problems"), [("admin", 1), ("moving-shapes", 1), ("xY7", 0)])
 def test_the_deployment_check_finds_a_known_password(password: str, problems: int) -> None:
-    from config.operations.checks import check_admins
+    from hearth.operations.checks import check_admins
 
     admin = make_user("admin", Role.ADMIN)
     admin.set_password(password)

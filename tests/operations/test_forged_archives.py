@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from config.operations.backup.archive import Manifest, verify_archive
-from config.operations.backup.contents import StoredFile, storages_of_backups
-from config.shared.errors import InvalidInput
+from hearth.operations.backup.archive import Manifest, verify_archive
+from hearth.operations.backup.contents import StoredFile, storages_of_backups
+from hearth.shared.errors import InvalidInput
 
 
 @pytest.mark.parametrize(

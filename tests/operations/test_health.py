@@ -19,13 +19,13 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Assignment
-from config.accounts.roles import Role
 from config.celery import app
-from config.jobs.models import Job, JobState
-from config.operations import health
-from config.operations.health import age_in_words, check_health, size_in_words
-from config.operations.heartbeats import LEASE_EXPIRIES, add_to_tally, beat
-from config.operations.models import Heartbeat, Operation, OperationKind, Pulse, Tally
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.operations import health
+from hearth.operations.health import age_in_words, check_health, size_in_words
+from hearth.operations.heartbeats import LEASE_EXPIRIES, add_to_tally, beat
+from hearth.operations.models import Heartbeat, Operation, OperationKind, Pulse, Tally
 from tests import factories
 from tests.conftest import Worker
 from tests.waiting import wait_for

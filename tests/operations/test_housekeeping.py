@@ -23,18 +23,18 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.services import Example, write_guideline
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job, JobState
-from config.operations.backup.contents import StoredFile, named_files
-from config.operations.backup.databases import run_query
-from config.operations.housekeeping import Done, run_housekeeping
-from config.operations.models import Operation, OperationKind
-from config.shared.errors import NotPermitted
-from config.shared.outages import BucketUnavailable
-from config.shared.uploads import store_upload
 from evaluation.models import Draft
 from evaluation.release.services import make_draft, publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.operations.backup.contents import StoredFile, named_files
+from hearth.operations.backup.databases import run_query
+from hearth.operations.housekeeping import Done, run_housekeeping
+from hearth.operations.models import Operation, OperationKind
+from hearth.shared.errors import NotPermitted
+from hearth.shared.outages import BucketUnavailable
+from hearth.shared.uploads import store_upload
 from pooling.models import Video
 from tests import factories
 from tests.pictures import picture
@@ -199,7 +199,7 @@ def test_a_step_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPa
         return Done(1)
 
     steps = {"a": ("A", works), "b": ("B", broken), "c": ("C", works)}
-    monkeypatch.setattr("config.operations.housekeeping._steps", steps)
+    monkeypatch.setattr("hearth.operations.housekeeping._steps", steps)
     with pytest.raises(BucketUnavailable):
         run_housekeeping(by=OPERATOR)
     assert done == [False, False]

@@ -18,9 +18,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from config.jobs.models import Job, JobState
-from config.operations.heartbeats import LEASE_EXPIRIES, add_to_tally, add_worker_time, beat
-from config.operations.models import Operation, OperationKind, Pulse
+from hearth.jobs.models import Job, JobState
+from hearth.operations.heartbeats import LEASE_EXPIRIES, add_to_tally, add_worker_time, beat
+from hearth.operations.models import Operation, OperationKind, Pulse
 from tests import factories
 from tests.conftest import ROOT, database_url_of_tests
 from tests.processes import children_of
@@ -140,7 +140,7 @@ def server(transactional_db: None, tmp_path: Path) -> Iterator[tuple[str, int]]:
                 "-m",
                 "gunicorn",
                 "--config",
-                "config/deploy/gunicorn.conf.py",
+                "deploy/gunicorn.conf.py",
                 "config.wsgi",
             ],
             cwd=ROOT,

@@ -20,8 +20,8 @@ FILL = r"""
 import tempfile, uuid
 from pathlib import Path
 from tests import factories
-from config.accounts.actors import OPERATOR
-from config.jobs.models import Job
+from hearth.accounts.actors import OPERATOR
+from hearth.jobs.models import Job
 from evaluation.release.services import make_draft, publish_label_set
 from pooling.models import Query
 folder = Path(tempfile.mkdtemp())

@@ -18,19 +18,19 @@ from rest_framework.test import APIClient
 from annotation.enums import CampaignState
 from annotation.models import Campaign, Judgment, JudgmentTask
 from annotation.services import delete_campaign, set_campaign_state
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.audit.models import AuditEntry
-from config.jobs.models import Job
-from config.jobs.services import run_job
-from config.shared import deleting
-from config.shared.deleting import plan_deletion
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from evaluation.management.commands.evaluate import as_json
 from evaluation.models import AnalysisResult, Evaluation, LabelSet
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.audit.models import AuditEntry
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
+from hearth.shared import deleting
+from hearth.shared.deleting import plan_deletion
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
 from pooling import services
 from pooling.models import Benchmark, Pair, Pool, RankedList, Run, Tag, Video
 from tests import factories

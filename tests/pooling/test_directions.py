@@ -12,9 +12,9 @@ from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from config.accounts.actors import OPERATOR
-from config.jobs.models import Job
-from config.shared.errors import InvalidInput, Outdated
+from hearth.accounts.actors import OPERATOR
+from hearth.jobs.models import Job
+from hearth.shared.errors import InvalidInput, Outdated
 from pooling.models import Benchmark, Run
 from pooling.selectors.pools import pair_arrays
 from pooling.selectors.runs import find_runs, order_of, pooled_codes_of, ranked_matrix, ranks_in_run

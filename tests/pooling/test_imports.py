@@ -13,13 +13,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, TestCase
 from django.utils import timezone
 
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
-from config.operations.backup.contents import named_files
-from config.operations.backup.databases import run_query
-from config.operations.housekeeping import run_housekeeping
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
+from hearth.operations.backup.contents import named_files
+from hearth.operations.backup.databases import run_query
+from hearth.operations.housekeeping import run_housekeeping
 from pooling.models import Benchmark, BenchmarkImport, Query
 from tests.accounts.world import make_member
 from tests.factories import caption_rows, make_benchmark, make_user, row_counts, write_captions

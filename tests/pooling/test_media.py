@@ -14,7 +14,7 @@ import av
 import numpy as np
 import pytest
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling import media
 from pooling.media.meter import Meter
 

@@ -12,11 +12,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from rest_framework.test import APIClient
 
-from config.accounts.roles import Role
-from config.audit.models import AuditEntry
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
-from config.shared.errors import InvalidInput
+from hearth.accounts.roles import Role
+from hearth.audit.models import AuditEntry
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
+from hearth.shared.errors import InvalidInput
 from pooling.core import tag_file
 from pooling.models import Benchmark, Tag, TrainSplit
 from pooling.selectors.metadata import tagged_queries, tags_sha256, train_texts

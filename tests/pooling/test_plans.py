@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from annotation.models import GoldItem
-from config.accounts.actors import OPERATOR
-from config.audit.models import AuditEntry
-from config.jobs.models import Job
-from config.shared.errors import Conflict, InvalidInput, Outdated
 from evaluation.models import Evaluation
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.audit.models import AuditEntry
+from hearth.jobs.models import Job
+from hearth.shared.errors import Conflict, InvalidInput, Outdated
 from pooling.models import Benchmark, Query, Video
 from pooling.selectors.arrays import original_positives
 from pooling.selectors.metadata import tagged_queries

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from config.accounts.actors import OPERATOR, Actor
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import erase_person
-from config.jobs.models import Job, JobState
-from config.jobs.services import enqueue_job, run_job
-from config.shared.errors import NotPermitted
+from hearth.accounts.actors import OPERATOR, Actor
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import erase_person
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import enqueue_job, run_job
+from hearth.shared.errors import NotPermitted
 from pooling import services
 from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.enums import EqualTexts

@@ -13,12 +13,12 @@ from django.test import Client
 from annotation.models import Judgment
 from annotation.selectors.effort import effort_of, preview_pool
 from annotation.services import import_judgments
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.registry import find_outcome
-from config.jobs.services import run_job
-from config.shared.errors import Cancelled, InvalidInput, Outdated
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.registry import find_outcome
+from hearth.jobs.services import run_job
+from hearth.shared.errors import Cancelled, InvalidInput, Outdated
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark, Pool
 from pooling.selectors.pool_plan import codes_of_pool, plan_pool

@@ -23,14 +23,14 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import withdraw_role
-from config.audit.models import AuditEntry
-from config.jobs.models import Job, JobState
-from config.jobs.services import cancel_job, run_job
-from config.shared.errors import InvalidInput
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import withdraw_role
+from hearth.audit.models import AuditEntry
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import cancel_job, run_job
+from hearth.shared.errors import InvalidInput
 from pooling.enums import UploadState
 from pooling.media import archives
 from pooling.models import Benchmark, Video, VideoUpload
@@ -143,7 +143,7 @@ def test_the_progress_of_a_video_is_on_the_page_and_in_the_api(
     tus: TusClient, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "pooling.services.videos.PREPARE", "tests.config.misbehaving:prepare_slowly"
+        "pooling.services.videos.PREPARE", "tests.hearth.misbehaving:prepare_slowly"
     )
     tus.upload("v0.mp4", b"video")
     run_jobs()

@@ -15,11 +15,11 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.audit.models import AuditEntry
-from config.shared.errors import Cancelled, Conflict, InvalidInput, NotPermitted, Outdated
-from config.shared.progress import Progress
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.audit.models import AuditEntry
+from hearth.shared.errors import Cancelled, Conflict, InvalidInput, NotPermitted, Outdated
+from hearth.shared.progress import Progress
 from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.core.proxies.request import SentFile
 from pooling.core.proxies.stop_words import NO_STOP_WORDS

@@ -21,16 +21,16 @@ from rest_framework.test import APIClient
 
 from annotation.enums import Priority
 from annotation.services import Policy, open_campaign
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job, JobState
-from config.jobs.registry import find_outcome
-from config.jobs.services import run_job
-from config.operations.backup.contents import StoredFile, named_files
-from config.operations.backup.databases import run_query
-from config.shared.deleting import plan_deletion
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.uploads import upload_names
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.registry import find_outcome
+from hearth.jobs.services import run_job
+from hearth.operations.backup.contents import StoredFile, named_files
+from hearth.operations.backup.databases import run_query
+from hearth.shared.deleting import plan_deletion
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.uploads import upload_names
 from pooling.core.pool_options import PoolOptions
 from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.core.proxies.stop_words import NO_STOP_WORDS

@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
-from config.accounts.roles import Role
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
 from pooling.models import Run
 from tests import factories
 

@@ -14,12 +14,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
-from config.shared.errors import InvalidInput
-from config.shared.uploads import upload_names
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
+from hearth.shared.errors import InvalidInput
+from hearth.shared.uploads import upload_names
 from pooling import services
 from pooling.core.proxies.request import SentFile
 from pooling.models import Benchmark, Run

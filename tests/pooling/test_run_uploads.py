@@ -15,20 +15,20 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services.roles import set_role
-from config.audit.models import AuditEntry
-from config.jobs.models import Job, JobState
-from config.jobs.services import cancel_job, run_job, sweep_jobs
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
-from config.shared.uploads import uploaded_file
-from config.webhooks.models import Delivery, Event
-from config.webhooks.services import create_webhook
 from evaluation.models import Evaluation
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services.roles import set_role
+from hearth.audit.models import AuditEntry
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import cancel_job, run_job, sweep_jobs
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.shared.uploads import uploaded_file
+from hearth.webhooks.models import Delivery, Event
+from hearth.webhooks.services import create_webhook
 from pooling import services
 from pooling.models import Benchmark, Run, RunUpload
 from pooling.selectors.runs import find_runs

@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.core.files.storage import default_storage
 
-from config.shared.errors import Conflict, InvalidInput
+from hearth.shared.errors import Conflict, InvalidInput
 from pooling import media, services
 from pooling.models import Benchmark, Pair, Pool, Query, RankedList, Run, Video
 from pooling.selectors.arrays import original_positives
@@ -187,7 +187,7 @@ def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
     }
     for name in faults:
         make_video(tmp_path / name)
-    monkeypatch.setattr(services.videos, "PREPARE", "tests.config.misbehaving:prepare")
+    monkeypatch.setattr(services.videos, "PREPARE", "tests.hearth.misbehaving:prepare")
     monkeypatch.setattr(services.videos, "SECONDS", 2)
     # A worker that another test killed may have left a folder.
     folders = set(Path(settings.VIDEO_UPLOAD_ROOT).glob(".prepare-*"))

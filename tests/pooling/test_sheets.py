@@ -11,8 +11,8 @@ import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
 
-from config.accounts.roles import Role
-from config.shared.errors import InvalidInput
+from hearth.accounts.roles import Role
+from hearth.shared.errors import InvalidInput
 from pooling import media
 from pooling.media import sheets
 from pooling.media.preparing import prepare

@@ -15,12 +15,12 @@ from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import deactivate_person
-from config.audit.models import AuditEntry
-from config.shared.errors import Conflict, NotPermitted
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import deactivate_person
+from hearth.audit.models import AuditEntry
+from hearth.shared.errors import Conflict, NotPermitted
 from pooling import services
 from pooling.models import Benchmark, RunUpload, Uploader
 from pooling.selectors.uploaders import unconfirmed_uploaders

@@ -17,12 +17,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.operations.housekeeping import run_housekeeping
-from config.shared.errors import Conflict
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.operations.housekeeping import run_housekeeping
+from hearth.shared.errors import Conflict
 from pooling import services
 from pooling.enums import MediaState, UploadState
 from pooling.models import Benchmark, Video, VideoUpload

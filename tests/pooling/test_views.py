@@ -15,11 +15,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import StreamingHttpResponse
 from django.test import Client
 
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
-from config.shared.ranges import BLOCK_BYTES, ByteRange, FilePart, Unsatisfiable, parse_range
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
+from hearth.shared.ranges import BLOCK_BYTES, ByteRange, FilePart, Unsatisfiable, parse_range
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Run, Video
 from tests import factories

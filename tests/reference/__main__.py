@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.proxies.wordnet import DEBIAN
 from tests.reference import phrasings, proxies
 from tests.reference.figures import Figure, Options

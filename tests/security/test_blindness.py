@@ -31,10 +31,10 @@ from annotation.models import (
     OrderingCaption,
 )
 from annotation.services import escalate_task
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.shared.caches import process_cache
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.shared.caches import process_cache
 from pooling.models import Benchmark, Pair, Proxy
 from pooling.services import change_public_page
 from tests import factories

@@ -10,12 +10,12 @@ import pytest
 from django.contrib.auth.signals import user_login_failed
 from django.db import connection
 
-from config.audit.triggers import DROP
-from config.security import accounts, code, limits, web  # noqa: F401  # they register checks
-from config.security.code import unhashed
-from config.security.registry import numbers, run_checks
-from tests.config.test_settings import OWN_KEY, start
+from hearth.audit.triggers import DROP
+from hearth.security import accounts, code, limits, web  # noqa: F401  # they register checks
+from hearth.security.code import unhashed
+from hearth.security.registry import numbers, run_checks
 from tests.databases import migrate
+from tests.hearth.test_settings import OWN_KEY, start
 
 # The requirement that a new site does not meet, and how to meet it.
 UNDECIDED = {

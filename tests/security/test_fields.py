@@ -23,8 +23,8 @@ from annotation.enums import GoldUse
 from annotation.forms.policy import PolicyForm
 from annotation.models import Annotator, Campaign, GoldItem, JudgmentTask, Membership
 from annotation.services import annotator_for
-from config.accounts.models import User
-from config.accounts.roles import Role
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
 from pooling.models import Run, RunUpload
 from tests import factories
 from tests.accounts.world import make_member
@@ -45,7 +45,9 @@ def hostile_fields() -> dict[str, Any]:
     """Return a value for each column of Hearth's tables, to send as an additional field."""
     values: dict[str, Any] = {}
     for model in apps.get_models():
-        if model.__module__.startswith(("config.", "pooling.", "annotation.", "evaluation.")):
+        if model.__module__.startswith(
+            ("config.", "hearth.", "pooling.", "annotation.", "evaluation.")
+        ):
             for column in model._meta.fields:
                 values.setdefault(column.name, "1")
     chosen = {

@@ -21,12 +21,12 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.models import Campaign
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import withdraw_role
-from config.audit.models import AuditEntry
 from config.settings import BASE_DIR
 from evaluation.release.serializers import ExportSerializer
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import withdraw_role
+from hearth.audit.models import AuditEntry
 from tests import factories
 from tests.accounts.world import make_member
 from tests.security.headers import FOREIGN, problems_of, use_https
@@ -235,7 +235,7 @@ def parameters() -> set[str]:
         r"""(?:GET|query_params)\.get\("(\w+)"|requested_filter\(request, "(\w+)\""""
     )
     names = {"limit", "offset", "cursor"}
-    for package in ("config", "pooling", "annotation", "evaluation"):
+    for package in ("config", "hearth", "pooling", "annotation", "evaluation"):
         for path in (BASE_DIR / package).rglob("*.py"):
             names |= {one or other for one, other in reads.findall(path.read_text("utf-8"))}
     forms = [BaseForm]

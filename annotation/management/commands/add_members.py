@@ -10,11 +10,11 @@ from django.core.management.base import CommandParser
 from annotation.core.names import read_names
 from annotation.selectors.campaigns import get_campaign
 from annotation.services.named_members import Added, add_named_members
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role, scopes_of
-from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
-from config.shared.text_file import decode_text
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role, scopes_of
+from hearth.shared.commands import HearthCommand
+from hearth.shared.errors import InvalidInput
+from hearth.shared.text_file import decode_text
 
 
 class Command(HearthCommand):

@@ -8,9 +8,9 @@ from django.core.management.base import CommandParser
 
 from annotation.selectors.effort import preview_pool
 from annotation.selectors.tasks import count_new_tasks
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
-from config.shared.words import counted, tasks_to_judge
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
+from hearth.shared.words import counted, tasks_to_judge
 from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
 from pooling.enums import Originals
 from pooling.models import Benchmark

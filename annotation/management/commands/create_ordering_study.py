@@ -8,8 +8,8 @@ from django.core.management.base import CommandParser
 
 from annotation.core.orderings import Levels
 from annotation.services import StudyOptions, open_ordering_study, plan_ordering_study
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
 from pooling.selectors.benchmarks import get_benchmark
 
 

@@ -9,9 +9,9 @@ from django.core.management.base import CommandParser
 
 from annotation.enums import GoldUse
 from annotation.services import import_gold
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
-from config.shared.words import counted
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
+from hearth.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
 

@@ -10,9 +10,9 @@ from django.core.management.base import CommandParser
 
 from annotation.enums import Scale
 from annotation.services import import_judgments, plan_judgments
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
-from config.shared.words import counted
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
+from hearth.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
 

@@ -11,14 +11,14 @@ from django.urls import reverse
 
 from annotation.api.invitations import invitation_report
 from annotation.selectors.people import role_choices
-from config.accounts.invitation_lists import read_people
-from config.accounts.invitation_plans import plan_invitations
-from config.accounts.models import INVITATION_DAYS
-from config.accounts.roles import EVERYWHERE, Role
-from config.accounts.selectors import get_person
-from config.accounts.services.bulk_invitations import invite_people
-from config.shared.commands import HearthCommand
-from config.shared.text_file import decode_text
+from hearth.accounts.invitation_lists import read_people
+from hearth.accounts.invitation_plans import plan_invitations
+from hearth.accounts.models import INVITATION_DAYS
+from hearth.accounts.roles import EVERYWHERE, Role
+from hearth.accounts.selectors import get_person
+from hearth.accounts.services.bulk_invitations import invite_people
+from hearth.shared.commands import HearthCommand
+from hearth.shared.text_file import decode_text
 
 
 class Command(HearthCommand):

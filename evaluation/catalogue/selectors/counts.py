@@ -8,11 +8,11 @@ import numpy as np
 from django.db.models import Count
 
 from annotation.core.consensus import NO_LABEL
-from config.shared.bulk import read_columns
-from config.shared.caches import process_cache as cache
 from evaluation.core.arrays import IntArray
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
+from hearth.shared.bulk import read_columns
+from hearth.shared.caches import process_cache as cache
 from pooling.models import Benchmark, Pair
 from pooling.selectors.arrays import numbers_of
 from pooling.selectors.catalogue import catalogue_of, pools_fingerprint

@@ -11,7 +11,6 @@ from annotation.enums import JudgmentState, TaskState
 from annotation.models import AT_DESK, Judgment, JudgmentTask
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.desk import pseudonym
-from config.shared.bulk import Among
 from evaluation.catalogue.selectors.outcomes import PairColumns, with_outcomes
 from evaluation.catalogue.selectors.pairs import (
     labelled_of_caption,
@@ -21,6 +20,7 @@ from evaluation.catalogue.selectors.pairs import (
 )
 from evaluation.core.arrays import IntArray
 from evaluation.models import LabelSource
+from hearth.shared.bulk import Among
 from pooling.core.direction import Direction
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.packing import unpack_numbers

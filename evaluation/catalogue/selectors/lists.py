@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Count
 
-from config.shared.tables import Order
 from evaluation.catalogue.selectors.counts import Counts, pair_counts
 from evaluation.catalogue.selectors.masks import (
     are_among,
@@ -21,6 +20,7 @@ from evaluation.catalogue.selectors.masks import (
 )
 from evaluation.core.arrays import IntArray
 from evaluation.models import LabelSource
+from hearth.shared.tables import Order
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Query, Video
 from pooling.selectors.catalogue import (

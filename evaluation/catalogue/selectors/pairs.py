@@ -10,13 +10,13 @@ from typing import Any, TypedDict
 import numpy as np
 
 from annotation.core.consensus import NO_LABEL
-from config.shared.bulk import Among, by_index, read_columns
 from evaluation.catalogue.enums import PairOutcome
 from evaluation.catalogue.selectors.counts import pooled_pairs_per_caption
 from evaluation.catalogue.selectors.outcomes import PairColumns, outcome_name, with_outcomes
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
+from hearth.shared.bulk import Among, by_index, read_columns
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark, Pair, Query, Video
 from pooling.selectors.arrays import numbers_of

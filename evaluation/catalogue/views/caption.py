@@ -8,8 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from config.shared.pages import check_form, only_for
-from config.shared.tables import Order, page_of
 from evaluation.catalogue.forms import LabelForm
 from evaluation.catalogue.policies import can_see_answers
 from evaluation.catalogue.selectors.entries import (
@@ -24,6 +22,8 @@ from evaluation.catalogue.selectors.entries import (
 )
 from evaluation.catalogue.tables import RUNS_MAX, pair_columns, places_in_order, shown_pairs
 from evaluation.core.arrays import IntArray
+from hearth.shared.pages import check_form, only_for
+from hearth.shared.tables import Order, page_of
 from pooling.core.direction import Direction
 from pooling.models import Query, Run, Video
 from pooling.policies import benchmarks_seen_by, can_change_benchmark, can_see_benchmarks

@@ -7,12 +7,12 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from config.shared.downloads import stream_csv
-from config.shared.pages import check_form, only_for
-from config.shared.tables import csv_parts
 from evaluation.catalogue.forms import PairFilter
 from evaluation.catalogue.selectors.pairs import pair_parts, pair_rows
 from evaluation.catalogue.tables import PAIR_FILE, pair_cells
+from hearth.shared.downloads import stream_csv
+from hearth.shared.pages import check_form, only_for
+from hearth.shared.tables import csv_parts
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 

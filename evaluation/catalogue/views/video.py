@@ -8,8 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from config.shared.pages import check_form, only_for
-from config.shared.tables import Order, page_of
 from evaluation.catalogue.forms import LabelForm
 from evaluation.catalogue.policies import can_see_answers
 from evaluation.catalogue.selectors.entries import (
@@ -19,6 +17,8 @@ from evaluation.catalogue.selectors.entries import (
     tasks_of_pairs,
 )
 from evaluation.catalogue.tables import RUNS_MAX, pair_columns, places_in_order, shown_pairs
+from hearth.shared.pages import check_form, only_for
+from hearth.shared.tables import Order, page_of
 from pooling.models import Query, Run, Video
 from pooling.policies import benchmarks_seen_by, can_change_benchmark, can_see_benchmarks
 from pooling.selectors.media import playable_address

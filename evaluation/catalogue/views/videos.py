@@ -9,12 +9,12 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from config.shared.downloads import stream_csv
-from config.shared.pages import UNPROCESSABLE, check_form, only_for
-from config.shared.tables import Order, csv_parts, page_of
 from evaluation.catalogue.forms import VideoFilter
 from evaluation.catalogue.selectors.lists import find_videos
 from evaluation.catalogue.tables import VIDEO_COLUMNS, VIDEO_FILE, video_cells
+from hearth.shared.downloads import stream_csv
+from hearth.shared.pages import UNPROCESSABLE, check_form, only_for
+from hearth.shared.tables import Order, csv_parts, page_of
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 

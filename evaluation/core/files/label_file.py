@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.core.consensus import NO_LABEL, OutcomeCounts, State
-from config.shared.arrays import combined, numbered
+from hearth.shared.arrays import combined, numbered
 from pooling.core.pair_space import PairSpace
 
 IntArray = npt.NDArray[np.int64]

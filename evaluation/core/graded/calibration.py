@@ -37,11 +37,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.arrays import numbered
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray, dense_groups
 from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.proportions import effective_size, wilson_interval
 from evaluation.core.statistics.resampling import WILSON, normal_quantile, undefined_reason
+from hearth.shared.arrays import numbered
 
 FOLDS: Final = 10
 

@@ -39,7 +39,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.progress import Progress, no_progress
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.graded.calibration import (
     Cells,
@@ -60,6 +59,7 @@ from evaluation.core.statistics.resampling import (
     effective_clusters,
     widened_percentiles,
 )
+from hearth.shared.progress import Progress, no_progress
 
 FEWEST_CLUSTERS: Final = 6
 """With fewer clusters, the percentiles of resamples cannot reach a coverage of 95 %."""

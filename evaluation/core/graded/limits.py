@@ -13,11 +13,11 @@ from typing import Final
 
 import numpy as np
 
-from config.shared.progress import Progress, no_progress
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.core.graded.means import NO_OWN, NO_QUERY_LEFT, QueryValues
 from evaluation.core.graded.rankings import Matrix, Ranking, blocks, check_shapes, values_in_order
 from evaluation.core.relevance.scoring import Score
+from hearth.shared.progress import Progress, no_progress
 
 CUTOFFS: Final = (1, 5, 10)
 

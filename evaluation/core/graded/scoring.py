@@ -29,7 +29,6 @@ from typing import Final
 
 import numpy as np
 
-from config.shared.progress import Progress, no_progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.graded.means import NO_FULL, NO_QUERY_LEFT, NO_RELEVANT, QueryValues
 from evaluation.core.graded.rankings import (
@@ -40,6 +39,7 @@ from evaluation.core.graded.rankings import (
     values_in_order,
 )
 from evaluation.core.relevance.scoring import Score
+from hearth.shared.progress import Progress, no_progress
 
 ALL_EQUAL: Final = "every order of the items has the same nDCG"
 EPIC_MAP: Final = "mAP (EPIC code)"

@@ -8,7 +8,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.arrays import numbered
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
 from evaluation.core.people.agreement import NOT_TWO_LABELS
 from evaluation.core.people.alpha import (
@@ -20,6 +19,7 @@ from evaluation.core.people.alpha import (
     distances,
     percentiles,
 )
+from hearth.shared.arrays import numbered
 
 FEW_ANNOTATORS: Final = 8
 """With fewer annotators, the interval is clearly too narrow if they differ much."""

@@ -44,7 +44,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 
 _MAX_CUTOFF: Final = 999_999
 _CUTOFF_NEEDED: Final = frozenset({"C", "R", "P", "Judged"})

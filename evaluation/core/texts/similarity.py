@@ -30,10 +30,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.progress import Progress, no_progress
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
 from evaluation.core.graded.calibration import AtThresholds
 from evaluation.core.relevance.judged import Judged
+from hearth.shared.progress import Progress, no_progress
 
 Vectors: TypeAlias = Any
 """A scipy `csr_array` of float64 with one row for each text. scipy has no type annotations."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.bootstrap import BOOTSTRAP
 from evaluation.lab.analyses.bounds import BOUNDS
@@ -36,6 +35,7 @@ from evaluation.lab.analyses.significance import SIGNIFICANCE
 from evaluation.lab.analyses.slices import SLICES
 from evaluation.lab.analyses.train_overlap import TRAIN_OVERLAP
 from evaluation.lab.analyses.wording import WORDING
+from hearth.shared.errors import InvalidInput
 
 # The order of the list of analyses.
 SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {

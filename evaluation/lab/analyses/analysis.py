@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress
 from evaluation.lab.analyses.charts import Chart
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.study_inputs import check_studies
 from evaluation.lab.analyses.tables import Table
 from evaluation.release.selectors import latest_draft
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress
 from pooling.models import Benchmark
 
 # Note of the analyses that cut ranked lists at a depth.

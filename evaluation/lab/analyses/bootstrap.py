@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics.resampling import (
     SubSamples,
@@ -43,6 +42,7 @@ from evaluation.lab.analyses.layouts.bootstrap import (
     SizeFields,
     SubSamplesResult,
 )
+from hearth.shared.progress import Progress
 
 # Approximate maximum number of bins in a histogram.
 PARTS = 60

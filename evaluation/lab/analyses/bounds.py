@@ -8,7 +8,6 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray
 from evaluation.core.pools.bounds import Bounds, bound_scores
 from evaluation.core.pools.expectations import check_expectations, expect_scores, pool_chances
@@ -39,6 +38,7 @@ from evaluation.lab.analyses.layouts.bounds import (
 from evaluation.lab.analyses.noise import DRAWS, EQUAL_RATES, corrected_bounds, noise_of_labels
 from evaluation.lab.analyses.results import Ends
 from evaluation.release.selectors import highest_grade
+from hearth.shared.progress import Progress
 from pooling.selectors.runs import find_runs, ranked_matrix
 
 Ranked = npt.NDArray[Any]

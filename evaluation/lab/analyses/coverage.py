@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from config.shared.progress import Progress
 from evaluation.core.pools.coverage import PoolDepth, cover_ranks, judged_shares, pool_depths
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec, step
@@ -14,6 +13,7 @@ from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.progress import Progress
 
 JUDGED_AT = (
     "Judged@rank is the judged share of the list down to this rank, as a mean over all "

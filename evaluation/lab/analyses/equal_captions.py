@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from django import forms
 
-from config.shared.progress import Progress
 from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 from evaluation.core.statistics.resampling import difference_interval
 from evaluation.core.texts.equal_captions import added_codes, captions_with_equals, frequent_texts
@@ -31,6 +30,7 @@ from evaluation.lab.analyses.layouts.equal_captions import (
 )
 from evaluation.lab.analyses.results import mean_of
 from evaluation.release.selectors import label_set_judged, originals_with_equal_captions
+from hearth.shared.progress import Progress
 from pooling.core.equal_texts import first_equal
 from pooling.enums import EqualTexts
 

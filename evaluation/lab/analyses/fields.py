@@ -7,9 +7,9 @@ from typing import Any, TypedDict
 
 from django import forms
 
-from config.shared.errors import InvalidInput
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.lab.analyses.inputs import AUTO, CAPTIONS, VIDEOS
+from hearth.shared.errors import InvalidInput
 from pooling.core.direction import Direction
 
 MEASURES_MAX = 20

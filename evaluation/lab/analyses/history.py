@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 from django import forms
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.pools.history import (
@@ -39,6 +38,7 @@ from evaluation.lab.analyses.layouts.history import (
     SettledRow,
 )
 from evaluation.lab.analyses.stopping import StoppingOptions, arrived_labels, stopping_rule
+from hearth.shared.progress import Progress
 
 # Largest distance of scores from their last values, by name.
 NEAR = {"within 5 points": 0.05, "within 2 points": 0.02, "within 1 point": 0.01}

@@ -13,9 +13,6 @@ from annotation.models import Campaign
 from annotation.selectors.judgments import JudgmentArrays, Rulings, judgment_arrays
 from annotation.selectors.labels import labels_fingerprint
 from annotation.selectors.orderings import orders_of
-from config.shared.bulk import snapshot
-from config.shared.errors import InvalidInput
-from config.shared.version import code_version
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
@@ -25,6 +22,9 @@ from evaluation.lab.analyses.study_inputs import LoadedStudy
 from evaluation.models import LabelSource
 from evaluation.release.selectors import ORIGINAL, label_set_judged, original_judged
 from evaluation.release.selectors.labels import for_equal_captions
+from hearth.shared.bulk import snapshot
+from hearth.shared.errors import InvalidInput
+from hearth.shared.version import code_version
 from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace
 from pooling.models import Benchmark, Proxy, Run

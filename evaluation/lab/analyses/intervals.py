@@ -7,13 +7,13 @@ from typing import TypedDict
 
 import numpy as np
 
-from config.shared.words import counted
 from evaluation.core.arrays import IntArray
 from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
 from evaluation.lab.analyses.inputs import BOTH_SIDES, CAPTIONS, VIDEOS, Inputs
 from evaluation.lab.analyses.results import Resampled, Row
 from evaluation.lab.analyses.tables import Column
+from hearth.shared.words import counted
 
 METHODS = {
     WILSON: "Wilson",

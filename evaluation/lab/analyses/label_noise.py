@@ -8,7 +8,6 @@ import numpy as np
 from django import forms
 
 from annotation.selectors.campaigns import confirming_campaigns
-from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray, dense_groups
 from evaluation.core.relevance.corrected_scores import CORRECTABLE
 from evaluation.core.relevance.deciding import Confirmation, expect_confirmation
@@ -55,6 +54,7 @@ from evaluation.lab.analyses.noise import LabelNoise, corrected_bounds, sharing_
 from evaluation.lab.analyses.results import Ends, mean_of
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import judgments_of_captions, label_set_labels
+from hearth.shared.progress import Progress
 
 STRATA = (
     "Rank 1 in a run",

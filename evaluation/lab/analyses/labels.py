@@ -7,7 +7,6 @@ from typing import TypedDict
 import numpy as np
 
 from annotation.core.consensus import NO_LABEL
-from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
 from evaluation.core.people.agreement import ValueCounts, count_opinions, percent_agreement
 from evaluation.core.people.agreement_figures import Resampling, figures_from_store, figures_of
@@ -26,6 +25,7 @@ from evaluation.lab.analyses.layouts.labels import (
 )
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
+from hearth.shared.progress import Progress
 
 
 class LabelsForm(AnalysisForm):

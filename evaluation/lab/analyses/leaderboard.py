@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray
 from evaluation.core.pools.bounds import bound_scores
 from evaluation.core.relevance.judged import Judged
@@ -44,6 +43,7 @@ from evaluation.lab.analyses.noise import (
 )
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
+from hearth.shared.progress import Progress
 
 # Maximum number of label sets; the newest are used.
 RELEASES_MAX = 12

@@ -7,7 +7,6 @@ from typing import TypedDict
 
 import numpy as np
 
-from config.shared.progress import Progress
 from evaluation.core.pools.coverage import cover_ranks
 from evaluation.core.pools.leave_out import Growth, LeftOut, gather_pool, grow_pool, leave_one_out
 from evaluation.core.relevance.measures import Measure, parse_measure
@@ -22,6 +21,7 @@ from evaluation.lab.analyses.layouts.leave_one_out import (
     LeaveOneOutResult,
     LeftOutFigures,
 )
+from hearth.shared.progress import Progress
 
 
 class LeaveOneOutForm(DirectedForm):

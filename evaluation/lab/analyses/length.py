@@ -8,7 +8,6 @@ from typing import Any, TypedDict
 
 from django import forms
 
-from config.shared.progress import Progress
 from evaluation.core.relevance.compare import EVERY, FIRST, SECOND
 from evaluation.core.relevance.compare import NEITHER as NONE_RIGHT
 from evaluation.core.relevance.positives import (
@@ -35,6 +34,7 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.progress import Progress
 
 BY = {"original": ORIGINAL_POSITIVES, "labelled": WITH_LABELS}
 # Maximum number of runs, because each pair of runs has a chart.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 from django import forms
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
@@ -27,6 +26,7 @@ from evaluation.lab.analyses.layouts.matching import (
     MatchingScore,
 )
 from evaluation.lab.analyses.results import mean_of
+from hearth.shared.progress import Progress
 
 if TYPE_CHECKING:
     from evaluation.core.texts.similarity import MatchQuality

@@ -6,7 +6,6 @@ import numpy as np
 from django import forms
 
 from annotation.core.consensus import NO_LABEL
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.files.label_file import Labels
 from evaluation.core.people.label_rates import ErrorRates
@@ -40,6 +39,7 @@ from evaluation.lab.analyses.noise import EQUAL_RATES, noise_of_labels
 from evaluation.lab.analyses.results import mean_of
 from evaluation.lab.selectors import labels_of_set
 from evaluation.release.selectors import label_set_judged, label_set_labels
+from hearth.shared.progress import Progress
 
 
 class OriginalsForm(AnalysisForm):

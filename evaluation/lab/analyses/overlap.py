@@ -6,7 +6,6 @@ from typing import TypedDict
 
 from django import forms
 
-from config.shared.progress import Progress
 from evaluation.core.pools.overlap import PairOverlap, compare_all_runs
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import Chart
@@ -15,6 +14,7 @@ from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.pair_charts import pair_charts
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.progress import Progress
 
 
 class OverlapRow(TypedDict):

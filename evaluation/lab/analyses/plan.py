@@ -8,7 +8,6 @@ from typing import TypedDict, cast
 
 from django import forms
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics.pilot import (
     Design,
@@ -49,6 +48,7 @@ from evaluation.lab.analyses.layouts.plan import (
     SingleRow,
 )
 from evaluation.lab.selectors import measured_rates
+from hearth.shared.progress import Progress
 
 # Usual rates, for benchmarks without measured rates. The FIRE study reports at least 1.2 seconds
 # per judgment; the rest is time to think.

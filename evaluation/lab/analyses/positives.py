@@ -7,7 +7,6 @@ from typing import TypedDict
 import numpy as np
 from django import forms
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.positives import at_the_ends, length_table, positives_per_query
 from evaluation.core.statistics.slices import kendall_tau_b, spearman
@@ -16,6 +15,7 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.layouts import positives as layout
 from evaluation.lab.analyses.layouts.positives import CaptionRow, PositivesResult, SourceRow
+from hearth.shared.progress import Progress
 
 
 class PositivesForm(AnalysisForm):

@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from django import forms
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.graded.calibration import (
     CurvePoint,
@@ -53,6 +51,8 @@ from evaluation.lab.analyses.layouts.proxy_calibration.results import (
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.proxy_pairs import JudgedTexts, TextPairs, text_pairs
 from evaluation.lab.analyses.thresholds import step_field, thresholds_of
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress
 
 Values = npt.NDArray[np.float16]
 CONFLICTED, PENDING = "in conflict", "pending"

@@ -7,7 +7,6 @@ from typing import TypedDict
 
 import numpy as np
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
 from evaluation.core.graded.comparison import correlate
 from evaluation.core.statistics.resampling import mean_interval
@@ -26,6 +25,7 @@ from evaluation.lab.analyses.pair_charts import pair_charts
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.results import Ends
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.progress import Progress
 
 # The items that a correlation is computed over, by the direction of retrieval.
 VIDEOS, CAPTIONS = "video-to-text", "text-to-video"

@@ -9,7 +9,6 @@ from itertools import zip_longest
 import numpy as np
 from django import forms
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.graded.examples import highest, widest_spreads
 from evaluation.lab.analyses.analysis import Analysis
@@ -27,6 +26,7 @@ from evaluation.lab.analyses.layouts.proxy_examples import (
 )
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.proxy_pairs import TextPairs, text_pairs
+from hearth.shared.progress import Progress
 
 # Number of captions that each proxy adds to the example of a video.
 CAPTIONS_PER_PROXY = 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from config.shared.errors import InvalidInput
 from evaluation.core.graded.rankings import Matrix
 from evaluation.lab.analyses.inputs import Inputs
+from hearth.shared.errors import InvalidInput
 from pooling.core.pair_space import PairSpace
 from pooling.models import Proxy
 from pooling.selectors.proxies import values_of_proxy

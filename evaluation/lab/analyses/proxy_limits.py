@@ -7,9 +7,6 @@ from typing import Any
 
 from django import forms
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress
-from config.shared.words import counted
 from evaluation.core.graded.limits import CUTOFFS, Recall, recall_limits
 from evaluation.core.graded.rankings import Ranking
 from evaluation.lab.analyses.analysis import Analysis
@@ -20,6 +17,9 @@ from evaluation.lab.analyses.layouts import proxy_limits as layout
 from evaluation.lab.analyses.layouts.proxy_limits import LimitsRow, ProxyLimitsResult
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.proxy_runs import DEPTH_NOTE, ranking_of, relevance_of
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress
+from hearth.shared.words import counted
 from pooling.core.direction import Direction
 from pooling.models import Run
 

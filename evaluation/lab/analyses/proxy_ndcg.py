@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 
-from config.shared.progress import Progress, progress_of_part
 from evaluation.core.graded.scoring import (
     EPIC_MAP,
     FULL_AP,
@@ -34,6 +33,7 @@ from evaluation.lab.analyses.proxy_runs import (
     ranking_of,
     relevance_of,
 )
+from hearth.shared.progress import Progress, progress_of_part
 from pooling.core.direction import Direction
 from pooling.models import Run
 

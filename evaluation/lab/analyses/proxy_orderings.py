@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.progress import Progress
 from evaluation.core.graded.calibration import Ends
 from evaluation.core.graded.orderings import (
     FIRST,
@@ -33,6 +32,7 @@ from evaluation.lab.analyses.layouts.proxy_orderings import (
 )
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.study_inputs import LoadedStudy
+from hearth.shared.progress import Progress
 
 
 class OrderingsForm(AnalysisForm):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from config.shared.progress import Progress
 from evaluation.core.graded.comparison import PairsAbove, pairs_above
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import LINES, Chart, count, name_of, quantity, spec
@@ -14,6 +13,7 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.tables import Column, Table
 from evaluation.lab.analyses.thresholds import step_field, thresholds_of
+from hearth.shared.progress import Progress
 from pooling.selectors.arrays import original_positives
 
 

@@ -14,9 +14,6 @@ from django.http import QueryDict
 
 from annotation.models import Campaign
 from annotation.selectors.orderings import ordering_studies
-from config.jobs.models import UNFINISHED, Job, JobState
-from config.shared.errors import InvalidInput
-from config.shared.pages import check_form
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import DIRECTION, PROXIES, STUDIES, UNIT
 from evaluation.lab.analyses.forms import AnalysisForm
@@ -24,6 +21,9 @@ from evaluation.lab.analyses.inputs import AUTO, Inputs, Provenance
 from evaluation.lab.enums import ANALYSIS_JOB
 from evaluation.models import DRAFT, AnalysisResult, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, find_label_set, latest_draft
+from hearth.jobs.models import UNFINISHED, Job, JobState
+from hearth.shared.errors import InvalidInput
+from hearth.shared.pages import check_form
 from pooling.core.direction import Direction
 from pooling.models import Benchmark, Run
 from pooling.selectors.metadata import train_splits_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from config.shared.progress import Progress
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import (
@@ -21,6 +20,7 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.progress import Progress
 
 SOURCES = {"original": ORIGINAL_POSITIVES, "new": NEW_POSITIVES}
 

@@ -8,8 +8,6 @@ from typing import TypedDict
 import numpy as np
 from django import forms
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress
 from evaluation.core.pools.judging_orders import STRATEGIES
 from evaluation.core.pools.leave_out import gather_pool
 from evaluation.core.pools.replay import Budget, Replay, replay_seeds
@@ -27,6 +25,8 @@ from evaluation.lab.analyses.layouts.replay import (
     SpreadFigures,
 )
 from evaluation.lab.analyses.results import Ends
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress
 
 SEEDS_MAX = 200
 # The quantiles over the replays at which a band begins and ends.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.core.statistics.saturation import judge_saturation
@@ -38,6 +37,7 @@ from evaluation.lab.analyses.saturation import (
     changes_by_noise,
     disagreement_of,
 )
+from hearth.shared.progress import Progress
 
 
 class ScoresForm(DirectedForm):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray
 from evaluation.core.statistics.rank_stability import rank_stability
 from evaluation.core.statistics.saturation import check_saturation
@@ -39,6 +38,7 @@ from evaluation.lab.analyses.saturation import (
     changes_by_noise,
     disagreement_of,
 )
+from hearth.shared.progress import Progress
 
 
 class SignificanceForm(DirectedForm):

@@ -8,8 +8,6 @@ from typing import NotRequired
 import numpy as np
 from django import forms
 
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.positives import positives_per_query
 from evaluation.core.statistics.resampling import undefined_reason
@@ -54,6 +52,8 @@ from evaluation.lab.analyses.layouts.slices import (
 )
 from evaluation.lab.analyses.results import RunCorrelation
 from evaluation.release.selectors import label_set_labels
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.progress import Progress
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors.metadata import tagged_queries, tags_sha256
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from annotation.models import Campaign
 from annotation.selectors.orderings import StudyOrders
-from config.shared.errors import InvalidInput
-from config.shared.words import counted
 from evaluation.core.arrays import IntArray
 from evaluation.core.graded.orderings import Orders
+from hearth.shared.errors import InvalidInput
+from hearth.shared.words import counted
 
 # With a single order of a video, no one agrees or disagrees.
 ORDERS_MIN = 2

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from config.shared import tables
-from config.shared.numbers import MINUS
-from config.shared.tables import csv_text
 from evaluation.core.files import latex
 from evaluation.lab.analyses.results import Row
+from hearth.shared import tables
+from hearth.shared.numbers import MINUS
+from hearth.shared.tables import csv_text
 
 # Maximum number of rows on a page. With more rows, the page takes long to load.
 ROWS_MAX = 500

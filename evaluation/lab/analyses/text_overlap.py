@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics.resampling import mean_interval
 from evaluation.core.statistics.slices import NO_GROUP, cut_at, kendall_tau_b, spearman
@@ -40,6 +39,7 @@ from evaluation.lab.analyses.results import (
     mean_of,
 )
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.progress import Progress
 
 if TYPE_CHECKING:  # Importing sparse matrices takes long, so analyses do it only when needed.
     from evaluation.core.texts.similarity import TextOverlap

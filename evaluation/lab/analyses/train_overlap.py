@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import SPLIT, split_field
 from evaluation.lab.analyses.forms import AnalysisForm
@@ -22,6 +20,8 @@ from evaluation.lab.analyses.text_overlap import (
     scores_by_overlap,
     with_phase,
 )
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress
 from pooling.selectors.metadata import get_train_split, train_texts
 
 CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
@@ -20,6 +18,8 @@ from evaluation.lab.analyses.text_overlap import (
     scores_by_overlap,
     with_phase,
 )
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress
 
 CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 OTHERS = "captions of other videos"

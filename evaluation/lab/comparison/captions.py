@@ -14,9 +14,6 @@ from typing import Any, TypedDict
 import numpy as np
 from django.core.exceptions import ValidationError
 
-from config.shared.caches import process_cache as cache
-from config.shared.errors import InvalidInput, NotFound
-from config.shared.pages import check_form
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.compare import (
     Places,
@@ -38,6 +35,9 @@ from evaluation.models import DRAFT
 from evaluation.release.selectors import ORIGINAL, find_label_set
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import value_of
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.errors import InvalidInput, NotFound
+from hearth.shared.pages import check_form
 from pooling.core.direction import Direction
 from pooling.models import Benchmark, Query, Run
 from pooling.selectors.arrays import query_keys, query_texts

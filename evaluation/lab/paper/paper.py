@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from config.shared.errors import InvalidInput
 from evaluation.core.files.archive import Archive
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import Question, build_question
@@ -18,6 +17,7 @@ from evaluation.lab.paper.texts import methods_tex, references_bib
 from evaluation.models import AnalysisResult, LabelSet
 from evaluation.release.exports import DEFAULT
 from evaluation.release.exports.release import release_facts
+from hearth.shared.errors import InvalidInput
 from pooling.enums import PoolStrategy
 from pooling.models import Pool
 

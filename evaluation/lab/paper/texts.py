@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from config.shared.words import counted
 from evaluation.core.files.latex import coefficient, count, entry, escape, interval, percent
 from evaluation.core.files.release.facts import ReleaseFacts
+from hearth.shared.words import counted
 
 REFERENCES = {
     "fire": (

@@ -12,13 +12,13 @@ from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Judgment
 from annotation.selectors.campaigns import confirmed_pairs
 from annotation.selectors.judgments import JudgmentArrays
-from config.shared.bulk import read_columns
 from evaluation.core.arrays import renumber
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.noisy_labels import EachLabel, NoisyLabels
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
+from hearth.shared.bulk import read_columns
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark

@@ -9,10 +9,10 @@ from django.db.models import Exists, OuterRef, Sum
 from annotation.enums import JudgmentState
 from annotation.models import Judgment
 from annotation.selectors.campaigns import campaigns_of
-from config.shared.bulk import WholeThousandths, read_columns
-from config.shared.caches import process_cache as cache
 from evaluation.core.people.pace import answer_times
 from evaluation.release.selectors import latest_agreement
+from hearth.shared.bulk import WholeThousandths, read_columns
+from hearth.shared.caches import process_cache as cache
 from pooling.models import Benchmark, Pair, Pool, Query
 
 # Maximum number of answers to read. The newest answers show the current speed, and reading all

@@ -10,12 +10,6 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from config.accounts.models import User
-from config.jobs.models import JobState
-from config.jobs.views import in_place_context, show_job
-from config.shared.downloads import download, download_csv, download_json
-from config.shared.errors import InvalidInput
-from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.lab.analyses import ANALYSES, SECTIONS, Analysis
 from evaluation.lab.analyses.charts import SERIES_KINDS, Chart
 from evaluation.lab.analyses.question import (
@@ -33,6 +27,12 @@ from evaluation.models import DRAFT, AnalysisResult
 from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.release.selectors import ORIGINAL, draft_state
 from evaluation.release.services import SETTLED_FOR
+from hearth.accounts.models import User
+from hearth.jobs.models import JobState
+from hearth.jobs.views import in_place_context, show_job
+from hearth.shared.downloads import download, download_csv, download_json
+from hearth.shared.errors import InvalidInput
+from hearth.shared.pages import UNPROCESSABLE, only_for
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
 

@@ -12,9 +12,6 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from config.shared.errors import InvalidInput
-from config.shared.pages import UNPROCESSABLE, only_for
-from config.shared.tables import csv_text, plain_text
 from evaluation.core.relevance.compare import LONG, SHORT
 from evaluation.lab.analyses.question import submitted_data
 from evaluation.lab.comparison.captions import (
@@ -27,6 +24,9 @@ from evaluation.lab.comparison.captions import (
 from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import KINDS, caption_as_json, lists_of
 from evaluation.release.policies import can_see_scores
+from hearth.shared.errors import InvalidInput
+from hearth.shared.pages import UNPROCESSABLE, only_for
+from hearth.shared.tables import csv_text, plain_text
 from pooling.core.direction import Direction
 from pooling.policies import benchmarks_seen_by
 

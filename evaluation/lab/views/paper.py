@@ -8,16 +8,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from config.accounts.models import User
-from config.jobs.views import show_job
-from config.shared.downloads import download
-from config.shared.errors import InvalidInput
-from config.shared.pages import only_for
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import begin_paper
 from evaluation.models import LabelSet
 from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.release.selectors import get_label_set
+from hearth.accounts.models import User
+from hearth.jobs.views import show_job
+from hearth.shared.downloads import download
+from hearth.shared.errors import InvalidInput
+from hearth.shared.pages import only_for
 from pooling.policies import benchmarks_seen_by
 
 

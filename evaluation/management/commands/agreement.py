@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
 from evaluation.core.people.agreement_figures import RESAMPLES
 from evaluation.core.people.alpha import alpha_in_words
 from evaluation.monitor.services import compute_agreement
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
 from pooling.selectors.benchmarks import get_benchmark
 
 COUNTS = (

@@ -7,7 +7,6 @@ from typing import Any
 from django import forms
 from django.core.management.base import CommandParser
 
-from config.shared.commands import HearthCommand
 from evaluation.lab.analyses import ANALYSES, get_analysis
 from evaluation.lab.analyses.question import (
     COMMON_FIELDS,
@@ -18,6 +17,7 @@ from evaluation.lab.analyses.question import (
 from evaluation.lab.analyses.tables import Column, Table
 from evaluation.lab.services import analyse
 from evaluation.management.inputs import add_input_options, read_inputs
+from hearth.shared.commands import HearthCommand
 
 ROWS_MAX = 40
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.shared.commands import HearthCommand
-from config.shared.numbers import UNDEFINED
-from config.shared.words import counted
 from evaluation.lab.analyses.question import COMMON_FIELDS, source_line
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
 from evaluation.lab.comparison.form import RUNS_SHOWN, CompareForm
 from evaluation.lab.comparison.lists import caption_as_json
 from evaluation.management.inputs import add_input_options, read_inputs
+from hearth.shared.commands import HearthCommand
+from hearth.shared.numbers import UNDEFINED
+from hearth.shared.words import counted
 
 ROWS_MAX = 40
 TEXT_MAX = 60

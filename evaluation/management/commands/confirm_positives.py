@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.services import open_confirmation
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
 from evaluation.release.selectors import LATEST, find_label_set, positives_to_confirm
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import get_run
 

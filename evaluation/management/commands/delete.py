@@ -10,10 +10,10 @@ from django.db.models import Model
 
 from annotation import services as annotation
 from annotation.models import Campaign
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
-from config.shared.deleting import plan_deletion
-from config.shared.errors import InvalidInput
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
+from hearth.shared.deleting import plan_deletion
+from hearth.shared.errors import InvalidInput
 from pooling import services as pooling
 from pooling.models import Benchmark, Pool, TrainSplit
 from pooling.selectors.benchmarks import get_benchmark

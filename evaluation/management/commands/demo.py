@@ -27,14 +27,6 @@ from annotation.services import (
     open_training,
     write_guideline,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.jobs.models import JobState
-from config.jobs.services import enqueue_job
-from config.shared.commands import HearthCommand
-from config.shared.errors import Conflict, HearthError, InvalidInput
-from config.shared.processes import child, raise_on_signals
-from config.shared.progress import Progress
 from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
 from evaluation.demo.files import write_benchmark, write_gold
@@ -60,6 +52,14 @@ from evaluation.management.commands.evaluate import abc
 from evaluation.models import NEWEST_FIRST, LabelSet
 from evaluation.release.selectors import label_set_labels, original_judged
 from evaluation.scores.selectors import stored_scores
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.jobs.models import JobState
+from hearth.jobs.services import enqueue_job
+from hearth.processes import child, raise_on_signals
+from hearth.shared.commands import HearthCommand
+from hearth.shared.errors import Conflict, HearthError, InvalidInput
+from hearth.shared.progress import Progress
 from pooling.core.direction import Direction
 from pooling.core.pool import union_codes
 from pooling.core.pool_options import PoolOptions
@@ -156,7 +156,7 @@ class Command(HearthCommand):
             self.stdout.write(line)
 
     def serve(self, port: int) -> None:
-        gunicorn = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
+        gunicorn = ["gunicorn", "config.wsgi", "--config", "deploy/gunicorn.conf.py"]
         address = f"127.0.0.1:{port}"
         with child(
             [*gunicorn, "--bind", address], WEB_CONCURRENCY="2", WEB_THREADS="32", HEARTH_DEMO="1"

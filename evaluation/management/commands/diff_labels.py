@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.shared.commands import HearthCommand
-from config.shared.files import write_output
 from evaluation.release.selectors.diffs import KINDS, compare_label_sets
+from hearth.shared.commands import HearthCommand
+from hearth.shared.files import write_output
 from pooling.selectors.benchmarks import get_benchmark
 
 

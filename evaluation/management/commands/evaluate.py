@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
 from evaluation.release.selectors import LATEST
 from evaluation.scores.services import EvaluatedRuns, evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
 from pooling.enums import EqualTexts
 from pooling.selectors.benchmarks import get_benchmark
 

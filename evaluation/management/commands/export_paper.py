@@ -7,12 +7,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
-from config.shared.files import write_output
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import compute_paper
 from evaluation.release.selectors import LATEST, get_published
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
+from hearth.shared.files import write_output
 from pooling.selectors.benchmarks import get_benchmark
 
 

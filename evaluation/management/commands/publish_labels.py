@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
-from config.shared.words import counted
 from evaluation.release.enums import Change
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
+from hearth.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
 

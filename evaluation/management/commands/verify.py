@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.selectors import find_label_set
 from evaluation.release.selectors.verification import verify_label_set
+from hearth.shared.commands import HearthCommand
+from hearth.shared.errors import InvalidInput
 from pooling.selectors.benchmarks import get_benchmark
 
 DIFFERENT = 1

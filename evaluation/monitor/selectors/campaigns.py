@@ -26,10 +26,6 @@ from annotation.models import (
 )
 from annotation.selectors.labels import label_positions
 from annotation.selectors.progress import progress_of, task_groups
-from config.shared.arrays import numbered
-from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
-from config.shared.caches import process_cache as cache
-from config.shared.version import code_version
 from evaluation.core.people.agreement import agreement_by_label_count
 from evaluation.core.people.agreement_figures import Opinions, Resampling, figures_of_both
 from evaluation.core.people.figures import PersonFigures, flags, people_figures
@@ -50,6 +46,10 @@ from evaluation.monitor.selectors.results import (
     OwnFigures,
     TaskCounts,
 )
+from hearth.shared.arrays import numbered
+from hearth.shared.bulk import WholeSeconds, WholeThousandths, read_columns
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.version import code_version
 
 IntArray = npt.NDArray[np.int64]
 

@@ -12,8 +12,8 @@ from annotation.enums import TaskState
 from annotation.models import Campaign, Judgment, JudgmentTask
 from annotation.selectors.gold import IS_ANSWER
 from annotation.selectors.orderings import orders_of
-from config.shared.tables import csv_text
 from evaluation.core.graded.orderings import tau_with_others
+from hearth.shared.tables import csv_text
 from pooling.selectors.arrays import query_keys, video_keys
 
 CSV_HEADS = ("video_id", "annotator", "caption_id", "level", "value", "place", "rank")

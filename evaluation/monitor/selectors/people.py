@@ -17,9 +17,6 @@ from annotation.models import (
     MembershipChange,
     Withdrawal,
 )
-from config.accounts.roles import Role, Scopes
-from config.accounts.selectors import active_admins, people_with
-from config.shared.errors import NotFound
 from evaluation.core.people.pace import TOO_FAST_MS
 from evaluation.monitor.selectors.campaigns import (
     current_answers,
@@ -27,6 +24,9 @@ from evaluation.monitor.selectors.campaigns import (
     figures_over_time,
 )
 from evaluation.monitor.selectors.results import OwnFigures
+from hearth.accounts.roles import Role, Scopes
+from hearth.accounts.selectors import active_admins, people_with
+from hearth.shared.errors import NotFound
 
 OUTVOTED, WRONG, FAST = "outvoted", "wrong", "fast"
 # The filters of answers, by their names in addresses.

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from config.accounts.actors import Actor
-from config.shared.arrays import numbered
-from config.shared.progress import Progress, no_progress
-from config.shared.version import code_version
 from evaluation.core.arrays import BoolArray
 from evaluation.core.people.agreement import (
     AnnotatorAgreement,
@@ -29,6 +25,10 @@ from evaluation.monitor.selectors import (
 )
 from evaluation.release.policies import check_can_evaluate
 from evaluation.release.selectors import agreement_figures, live_labels, opinions_of
+from hearth.accounts.actors import Actor
+from hearth.shared.arrays import numbered
+from hearth.shared.progress import Progress, no_progress
+from hearth.shared.version import code_version
 from pooling.models import Benchmark
 
 # The figures that are also at the top level of a report.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.utils import timezone
 
 from annotation.models import Campaign
-from config.accounts.actors import OPERATOR, Actor
-from config.shared.bulk import snapshot
-from config.shared.progress import Progress, no_progress
-from config.shared.version import code_version
 from evaluation.models import CampaignReport
 from evaluation.monitor.selectors import campaigns_to_measure, count_answers, measure_campaign
 from evaluation.release.policies import check_can_evaluate
+from hearth.accounts.actors import OPERATOR, Actor
+from hearth.shared.bulk import snapshot
+from hearth.shared.progress import Progress, no_progress
+from hearth.shared.version import code_version
 
 
 def compute_figures(

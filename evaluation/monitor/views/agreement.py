@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
-from config.jobs.views import start_job
-from config.shared.pages import only_for
 from evaluation.release.policies import can_evaluate
+from hearth.jobs.views import start_job
+from hearth.shared.pages import only_for
 from pooling.policies import benchmarks_seen_by
 
 

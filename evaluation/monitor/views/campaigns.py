@@ -19,14 +19,6 @@ from annotation.policies import can_judge, can_lead
 from annotation.selectors.desk import tasks_at_desk
 from annotation.selectors.progress import CampaignProgress, campaign_progress
 from annotation.selectors.training import find_training_queue, training_items
-from config.accounts.roles import Role, scopes_of
-from config.audit.downloads import download_recorded_csv
-from config.jobs.views import start_job
-from config.shared.caches import process_cache as cache
-from config.shared.downloads import download_csv
-from config.shared.numbers import Figure, ratio
-from config.shared.pages import only_for
-from config.shared.tables import Order
 from evaluation.monitor.figures import (
     NamedFigure,
     agreement_note,
@@ -56,6 +48,14 @@ from evaluation.monitor.selectors.orderings import orders_csv
 from evaluation.monitor.selectors.people import members_of
 from evaluation.monitor.views.orderings import study_page
 from evaluation.release.policies import can_evaluate, can_see_scores
+from hearth.accounts.roles import Role, scopes_of
+from hearth.audit.downloads import download_recorded_csv
+from hearth.jobs.views import start_job
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.downloads import download_csv
+from hearth.shared.numbers import Figure, ratio
+from hearth.shared.pages import only_for
+from hearth.shared.tables import Order
 
 # In each web process, all viewers of a campaign share one count of its tasks.
 PROGRESS_CACHE_SECONDS = {

@@ -13,8 +13,6 @@ from annotation.enums import CampaignState, Joining
 from annotation.models import Campaign
 from annotation.policies import can_judge, can_lead
 from annotation.selectors.desk import tasks_at_desk
-from config.shared.numbers import Figure, count_figure, ratio, undefined
-from config.shared.words import counted
 from evaluation.monitor.person_rows import PersonState, name_of, state_of
 from evaluation.monitor.policy_rows import describe_changes, study_policy_rows
 from evaluation.monitor.selectors import CampaignPerson, people_of
@@ -24,6 +22,8 @@ from evaluation.monitor.selectors.orderings import (
     orders_by_annotator,
     study_progress,
 )
+from hearth.shared.numbers import Figure, count_figure, ratio, undefined
+from hearth.shared.words import counted
 
 CHANGES_MAX = 20
 NO_GOLD = "no control order answered yet"

@@ -22,12 +22,6 @@ from annotation.enums import (
 from annotation.models import Campaign, Judgment, JudgmentTask
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import get_campaign
-from config.accounts.roles import Role, scopes_of
-from config.audit.downloads import download_recorded_csv
-from config.shared.errors import InvalidInput
-from config.shared.numbers import PERCENT_SIGN
-from config.shared.pages import only_for
-from config.shared.tables import Order, page_of
 from evaluation.core.people.figures import FAST_SHARE, GOLD_ANSWERS, MIN_ACCURACY, Flag
 from evaluation.core.people.pace import TOO_FAST_MS
 from evaluation.monitor.periods import answers_chart, gold_chart, relevant_chart, seconds_chart
@@ -51,6 +45,12 @@ from evaluation.monitor.selectors import (
 )
 from evaluation.monitor.selectors.people import membership_changes
 from evaluation.monitor.views.orderings import figures_of_person
+from hearth.accounts.roles import Role, scopes_of
+from hearth.audit.downloads import download_recorded_csv
+from hearth.shared.errors import InvalidInput
+from hearth.shared.numbers import PERCENT_SIGN
+from hearth.shared.pages import only_for
+from hearth.shared.tables import Order, page_of
 from pooling.selectors.media import playable_address
 
 ANSWERS_PER_PAGE = 25

@@ -21,14 +21,6 @@ from annotation.selectors.people import judged_pairs
 from annotation.selectors.progress import CampaignProgress, progress_of, task_groups
 from annotation.selectors.tasks import NO_TASKS, new_counts_for_page
 from annotation.selectors.training import find_training_queue
-from config.accounts.policies import can_see_people, people_seen_by
-from config.accounts.roles import EVERYWHERE, Role, Scopes
-from config.accounts.selectors import open_invitations, people_with, roles_shown
-from config.jobs.models import Job
-from config.shared.numbers import percent
-from config.shared.pages import only_for
-from config.shared.tables import page_of
-from config.webhooks.models import Webhook
 from evaluation.models import AgreementReport, LabelSet
 from evaluation.monitor.figures import agreement_note, agreement_rows
 from evaluation.monitor.selectors.orderings import StudyProgress, progress_of_studies
@@ -53,6 +45,14 @@ from evaluation.scores.findings import find_finding
 from evaluation.scores.forms import JUDGED
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import result_rows, value_of
+from hearth.accounts.policies import can_see_people, people_seen_by
+from hearth.accounts.roles import EVERYWHERE, Role, Scopes
+from hearth.accounts.selectors import open_invitations, people_with, roles_shown
+from hearth.jobs.models import Job
+from hearth.shared.numbers import percent
+from hearth.shared.pages import only_for
+from hearth.shared.tables import page_of
+from hearth.webhooks.models import Webhook
 from pooling.models import Benchmark, PublicPage
 from pooling.policies import (
     benchmarks_seen_by,

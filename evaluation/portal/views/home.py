@@ -20,14 +20,14 @@ from annotation.selectors.campaigns import open_campaigns
 from annotation.selectors.left import left_for
 from annotation.selectors.me import item_counts, midnight_now, own_work, unread_comments
 from annotation.selectors.members import CampaignAccess, accesses_for
-from config.accounts.roles import Role, annotates_somewhere, scopes_of
-from config.jobs.models import UNFINISHED
-from config.jobs.policies import jobs_seen_by
-from config.shared.language import translated_for_annotators
-from config.shared.pages import only_for
 from evaluation.portal.cards import JOBS_MAX, benchmark_cards
 from evaluation.portal.selectors import newest_label_sets, recent_label_sets, recent_runs
 from evaluation.portal.todo import find_todos
+from hearth.accounts.roles import Role, annotates_somewhere, scopes_of
+from hearth.jobs.models import UNFINISHED
+from hearth.jobs.policies import jobs_seen_by
+from hearth.shared.language import translated_for_annotators
+from hearth.shared.pages import only_for
 from pooling.policies import (
     benchmarks_seen_by,
     can_see_benchmarks,

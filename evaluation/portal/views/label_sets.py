@@ -9,13 +9,13 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from config.shared.caches import process_cache as cache
-from config.shared.pages import only_for
 from evaluation.core.people.agreement_figures import Resampling, figures_from_store
 from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.monitor.figures import AgreementRow, agreement_note, agreement_rows
 from evaluation.release.exports import formats_for
 from evaluation.release.selectors import draft_state, get_label_set
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.pages import only_for
 from pooling.enums import EqualTexts
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 

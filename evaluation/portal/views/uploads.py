@@ -7,8 +7,8 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from annotation.policies import benchmarks_led_by, can_lead_somewhere
-from config.shared.pages import only_for
 from evaluation.portal.uploads import recent_uploads
+from hearth.shared.pages import only_for
 from pooling.policies import can_change_benchmark
 
 

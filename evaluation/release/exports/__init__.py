@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import tables
 from evaluation.release.exports.comments import comments
@@ -24,6 +23,7 @@ from evaluation.release.exports.options import (
 from evaluation.release.exports.qrels import qrels
 from evaluation.release.exports.release import release
 from evaluation.release.policies import can_export_comments
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 
 __all__ = [

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annotation.selectors.comments import comments_until
-from config.shared.tables import csv_parts
 from evaluation.models import LabelSet
 from evaluation.release.exports.options import ExportOptions
+from hearth.shared.tables import csv_parts
 
 HEADS = ("caption_id", "video_id", "kind", "label", "comment", "written_at")
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
-from config.shared.tables import FORMULA_STARTS
 from evaluation.core.files import rows as files
 from evaluation.core.files.label_file import header_of
 from evaluation.core.files.parquet import parquet as write_parquet
 from evaluation.core.files.rows import Block, Column, Kind, Rows, csv_lines, read_blocks
 from evaluation.models import LabelSet
 from evaluation.release.exports.options import JUDGMENT_COLUMNS, ExportOptions
+from hearth.shared.tables import FORMULA_STARTS
 from pooling.selectors.arrays import query_keys, query_texts
 
 BYTES_PER_PIECE = 1 << 20

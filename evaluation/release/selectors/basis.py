@@ -18,7 +18,6 @@ from annotation.selectors.judgments import (
     judgments_of_log,
     rulings_of_log,
 )
-from config.shared.arrays import numbered
 from evaluation.core.files.label_file import (
     JUDGMENT_KEYS,
     Labels,
@@ -32,6 +31,7 @@ from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.release.selectors.agreement import are_opinions
 from evaluation.release.selectors.current import CurrentLabels
 from evaluation.release.selectors.labels import resolve_pairs
+from hearth.shared.arrays import numbered
 from pooling.models import Benchmark
 from pooling.selectors.arrays import original_positives, query_keys, video_keys
 

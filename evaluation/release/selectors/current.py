@@ -14,10 +14,10 @@ from annotation.selectors.judgments import (
     judgment_arrays,
 )
 from annotation.selectors.labels import labels_fingerprint
-from config.shared.bulk import snapshot
-from config.shared.errors import InvalidInput
 from evaluation.core.files.label_file import Labels
 from evaluation.release.selectors.labels import original_grade, resolve_pairs
+from hearth.shared.bulk import snapshot
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from pooling.selectors.arrays import query_keys, video_keys
 from pooling.selectors.captions import first_equal_captions

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.errors import NotFound
 from evaluation.core.files.diff_file import render_diff, side_cells
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.label_diff import Kind, LabelDiff, diff_labels
 from evaluation.models import DRAFT, LabelSource
 from evaluation.release.selectors.labels import get_label_set, label_set_labels, latest_draft
+from hearth.shared.errors import NotFound
 from pooling.models import Benchmark, Query, Video
 from pooling.selectors.arrays import query_keys, video_keys
 

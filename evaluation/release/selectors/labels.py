@@ -21,14 +21,14 @@ from annotation.selectors.judgments import (
 )
 from annotation.selectors.labels import labels_fingerprint
 from annotation.selectors.tasks import OWN_CAPTION
-from config.shared.bulk import snapshot
-from config.shared.errors import InvalidInput, NotFound
 from evaluation.core.files.label_file import LABEL_COLUMNS, Labels, parse_labels
 from evaluation.core.files.packed import unpack
 from evaluation.core.files.versions import parse_version
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.texts.equal_captions import share_positives
 from evaluation.models import Draft, LabelArrays, LabelSet, LabelSource
+from hearth.shared.bulk import snapshot
+from hearth.shared.errors import InvalidInput, NotFound
 from pooling.core.equal_texts import OFF, expand_text_pairs, first_equal
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool import union_codes

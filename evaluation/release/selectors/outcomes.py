@@ -15,9 +15,9 @@ from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign, JudgmentTask
 from annotation.selectors.progress import TaskGroup, outcomes_of_groups, task_groups
 from annotation.selectors.tasks import new_counts_for_page, new_task_parts, taken_pairs
-from config.shared.bulk import read_columns
-from config.shared.caches import process_cache as cache
 from evaluation.release.selectors.labels import live_labels
+from hearth.shared.bulk import read_columns
+from hearth.shared.caches import process_cache as cache
 from pooling.core.equal_texts import expand_text_pairs
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.selectors.campaigns import confirmed_pairs
-from config.shared.caches import process_cache as cache
-from config.shared.errors import InvalidInput
 from evaluation.core.relevance.deciding import sole_positives
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSource
 from evaluation.release.selectors.labels import label_set_judged, label_set_labels, original_judged
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.errors import InvalidInput
 from pooling.core.equal_texts import text_pair_codes
 from pooling.models import Run
 from pooling.selectors.captions import first_equal_captions

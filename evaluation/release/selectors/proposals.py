@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from config.shared.words import counted
 from evaluation.core.files.label_file import Labels
 from evaluation.core.files.versions import Version
 from evaluation.core.relevance.label_diff import Kind, diff_labels
@@ -20,6 +19,7 @@ from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.release.enums import Change
 from evaluation.release.selectors.basis import Rules, current_rules
 from evaluation.release.selectors.labels import label_set_labels, latest_draft
+from hearth.shared.words import counted
 from pooling.models import Benchmark
 
 FIRST = Version(1)

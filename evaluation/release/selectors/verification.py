@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from config.shared.words import counted
 from evaluation.core.files.packed import unpack
 from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.release.selectors.basis import RebuiltFiles, positive_codes, rebuild_files
+from hearth.shared.words import counted
 
 LABELS_FILE, JUDGMENTS_FILE = "labels file", "judgments file"
 SHOWN = 12

@@ -8,17 +8,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.selectors.labels import newest_judgment
-from config.accounts.actors import OPERATOR, Actor
-from config.jobs.models import UNFINISHED, Job
-from config.jobs.services import enqueue_job
-from config.shared.bulk import lock_row
-from config.shared.progress import Progress, no_progress
 from evaluation.core.files.label_file import compress, render_labels
 from evaluation.models import DRAFT, Draft, LabelSet
 from evaluation.release.policies import check_can_evaluate
 from evaluation.release.selectors import LATEST, current_labels, draft_state, latest_draft
 from evaluation.release.services.label_arrays import pack_labels, store_label_arrays
 from evaluation.release.services.summary import summary_of
+from hearth.accounts.actors import OPERATOR, Actor
+from hearth.jobs.models import UNFINISHED, Job
+from hearth.jobs.services import enqueue_job
+from hearth.shared.bulk import lock_row
+from hearth.shared.progress import Progress, no_progress
 from pooling.models import Benchmark
 
 DRAFT_JOB = "draft_labels"

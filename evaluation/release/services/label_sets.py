@@ -15,14 +15,6 @@ from django.utils import timezone
 from annotation.core.consensus import OutcomeCounts
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.judgments import judgment_details
-from config.accounts.actors import Actor, account_of
-from config.audit.services import record
-from config.shared.arrays import numbered
-from config.shared.bulk import snapshot
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.progress import Progress, no_progress
-from config.webhooks.models import Event
-from config.webhooks.services import announce
 from evaluation.core.files.label_file import (
     NO_DETAILS,
     compress,
@@ -54,6 +46,14 @@ from evaluation.release.selectors.current import CurrentLabels
 from evaluation.release.selectors.proposals import next_version
 from evaluation.release.services.label_arrays import pack_labels, store_label_arrays
 from evaluation.release.services.summary import summary_of
+from hearth.accounts.actors import Actor, account_of
+from hearth.audit.services import record
+from hearth.shared.arrays import numbered
+from hearth.shared.bulk import snapshot
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.progress import Progress, no_progress
+from hearth.webhooks.models import Event
+from hearth.webhooks.services import announce
 from pooling.core.keys import text_fault
 from pooling.models import Benchmark
 

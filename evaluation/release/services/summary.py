@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
-from config.shared.version import code_version
 from evaluation.core.files.label_file import LabelFigures
 from evaluation.core.people.agreement_figures import StoredAgreement
 from evaluation.release.selectors import CurrentLabels
 from evaluation.release.selectors.agreement import stored_agreement
+from hearth.shared.version import code_version
 
 
 class Summary(LabelFigures):

@@ -7,13 +7,13 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
 from annotation.policies import check_can_lead
-from config.jobs.views import start_job
-from config.shared.errors import InvalidInput
-from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.release.forms import ConfirmForm
 from evaluation.release.policies import can_see_scores
 from evaluation.release.selectors import positives_to_confirm
+from hearth.jobs.views import start_job
+from hearth.shared.errors import InvalidInput
+from hearth.shared.pages import only_for
 from pooling.models import Run
 from pooling.policies import benchmarks_seen_by
 

@@ -7,15 +7,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from config.shared.downloads import CSV, attachment
-from config.shared.filters import filters, requested_filter
-from config.shared.pages import only_for
-from config.shared.tables import page_of
-from config.shared.words import lower_first
 from evaluation.models import DRAFT, LabelSet
 from evaluation.release.policies import can_see_scores
 from evaluation.release.selectors import latest_draft
 from evaluation.release.selectors.diffs import KINDS, SourceDiff, compare_label_sets
+from hearth.shared.downloads import CSV, attachment
+from hearth.shared.filters import filters, requested_filter
+from hearth.shared.pages import only_for
+from hearth.shared.tables import page_of
+from hearth.shared.words import lower_first
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
 

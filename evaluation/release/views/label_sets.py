@@ -10,11 +10,6 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
-from config.accounts.models import User
-from config.jobs.views import show_job, start_job
-from config.shared.downloads import attachment
-from config.shared.errors import InvalidInput
-from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from evaluation.release.exports import FORMATS, ExportOptions, file_stem
 from evaluation.release.forms import PublishForm
 from evaluation.release.policies import (
@@ -27,6 +22,11 @@ from evaluation.release.selectors import benchmark_outcomes, get_label_set
 from evaluation.release.selectors.proposals import propose_from_draft
 from evaluation.release.serializers import read_options
 from evaluation.release.services import begin_draft, export_label_set
+from hearth.accounts.models import User
+from hearth.jobs.views import show_job, start_job
+from hearth.shared.downloads import attachment
+from hearth.shared.errors import InvalidInput
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by
 
 

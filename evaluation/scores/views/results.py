@@ -6,10 +6,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from config.jobs.views import start_job
-from config.shared.downloads import download_csv, download_json
-from config.shared.errors import InvalidInput
-from config.shared.pages import check_form, only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import formats_for
 from evaluation.release.policies import can_evaluate, can_see_scores
@@ -32,6 +28,10 @@ from evaluation.scores.tables import (
     results_json,
     sort_rows,
 )
+from hearth.jobs.views import start_job
+from hearth.shared.downloads import download_csv, download_json
+from hearth.shared.errors import InvalidInput
+from hearth.shared.pages import check_form, only_for
 from pooling.core.direction import Direction
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by

@@ -10,10 +10,6 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.selectors.tasks import run_tasks_for_page
-from config.jobs.models import UNFINISHED, Job
-from config.jobs.views import in_place_context, start_job
-from config.shared.numbers import Figure
-from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import formats_for
 from evaluation.release.policies import can_evaluate, can_see_scores
@@ -21,6 +17,10 @@ from evaluation.release.selectors import positive_counts
 from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_corrections, stored_scores
 from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
+from hearth.jobs.models import UNFINISHED, Job
+from hearth.jobs.views import in_place_context, start_job
+from hearth.shared.numbers import Figure
+from hearth.shared.pages import only_for
 from pooling.enums import Originals
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_benchmark, can_change_run

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from config.shared.delimited import MARK, stated_delimiter
+from hearth.shared.delimited import MARK, stated_delimiter
 from pooling.core.formats.tables import JSONL, KNOWN_NAMES, TEXT, VIDEO, read_head
 from pooling.core.formats.video_list import HEADERS
 from pooling.core.layouts import QRELS_LINE, known_layout

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.formats import detection
 from pooling.core.formats.captions import CaptionsFile
 from pooling.core.formats.detection import MSRVTT, MSVD, QRELS, TABLE, TITLES, TOPICS, VIDEO_LIST

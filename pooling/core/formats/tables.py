@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from config.shared.delimited import (
+from hearth.shared.delimited import (
     MARK,
     delimiter_of,
     filled_width,
@@ -20,7 +20,7 @@ from config.shared.delimited import (
     looks_like,
     stated_delimiter,
 )
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder, CaptionsFile
 from pooling.core.formats.joined import PLUS, Clips, Row, joined_rows
 from pooling.core.formats.json_lines import MAX_COLUMNS, JsonLines, json_object

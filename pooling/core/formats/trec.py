@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder
 from pooling.core.keys import shown
 from pooling.core.layouts import grade_of

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from config.shared.progress import Progress, no_progress
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Int64s
 from pooling.core.proxies.meteor import Synonyms, fill_meteor
 from pooling.core.proxies.parsing import ParsedCaption

@@ -10,7 +10,7 @@ from typing import Final, TypedDict
 
 import numpy as np
 
-from config.shared.progress import Progress, no_progress
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Int64s
 from pooling.core.proxies.word_sets import Matrix
 

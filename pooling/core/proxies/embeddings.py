@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress, no_progress
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Float32s, Int64s
 from pooling.core.proxies.proxy_file import open_floats
 from pooling.core.proxies.word_sets import COMPARING, Matrix

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from config.shared.progress import Progress, no_progress
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Bools, Float64s, Int64s
 from pooling.core.proxies.word_sets import COMPARING, Matrix, distinct
 from pooling.core.proxies.wordnet import WordNet

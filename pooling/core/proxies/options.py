@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from config.shared.progress import Progress
+from hearth.shared.progress import Progress
 from pooling.core.arrays import Int64s
 from pooling.core.proxies.compute import METEOR, SYN, BoW, Options, PoS, Proxy, compute
 from pooling.core.proxies.meteor import Synonyms

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from config.shared.progress import Progress, no_progress
+from hearth.shared.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from HanTa.HanoverTagger import HanoverTagger

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import Progress
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import Progress
 from pooling.core.arrays import Int64s
 from pooling.core.matrix_file import wrong_shape
 from pooling.core.proxies.word_sets import Matrix

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.lines import TextBlocks
 from pooling.core.proxies.meteor import Synonyms
 from pooling.core.proxies.options import Method, ProxyOptions

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from config.shared.progress import Progress, no_progress
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Float32s, Float64s, Int64s
 
 W = TypeVar("W", bound=Hashable)

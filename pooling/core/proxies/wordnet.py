@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 
 DEBIAN: Final = Path("/usr/share/wordnet")
 MISSING: Final = (

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
 from pooling.core.proxies.options import Method
 from pooling.core.proxies.request import (
     LEXICON,

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import transaction
 
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Uploader
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.uploaders import uploaders_of

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
-from config.shared.files import is_standard_output, regular_target, write_output
+from hearth.shared.commands import HearthCommand
+from hearth.shared.errors import InvalidInput
+from hearth.shared.files import is_standard_output, regular_target, write_output
 from pooling.exports import ANCHORS, CAPTION, EXPORTS, TrainingOptions
 from pooling.models import Proxy
 from pooling.selectors.benchmarks import get_benchmark

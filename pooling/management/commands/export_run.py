@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.shared.commands import HearthCommand
-from config.shared.files import write_output
-from config.shared.words import counted
+from hearth.shared.commands import HearthCommand
+from hearth.shared.files import write_output
+from hearth.shared.words import counted
 from pooling.core.direction import Direction
 from pooling.core.export import trec_lines
 from pooling.core.packing import unpack_list

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.shared.commands import BAD_INPUT, HearthCommand
-from config.shared.errors import InvalidInput
-from config.shared.words import counted
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import BAD_INPUT, HearthCommand
+from hearth.shared.errors import InvalidInput
+from hearth.shared.words import counted
 from pooling.core.formats.detection import TABLE
 from pooling.core.formats.reading import AUTO, SOURCES, SourceFile
 from pooling.core.formats.tables import KEY, KNOWN_NAMES

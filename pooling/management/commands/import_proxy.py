@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
-from config.shared.errors import InvalidInput
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
+from hearth.shared.errors import InvalidInput
 from pooling.core.proxies.request import sent_file
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_embeddings, import_proxy

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
-from config.shared.commands import HearthCommand
+from hearth.accounts.actors import OPERATOR
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
+from hearth.shared.commands import HearthCommand
 from pooling.core.direction import DIRECTIONS, Direction
 from pooling.core.proxies.request import sent_file
 from pooling.core.run_file import FORMATS

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
-from config.shared.commands import HearthCommand
-from config.shared.words import counted
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
+from hearth.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_train_captions
 

@@ -12,9 +12,9 @@ from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.selectors.progress import campaign_progress
 from annotation.services import Policy, open_campaign, set_campaign_state, write_guideline
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.errors import InvalidInput
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.factories import (
     add_judgments,

@@ -13,11 +13,11 @@ from annotation.enums import CampaignState, Joining
 from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, CampaignChange, Membership
 from annotation.services import Policy, change_policy, pause_member, policy_of, set_campaign_state
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import deactivate_person
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import deactivate_person
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests import factories
 from tests.factories import add_gold_items, claim, make_annotator, make_campaign, make_user
 

@@ -17,10 +17,10 @@ from annotation.selectors.progress import campaign_progress, grouped
 from annotation.selectors.tasks import count_new_tasks
 from annotation.services import Policy, open_campaign, set_campaign_state
 from annotation.tasks import count_new_tasks_task
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.caches import process_cache
 from evaluation.release.selectors import benchmark_outcomes
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.caches import process_cache
 from pooling.enums import EqualTexts
 from pooling.models import Benchmark
 from pooling.selectors.captions import caption_parts

@@ -11,9 +11,9 @@ from annotation import services
 from annotation.enums import CampaignState, EscalationKind
 from annotation.models import Campaign
 from annotation.services import Policy
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
 from tests import factories
 
 

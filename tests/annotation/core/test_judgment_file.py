@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotation.core.judgment_file import JudgmentsFile, parse_judgments
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 
 HEADER = "caption_id,video_id,annotator,label\n"
 NOW = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)

@@ -22,10 +22,10 @@ from annotation.services import (
     set_campaign_state,
 )
 from annotation.services.members import meets_entry_requirement
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 from tests import factories

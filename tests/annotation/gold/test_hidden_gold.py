@@ -41,13 +41,13 @@ from annotation.services import (
     set_campaign_state,
     submit_judgment,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.caches import process_cache
-from config.shared.errors import Conflict, InvalidInput, Outdated
 from evaluation.monitor.selectors.campaigns import measure_campaign
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.caches import process_cache
+from hearth.shared.errors import Conflict, InvalidInput, Outdated
 from tests.factories import (
     PASSWORD,
     add_gold_items,

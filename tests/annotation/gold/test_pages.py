@@ -12,11 +12,11 @@ from django.utils.html import escape
 
 from annotation.enums import GoldUse
 from annotation.models import Annotator, Campaign, GoldItem
-from config.accounts.roles import Role
-from config.audit.models import AuditEntry
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
-from config.shared.numbers import PERCENT_SIGN
+from hearth.accounts.roles import Role
+from hearth.audit.models import AuditEntry
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
+from hearth.shared.numbers import PERCENT_SIGN
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
     add_gold_items,

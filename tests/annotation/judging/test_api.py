@@ -17,10 +17,10 @@ from annotation.enums import CampaignState, JudgmentState
 from annotation.models import Assignment, Campaign, Judgment
 from annotation.serializers import JUDGMENT
 from annotation.services import Policy, open_campaign, set_campaign_state, write_guideline
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.shared.public_ids import PublicIds
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.shared.public_ids import PublicIds
 from pooling.models import Video
 from tests.accounts.world import token_of
 from tests.factories import (

@@ -21,11 +21,11 @@ from annotation.services import (
     set_campaign_state,
     withdraw_escalation,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.errors import Conflict, NotFound
 from evaluation.release.exports import open_export
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict, NotFound
 from tests.factories import (
     claim,
     make_annotator,

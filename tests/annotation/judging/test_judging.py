@@ -32,9 +32,9 @@ from annotation.services import (
 )
 from annotation.services.claims import _lease, _next_tasks
 from annotation.services.slots import LEASE
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from tests.factories import (
     at_once,
     claim,

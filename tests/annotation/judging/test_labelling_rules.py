@@ -60,11 +60,11 @@ from annotation.services import (
     submit_judgment,
     withdraw_judgments,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import deactivate_person, reactivate_person
-from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import deactivate_person, reactivate_person
+from hearth.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from pooling.models import Benchmark
 from tests.factories import (
     all_pairs,

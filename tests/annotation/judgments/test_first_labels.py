@@ -9,7 +9,7 @@ import pytest
 from annotation.models import Annotator, Campaign
 from annotation.selectors.judgments import judgment_arrays
 from annotation.services import withdraw_judgments
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from tests.factories import (
     add_judgments,
     claim,

@@ -14,8 +14,8 @@ from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.labels import newest_judgment
 from annotation.selectors.progress import campaign_progress
 from annotation.services import import_judgments
-from config.accounts.actors import OPERATOR
-from config.shared.errors import InvalidInput
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair
 from tests.factories import (
     JudgmentRow,

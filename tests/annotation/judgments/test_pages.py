@@ -10,8 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import Campaign
-from config.accounts.roles import Role
-from config.jobs.models import Job
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
 from tests import factories
 
 

@@ -39,11 +39,11 @@ from annotation.services import (
 )
 from annotation.services.slots import TaskSlots, update_task_state
 from annotation.tasks import answers_withdrawn
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests.factories import (
     add_judgments,
     all_pairs,

@@ -13,8 +13,8 @@ from annotation.enums import TaskState
 from annotation.models import Campaign, Judgment
 from annotation.selectors.orderings import orders_of
 from annotation.serializers import JUDGMENT
-from config.accounts.roles import Role
-from config.shared.public_ids import PublicIds
+from hearth.accounts.roles import Role
+from hearth.shared.public_ids import PublicIds
 from tests.factories import (
     assignment_of,
     make_campaign,

@@ -24,16 +24,16 @@ from annotation.services import (
     set_campaign_state,
     withdraw_judgments,
 )
-from config.accounts.models import User
-from config.accounts.roles import ALL, Role
-from config.shared.caches import process_cache
-from config.shared.deleting import Obstacle, Part
-from config.shared.errors import InvalidInput
 from evaluation.lab.selectors.rates import measured_rates
 from evaluation.monitor.selectors.campaigns import campaigns_to_measure
 from evaluation.monitor.selectors.orderings import StudyProgress, progress_of_studies
 from evaluation.portal.selectors import desk_counts, paused_annotators
 from evaluation.release.selectors.labels import highest_grade
+from hearth.accounts.models import User
+from hearth.accounts.roles import ALL, Role
+from hearth.shared.caches import process_cache
+from hearth.shared.deleting import Obstacle, Part
+from hearth.shared.errors import InvalidInput
 from tests.factories import (
     claim,
     judge,

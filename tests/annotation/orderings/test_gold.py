@@ -28,10 +28,10 @@ from annotation.services import (
     submit_judgment,
 )
 from annotation.services.policy import PolicyFault
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from evaluation.monitor.selectors.orderings import study_progress
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
 from pooling.models import Benchmark
 from tests.factories import (
     add_proxy,

@@ -33,9 +33,9 @@ from annotation.services import (
     submit_judgment,
     withdraw_judgments,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
 from pooling.core.hashing import mix
 from pooling.enums import MediaState
 from pooling.models import Benchmark

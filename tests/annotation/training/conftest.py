@@ -21,7 +21,7 @@ def gated(training: Campaign) -> Campaign:
     """
     from annotation.models import Campaign
     from annotation.services import Policy, open_campaign
-    from config.accounts.actors import OPERATOR
+    from hearth.accounts.actors import OPERATOR
 
     policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
     campaign = open_campaign(

@@ -12,8 +12,8 @@ from django.test import Client
 from annotation.enums import CampaignState, EscalationKind
 from annotation.models import Annotator, Campaign, Membership, ReviewComment
 from annotation.services import Policy, add_members, escalate_task, open_campaign
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
     add_gold_items,

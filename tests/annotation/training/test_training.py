@@ -39,11 +39,11 @@ from annotation.services import (
     set_campaign_state,
 )
 from annotation.services.claims import _lease_next
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.shared.errors import Conflict, InvalidInput, NotPermitted
-from config.shared.numbers import PERCENT_SIGN
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
+from hearth.shared.numbers import PERCENT_SIGN
 from tests.factories import (
     PASSWORD,
     assignment_of,

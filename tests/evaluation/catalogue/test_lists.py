@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from config.accounts.roles import Role
+from hearth.accounts.roles import Role
 from pooling.models import Benchmark, Tag
 from tests import factories
 from tests.evaluation.catalogue.world import make_catalogue

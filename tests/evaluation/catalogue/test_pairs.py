@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from config.accounts.roles import Role
 from evaluation.catalogue.selectors import pairs
+from hearth.accounts.roles import Role
 from pooling.models import Benchmark
 from tests import factories
 from tests.evaluation.catalogue.world import make_catalogue

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from annotation.services import open_campaign
-from config.accounts.actors import OPERATOR
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 from tests import factories

@@ -20,12 +20,6 @@ from rest_framework.test import APIClient
 
 from annotation.enums import Priority
 from annotation.selectors.labels import labels_fingerprint
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
-from config.shared.errors import Conflict, InvalidInput
-from config.shared.version import code_version
 from evaluation.core.statistics.halves import split_in_half
 from evaluation.lab.analyses import ANALYSES, get_analysis
 from evaluation.lab.analyses.question import build_question
@@ -35,6 +29,12 @@ from evaluation.lab.selectors import measured_rates
 from evaluation.lab.services import RESULTS_MAX, analyse, begin_analysis, renew_analyses
 from evaluation.models import AnalysisResult, LabelSet
 from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.version import code_version
 from pooling.models import Benchmark, Run, Tag, TrainSplit
 from tests.evaluation.worked import LABELS, make_ordered_benchmark, make_worked_benchmark
 from tests.factories import (

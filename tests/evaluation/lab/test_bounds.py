@@ -10,9 +10,9 @@ import pytest
 
 from annotation.enums import Scale
 from annotation.models import Campaign
-from config.accounts.actors import OPERATOR
 from evaluation.lab.analyses import get_analysis
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
 from pooling.models import Benchmark
 from tests.evaluation.lab.test_analyses import result_of
 from tests.evaluation.worked import make_worked_benchmark

@@ -19,10 +19,6 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from annotation.services import Policy, open_campaign
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.caches import process_cache as cache
-from config.shared.version import code_version
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.comparison.captions import Comparison, compare_lists
@@ -31,6 +27,10 @@ from evaluation.lab.services import analyse
 from evaluation.lab.views.comparison import compare_json
 from evaluation.models import Evaluation, LabelSet
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.version import code_version
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (

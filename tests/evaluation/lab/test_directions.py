@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import ANALYSES, get_analysis
 from evaluation.lab.analyses.question import Question, build_question
 from evaluation.lab.comparison.captions import compare_lists
 from evaluation.lab.services import analyse
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_ordered_benchmark, make_worked_benchmark
 from tests.factories import import_run

@@ -10,14 +10,14 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from config.accounts.actors import OPERATOR
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.models import Evaluation
 from evaluation.release.selectors import originals_with_equal_captions
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.factories import add_judgments, import_benchmark, make_run, write_captions
 

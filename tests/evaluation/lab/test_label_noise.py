@@ -13,9 +13,6 @@ from django.test import Client
 from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Campaign, GoldItem, Judgment
 from annotation.selectors.judgments import judgment_arrays
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.selectors import gold_answers, noisy_labels
@@ -24,6 +21,9 @@ from evaluation.models import LabelSet
 from evaluation.release.selectors import label_set_labels, original_judged
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (

@@ -12,16 +12,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import enqueue_job, run_job
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse, compute_shown_analyses, renew_analyses
 from evaluation.models import AnalysisResult, Draft, LabelSet
 from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import enqueue_job, run_job
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import add_judgments, make_benchmark, make_run, make_user

@@ -12,15 +12,15 @@ from django.core.management import call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
-from config.shared.errors import NotPermitted
 from evaluation.lab.paper.paper import Paper, plan_paper, write_paper
 from evaluation.lab.services import begin_paper, compute_paper
 from evaluation.models import LabelSet
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
+from hearth.shared.errors import NotPermitted
 from tests.factories import (
     add_judgments,
     build_pool,

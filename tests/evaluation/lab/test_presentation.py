@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from config.accounts.roles import Role
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_form, build_question
 from evaluation.lab.analyses.ranks import SOURCES
 from evaluation.lab.analyses.tables import ROWS_MAX, Column, Table
 from evaluation.lab.selectors import run_numbers
 from evaluation.lab.services import analyse
+from hearth.accounts.roles import Role
 from pooling.models import Benchmark
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import make_run, make_user

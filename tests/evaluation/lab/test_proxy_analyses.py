@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.errors import InvalidInput
-from config.shared.numbers import PERCENT_SIGN
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.layouts import proxy_examples
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.errors import InvalidInput
+from hearth.shared.numbers import PERCENT_SIGN
 from pooling.models import Benchmark, Proxy
 from tests.evaluation.worked import PROXIES, make_worked_benchmark
 from tests.factories import (

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from django.http import QueryDict
 
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import proxies_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.proxy_inputs import load_proxies
 from evaluation.lab.analyses.question import Question, build_question, submitted_data
+from hearth.shared.errors import InvalidInput
 from pooling.core.pair_space import PairSpace
 from pooling.models import Benchmark, Proxy
 from tests.evaluation.worked import PROXIES, make_worked_benchmark

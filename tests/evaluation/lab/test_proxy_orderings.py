@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign
-from config.accounts.roles import Role
-from config.shared.errors import InvalidInput
-from config.shared.numbers import PERCENT_SIGN
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
+from hearth.accounts.roles import Role
+from hearth.shared.errors import InvalidInput
+from hearth.shared.numbers import PERCENT_SIGN
 from pooling.models import Benchmark
 from tests.evaluation.worked import ORDERS
 from tests.factories import add_proxy, make_benchmark, make_study, make_user, order_all

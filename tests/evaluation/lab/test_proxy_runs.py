@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.factories import add_proxy, import_run, make_benchmark, make_run
 

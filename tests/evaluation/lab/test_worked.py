@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.evaluation.lab.test_analyses import result_of
 from tests.evaluation.worked import make_worked_benchmark

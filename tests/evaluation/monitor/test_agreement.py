@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from annotation.models import Annotator, Judgment
-from config.accounts.actors import OPERATOR
-from config.shared.version import code_version
 from evaluation.monitor.services import compute_agreement
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.version import code_version
 from tests.factories import (
     JudgmentRow,
     add_judgments,

@@ -30,18 +30,18 @@ from annotation.services import (
     retire_gold,
     withdraw_judgments,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import deactivate_person
-from config.jobs.models import Job
-from config.jobs.services import run_job
-from config.shared.caches import process_cache as cache
-from config.shared.errors import Conflict
 from evaluation.models import CampaignReport
 from evaluation.monitor.selectors import campaigns as campaign_selectors
 from evaluation.monitor.selectors import measure_campaign
 from evaluation.monitor.services import compute_figures, renew_figures
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import deactivate_person
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
+from hearth.shared.caches import process_cache as cache
+from hearth.shared.errors import Conflict
 from tests import factories
 from tests.annotation.pages import text_of
 from tests.factories import claim, judge, make_annotator, make_campaign, submit
@@ -341,7 +341,7 @@ def test_researchers_see_the_figures_and_no_annotator(campaign: Campaign, client
 
 
 def test_a_lead_of_another_benchmark_sees_no_annotator(campaign: Campaign, client: Client) -> None:
-    from config.accounts.services import grant_role
+    from hearth.accounts.services import grant_role
 
     other = factories.make_user("otto")
     admin = factories.make_user("ada", Role.ADMIN)

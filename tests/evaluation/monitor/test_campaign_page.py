@@ -15,11 +15,11 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign, Judgment
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.caches import process_cache
 from evaluation.monitor.selectors import campaigns as selectors
 from evaluation.monitor.services import compute_agreement
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.caches import process_cache
 from tests import factories
 from tests.evaluation.scores.test_results import table_of
 

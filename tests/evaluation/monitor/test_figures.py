@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.enums import CampaignState
-from config.shared.numbers import PERCENT_SIGN, Figure, short, undefined
 from evaluation.core.people.pace import DAY, HOUR, WEEK, Forecast, LabelRound, Times
 from evaluation.monitor.charts import Series, column_chart, period_name, round_up
 from evaluation.monitor.figures import (
@@ -16,6 +15,7 @@ from evaluation.monitor.figures import (
     label_round_rows,
     speed_figures,
 )
+from hearth.shared.numbers import PERCENT_SIGN, Figure, short, undefined
 
 NOON = int(datetime(2025, 11, 21, 12, tzinfo=UTC).timestamp())
 TIMES = Times(known=0, unknown=3, breaks=0, too_fast=0, quantiles=None)

@@ -15,8 +15,8 @@ from annotation.services import (
     set_campaign_state,
     withdraw_judgments,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from tests.factories import make_annotator, make_study, make_user, order_all, submit_order
 from tests.test_pages import queries_of
 

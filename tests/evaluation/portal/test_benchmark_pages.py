@@ -16,19 +16,19 @@ from annotation.enums import GoldUse, MembershipState
 from annotation.models import Campaign, Membership
 from annotation.selectors.tasks import NO_TASKS, NewCounts
 from annotation.services import Policy, open_campaign
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.caches import process_cache as cache
 from evaluation.portal.steps import Preparation, Progress, next_step, steps_of
 from evaluation.portal.tabs import TABS, tab_links
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.caches import process_cache as cache
 from pooling.enums import MediaState
 from pooling.models import Benchmark, PublicPage, Video
 from tests import factories
 from tests.accounts.world import make_member
-from tests.config.test_webhooks import make_webhook
 from tests.factories import build_pool
+from tests.hearth.test_webhooks import make_webhook
 from tests.pooling.test_run_uploads import make_public
 
 pytestmark = pytest.mark.django_db

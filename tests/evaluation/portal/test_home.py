@@ -22,14 +22,14 @@ from annotation.services import (
     pause_member,
 )
 from annotation.tasks import count_new_tasks_task
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.shared.caches import process_cache as cache
 from evaluation.portal.selectors import newest_label_sets
 from evaluation.portal.todo import LINKS_MAX, find_todos
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.shared.caches import process_cache as cache
 from pooling.models import Benchmark
 from tests import factories
 from tests.accounts.world import make_member

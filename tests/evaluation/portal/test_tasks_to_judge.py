@@ -15,13 +15,13 @@ from annotation.selectors.effort import preview_pool
 from annotation.selectors.tasks import NewCounts, TaskCounter, count_new_tasks, run_tasks_for_page
 from annotation.services import Policy, open_campaign, set_campaign_state
 from annotation.tasks import count_new_tasks_task
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.registry import find_outcome
-from config.jobs.services import run_job
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.registry import find_outcome
+from hearth.jobs.services import run_job
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Run
 from tests import factories

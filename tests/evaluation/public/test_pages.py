@@ -18,15 +18,15 @@ from django.test.utils import CaptureQueriesContext
 from annotation.enums import CampaignState
 from annotation.models import Campaign
 from annotation.services import open_campaign, set_campaign_state
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services.roles import set_role
-from config.jobs.models import Job
-from config.jobs.services import run_job
-from config.shared.numbers import PERCENT_SIGN
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services.roles import set_role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
+from hearth.shared.numbers import PERCENT_SIGN
 from pooling import services
 from pooling.models import Benchmark, Run, RunUpload
 from tests import factories

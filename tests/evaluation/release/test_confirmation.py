@@ -17,12 +17,6 @@ from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.progress import campaign_progress
 from annotation.services import open_confirmation, set_campaign_state, withdraw_judgments
 from annotation.tasks import open_confirmation_job
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.shared.errors import InvalidInput
-from config.shared.progress import no_progress
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.selectors import labels_of_set
@@ -40,6 +34,12 @@ from evaluation.release.selectors import (
 from evaluation.release.selectors.positives_to_confirm import PositiveCounts
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import no_progress
 from pooling.models import Run
 from tests.factories import add_judgments, claim, make_annotator, make_campaign, make_user, submit
 

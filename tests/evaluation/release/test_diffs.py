@@ -16,12 +16,12 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from annotation.models import Judgment
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
 from evaluation.models import Draft, LabelSetBasis
 from evaluation.release.services import make_draft, publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
 from pooling.models import Benchmark
 from tests.factories import add_judgments, make_benchmark, make_user
 

@@ -20,11 +20,6 @@ from annotation.enums import EscalationKind, JudgmentState
 from annotation.models import Adjudication, Annotator, Campaign, Judgment, JudgmentTask, Withdrawal
 from annotation.selectors.labels import labels_fingerprint
 from annotation.services import escalate_task
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job, JobState
-from config.jobs.services import run_job
-from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import DRAFT_RESULTS_MAX, analyse
@@ -38,6 +33,11 @@ from evaluation.release.services import (
     publish_label_set,
     renew_drafts,
 )
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.services import run_job
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (

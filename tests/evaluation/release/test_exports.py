@@ -19,10 +19,6 @@ from pyarrow import parquet
 from annotation.enums import EscalationKind
 from annotation.models import Judgment
 from annotation.services import adjudicate_task, escalate_task, import_judgments, undo_ruling
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.accounts.services import erase_person
-from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import (
     FORMATS,
@@ -32,6 +28,10 @@ from evaluation.release.exports import (
     open_export,
 )
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.accounts.services import erase_person
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.accounts.world import make_member
 from tests.factories import (

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from config.accounts.actors import OPERATOR
 from evaluation.core.files.label_file import LABEL_COLUMNS
 from evaluation.models import LabelArrays, LabelSet
 from evaluation.release.selectors import label_set_labels
 from evaluation.release.selectors import labels as selectors
 from evaluation.release.services import make_draft, publish_label_set, store_missing_arrays
+from hearth.accounts.actors import OPERATOR
 from pooling.models import Benchmark
 from tests.evaluation.catalogue.world import make_catalogue
 from tests.factories import add_judgments

@@ -17,12 +17,12 @@ import pytest
 from annotation.enums import TaskState
 from annotation.models import Annotator, JudgmentTask
 from annotation.services import adjudicate_task
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.shared.errors import InvalidInput
-from config.shared.version import code_version
 from evaluation.models import LabelSet
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.shared.errors import InvalidInput
+from hearth.shared.version import code_version
 from pooling.models import Benchmark
 from tests.factories import (
     JudgmentRow,

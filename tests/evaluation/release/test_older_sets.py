@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from config.accounts.actors import OPERATOR
 from evaluation.core.files.label_file import compress
 from evaluation.models import LabelSet
 from evaluation.release.exports import DEFAULT, FORMATS, ExportOptions, open_export
 from evaluation.release.selectors.verification import verify_label_set
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
 from tests.evaluation.release.test_label_sets import ROWS, odd_benchmark
 from tests.factories import (
     add_judgments,

@@ -29,11 +29,6 @@ from annotation.services import (
     set_campaign_state,
     update_recently_closed,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.shared.errors import Conflict, InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
@@ -42,6 +37,11 @@ from evaluation.monitor.services import compute_agreement
 from evaluation.release.selectors import benchmark_outcomes, draft_state, live_labels
 from evaluation.release.services import Unsettled, make_draft, publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.shared.errors import Conflict, InvalidInput
 from pooling.enums import EqualTexts
 from pooling.models import Benchmark
 from pooling.services import set_equal_texts

@@ -7,10 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from config.accounts.models import User
-from config.accounts.roles import Role
-from config.accounts.services import grant_role
-from config.shared.errors import NotPermitted
 from evaluation.models import AgreementReport, CampaignReport, Draft, Evaluation, LabelSet
 from evaluation.monitor.services import compute_agreement, compute_figures
 from evaluation.release.services import (
@@ -20,6 +16,10 @@ from evaluation.release.services import (
     update_requested_draft,
 )
 from evaluation.scores.services import begin_scoring, evaluate_runs
+from hearth.accounts.models import User
+from hearth.accounts.roles import Role
+from hearth.accounts.services import grant_role
+from hearth.shared.errors import NotPermitted
 from pooling.models import Benchmark
 from tests import factories
 

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from annotation.models import Assignment
-from config.accounts.actors import OPERATOR
 from evaluation.core.people.agreement_figures import Resampling, figures_from_store
 from evaluation.models import LabelSet
 from evaluation.release.exports import open_export
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
 from tests.factories import add_judgments, judge, make_annotator, make_campaign, submit
 
 pytestmark = pytest.mark.django_db

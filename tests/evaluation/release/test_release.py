@@ -13,10 +13,10 @@ import pytest
 import yaml
 from pyarrow import parquet
 
-from config.accounts.actors import OPERATOR
 from evaluation.models import LabelSet
 from evaluation.release.exports import ExportOptions, open_export
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
 from pooling.services import withdraw_run
 from tests.factories import (
     add_judgments,

@@ -17,13 +17,13 @@ from annotation.services import (
     set_campaign_state,
     withdraw_judgments,
 )
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.accounts.services import erase_person
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, open_export
 from evaluation.release.selectors.verification import verify_label_set
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.accounts.services import erase_person
 from tests.conftest import database_url_of_tests
 from tests.evaluation.release.test_label_sets import CANONICAL_SHA256, ROWS, odd_benchmark
 from tests.factories import (
@@ -40,7 +40,7 @@ from tests.operations.sites import Site
 
 PUBLISH = """
 import hashlib
-from config.accounts.actors import OPERATOR
+from hearth.accounts.actors import OPERATOR
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, open_export
 from evaluation.release.services import publish_label_set

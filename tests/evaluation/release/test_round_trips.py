@@ -18,14 +18,14 @@ from rest_framework.test import APIClient
 
 from annotation.models import Campaign, Judgment
 from annotation.services import import_judgments, plan_judgments
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
-from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import open_export
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.factories import add_judgments, make_benchmark, make_user, row_counts
 

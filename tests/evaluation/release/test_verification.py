@@ -17,12 +17,12 @@ from django.core.management import CommandError, call_command
 from annotation.enums import Scale
 from annotation.models import Adjudication, Annotator, Campaign, Judgment, JudgmentTask
 from annotation.services import Policy, adjudicate_task, open_campaign
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
 from evaluation.core.files.packed import pack, unpack
 from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.release.selectors.verification import verify_label_set
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from pooling.models import Benchmark, OriginalPositive, Query
 from tests.evaluation.release.test_label_sets import ROWS, odd_benchmark
 from tests.factories import (

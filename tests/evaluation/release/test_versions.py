@@ -10,15 +10,15 @@ from django.test import Client
 
 from annotation.enums import Scale
 from annotation.services import withdraw_judgments, write_guideline
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.shared.errors import InvalidInput
 from evaluation.core.files.versions import Version, full_version, parse_version
 from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.release.enums import Change
 from evaluation.release.selectors import find_label_set
 from evaluation.release.services import make_draft, publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.factories import add_judgments, judge, make_annotator, make_campaign, make_user
 

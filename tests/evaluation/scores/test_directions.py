@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
 from evaluation.catalogue.selectors.entries import ranks_of_pairs
 from evaluation.release.selectors.positives_to_confirm import unconfirmed_sole_positives
 from evaluation.scores.services import evaluate_runs
 from evaluation.scores.tables import mark_best, mark_ranks, result_rows
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from pooling.models import Benchmark
 from pooling.selectors.runs import find_runs
 from tests.evaluation.worked import make_worked_benchmark

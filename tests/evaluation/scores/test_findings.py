@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
 from evaluation.release.services import publish_label_set
 from evaluation.scores.findings import change_text, find_finding
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from pooling.models import Benchmark
 from pooling.services import change_public_page
 from tests import factories

@@ -10,16 +10,16 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import Assignment, Judgment, JudgmentTask
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
-from config.jobs.services import run_job
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import Question, build_question
 from evaluation.lab.services import analyse
 from evaluation.models import Evaluation
 from evaluation.release.services import make_draft, publish_label_set
 from evaluation.scores.services import evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
+from hearth.jobs.services import run_job
 from pooling.models import Benchmark, Pair, Run
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (

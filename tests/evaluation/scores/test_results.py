@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from config.accounts.actors import OPERATOR
-from config.accounts.roles import Role
-from config.jobs.models import Job
 from evaluation.core.relevance.measures import DEFAULT_MEASURES
 from evaluation.models import Evaluation, LabelSet
 from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from hearth.jobs.models import Job
 from pooling.models import Benchmark, Run
 from tests import factories
 

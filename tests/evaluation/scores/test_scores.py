@@ -12,14 +12,14 @@ import pytest
 from django.core.management import call_command
 
 from annotation.enums import Scale
-from config.accounts.actors import OPERATOR
-from config.shared.errors import InvalidInput
-from config.shared.version import code_version
 from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH
 from evaluation.models import Evaluation
 from evaluation.release.exports import open_export
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import EvaluatedRuns, RunEvaluation, evaluate_runs
+from hearth.accounts.actors import OPERATOR
+from hearth.shared.errors import InvalidInput
+from hearth.shared.version import code_version
 from pooling.models import Benchmark
 from pooling.services import import_run
 from tests.factories import (

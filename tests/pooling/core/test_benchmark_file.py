@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.benchmark_file import VideoRow, parse_videos
 from pooling.core.formats.tables import parse_captions
 from tests.pooling.core.tiny import write

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.benchmark_file import parse_videos
 from pooling.core.formats.tables import parse_captions
 from pooling.core.tag_file import parse_tags

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.shared.errors import InvalidInput, Problem
+from hearth.shared.errors import InvalidInput, Problem
 from pooling.core.formats.captions import CaptionsFile
 from pooling.core.formats.detection import format_of
 from pooling.core.formats.reading import AUTO, SourceFile, read_captions

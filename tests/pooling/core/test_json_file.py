@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from tests.pooling.core.tiny import TEXTS, lists, read, write
 
 RED, CAT = TEXTS[0], TEXTS[2]

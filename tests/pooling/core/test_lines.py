@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from config.shared.errors import Cancelled, InvalidInput
+from hearth.shared.errors import Cancelled, InvalidInput
 from pooling.core import lines
 from pooling.core.lines import TextBlocks, sha256_of_file
 from tests.pooling.core.tiny import write

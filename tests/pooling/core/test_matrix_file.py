@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core import matrix_file
 from pooling.core.direction import Direction
 from pooling.core.run_file import read_run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.shared.errors import InvalidInput, Problem
+from hearth.shared.errors import InvalidInput, Problem
 from pooling.core.problems import PROBLEMS_MAX
 from pooling.core.run_file import read_run
 

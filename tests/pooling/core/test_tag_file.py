@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core import tag_file
 from pooling.core.tag_file import CAPTION, MAX_TAG, VIDEO, TagFile, parse_tags, tag_fault
 from tests.pooling.core.tiny import write

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core import train_file
 from pooling.core.train_file import parse_train_captions
 from tests.pooling.core.tiny import write

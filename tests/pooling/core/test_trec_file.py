@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core import lines, ordering
 from pooling.core.keys import NUMBER
 from pooling.core.trec_file import scores_of

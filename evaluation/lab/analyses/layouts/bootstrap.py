@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from config.shared.words import counted
 from evaluation.lab.analyses.charts import (
     BY_LABELS,
     ORIGINAL_POSITIVES,
@@ -21,6 +20,7 @@ from evaluation.lab.analyses.intervals import (
 )
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.words import counted
 
 BY = {"labelled": BY_LABELS, "original": ORIGINAL_POSITIVES}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from config.shared.words import counted
 from evaluation.lab.analyses.charts import (
     DOTS,
     PERCENT,
@@ -19,6 +18,7 @@ from evaluation.lab.analyses.charts import (
 from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.words import counted
 
 DOUBLE, GOLD, ANNOTATORS, TYPED = "double", "gold", "dawid-skene", "typed"
 SOURCES = {

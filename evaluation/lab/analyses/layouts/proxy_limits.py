@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from config.shared.words import counted
 from evaluation.lab.analyses.charts import DOTS, PERCENT, RULES, Chart, name_of, quantity
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.words import counted
 
 # The kinds of recall in the rows, with their titles.
 KINDS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict
 
-from config.shared.words import counted
 from evaluation.core.graded.scoring import EPIC_MAP, FULL_AP, Gain
 from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, name_of, quantity
 from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.words import counted
 from pooling.core.direction import Direction
 
 GAINS = {Gain.PAPER.value: "2^relevance − 1", Gain.LINEAR.value: "relevance"}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
-from config.shared.numbers import coefficient, ratio, with_percent
-from config.shared.words import counted
 from evaluation.lab.analyses.charts import (
     LINES,
     PERCENT,
@@ -23,6 +21,8 @@ from evaluation.lab.analyses.charts import (
 from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
 from evaluation.lab.analyses.results import Ends, Row
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.numbers import coefficient, ratio, with_percent
+from hearth.shared.words import counted
 
 GUESSING = 0.5
 # The captions of a video by their level, from 0.

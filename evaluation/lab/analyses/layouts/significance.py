@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from config.shared.words import counted
 from evaluation.core.relevance.compare import FIRST, SECOND
 from evaluation.core.statistics.saturation import INTERVAL, NOISE
 from evaluation.lab.analyses.charts import (
@@ -32,6 +31,7 @@ from evaluation.lab.analyses.saturation import (
     saturation_warnings,
 )
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.words import counted
 
 SATURATED = {None: "no", INTERVAL: "yes, by the interval", NOISE: "yes, by label noise"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from config.shared.words import counted
 from evaluation.lab.analyses.charts import PERCENT, Chart, dots, horizontal_labels, quantity, step
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.intervals import (
@@ -15,6 +14,7 @@ from evaluation.lab.analyses.intervals import (
 )
 from evaluation.lab.analyses.results import Ends, RunCorrelation, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.words import counted
 
 LENGTH, POSITIVES, TAGS, AGREEMENT = "length", "positives", "tags", "agreement"
 

@@ -49,7 +49,7 @@ function textOf(count, secondsEach) {
   return translate("about {left} left, ≈ {time} at your pace", { left, time });
 }
 
-// The same as `config.shared.numbers.minutes`.
+// The same as `hearth.shared.numbers.minutes`.
 function inMinutes(seconds) {
   const minutes = Math.ceil(seconds / 60);
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from config.shared.errors import Cancelled
 from evaluation.core.graded import rankings
 from evaluation.core.graded.means import NO_FULL, NO_QUERY_LEFT, NO_RELEVANT
 from evaluation.core.graded.rankings import ByLists, BySimilarity
@@ -24,6 +23,7 @@ from evaluation.core.graded.scoring import (
     score_ranking,
 )
 from evaluation.core.relevance.scoring import Score
+from hearth.shared.errors import Cancelled
 
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 7))
 # Few values, so that relevance and similarity have ties.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from config.shared.errors import InvalidInput
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
+from hearth.shared.errors import InvalidInput
 
 NAMES = (
     "C@1 C@250 R@7 P@10 AP AP@10 AP(found) AP(found)@10 RR RR@5 nDCG nDCG@3 nDCG(exp) "

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.shared.errors import Cancelled
 from evaluation.core.arrays import FloatArray
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.texts import similarity as module
@@ -23,6 +22,7 @@ from evaluation.core.texts.similarity import (
     overlap_with_train,
     score_matches,
 )
+from hearth.shared.errors import Cancelled
 
 CAPTIONS = [
     "a man plays with a trained dog",

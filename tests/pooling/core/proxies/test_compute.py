@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from config.shared.errors import Cancelled
+from hearth.shared.errors import Cancelled
 from pooling.core.proxies.compute import SYN, BoW, PoS, compute
 from pooling.core.proxies.parsing import ParsedCaption, Word
 from pooling.core.proxies.senses import ClassTable, Lesk, StatedClasses

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.proxies import embeddings
 from pooling.core.proxies.embeddings import fill_cosine, group_vectors, unit_vectors
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import no_progress
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import no_progress
 from pooling.core.lines import TextBlocks
 from pooling.core.proxies.epic_file import read_epic
 from pooling.core.proxies.parsing import ParsedCaption, Word

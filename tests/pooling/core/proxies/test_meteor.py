@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.meteor_score import single_meteor_score
 
-from config.shared.errors import Cancelled
+from hearth.shared.errors import Cancelled
 from pooling.core.proxies import meteor
 from pooling.core.proxies.compute import METEOR, compute
 from pooling.core.proxies.meteor import Synonyms

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from config.shared.errors import InvalidInput
-from config.shared.progress import no_progress
+from hearth.shared.errors import InvalidInput
+from hearth.shared.progress import no_progress
 from pooling.core.proxies.options import Method, ProxyOptions, compute_from_captions
 from pooling.core.proxies.stop_words import NO_STOP_WORDS
 from pooling.core.proxies.wordnet import MISSING, Part

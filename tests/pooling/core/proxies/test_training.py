@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.proxies.distribution import THRESHOLDS, distribution_of
 from pooling.core.proxies.extremes import highest_and_lowest
 from pooling.core.proxies.lexicon import NAMES, members_of_wordnet

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config.shared.errors import InvalidInput
+from hearth.shared.errors import InvalidInput
 from pooling.core.proxies.wordnet import Part, WordNet
 from tests.pooling.core.proxies.made_wordnet import SYNSETS, TYPES, make_wordnet
 

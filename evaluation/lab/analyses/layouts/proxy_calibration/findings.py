@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from config.shared.numbers import coefficient, points, ratio, with_percent
-from config.shared.words import counted
 from evaluation.lab.analyses.intervals import NAMES, few_units_warnings, tau_note
 from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     CalibrationResult,
     ProxyRow,
 )
 from evaluation.lab.analyses.results import Ends
+from hearth.shared.numbers import coefficient, points, ratio, with_percent
+from hearth.shared.words import counted
 
 FEW_RELEVANT = 50
 # The lowest alpha of annotators for tentative conclusions (Krippendorff 2004, section 11.4). The

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from config.shared.numbers import coefficient, ratio, with_percent
-from config.shared.words import counted
 from evaluation.lab.analyses.inputs import CAPTIONS
 from evaluation.lab.analyses.intervals import interval_title, tau_columns, tau_note
 from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     CalibrationResult,
 )
 from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.numbers import coefficient, ratio, with_percent
+from hearth.shared.words import counted
 
 LABELS = {"0": "0, not relevant", "1": "1, relevant"}
 

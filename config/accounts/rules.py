@@ -1,5 +1,0 @@
-"""Register the permissions of `roles`. django-rules imports this module when the server starts."""
-
-from __future__ import annotations
-
-from config.accounts import roles  # noqa: F401

@@ -1,8 +1,0 @@
-from __future__ import annotations
-
-from django.apps import AppConfig
-
-
-class SecurityConfig(AppConfig):
-    name = "config.security"
-    label = "security"

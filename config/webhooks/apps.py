@@ -1,8 +1,0 @@
-from __future__ import annotations
-
-from django.apps import AppConfig
-
-
-class WebhooksConfig(AppConfig):
-    name = "config.webhooks"
-    label = "webhooks"

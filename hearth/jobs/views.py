@@ -1,0 +1,220 @@
+"""Pages of jobs: the list, and one job with its progress."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import Any, cast
+from urllib.parse import urldefrag, urlsplit
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.forms import FileField, Form
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh, reswap, retarget
+
+from hearth.accounts.models import User
+from hearth.jobs import services
+from hearth.jobs.models import Job, JobState
+from hearth.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
+from hearth.jobs.registry import find_outcome, keeps_parts, retry_url
+from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.numbers import duration
+from hearth.shared.pages import form_status, only_for
+from hearth.shared.uploads import check_is_readable, stored_with
+
+JOBS_PER_PAGE = 25
+# A worker that is not busy usually starts a job within two seconds. After twenty seconds, pages say
+# that no worker has started the job.
+LONG_IN_QUEUE = timedelta(seconds=20)
+# The header of a response that shows a job's progress in place of the form that started the job.
+IN_PLACE = "X-Job"
+
+
+def start_job(
+    request: HttpRequest, *, kind: str, title: str, params: dict[str, Any], benchmark_key: str
+) -> HttpResponse:
+    """Start a job and show its progress.
+
+    If a job with the same work is unfinished, its progress is shown instead.
+    """
+    job = services.enqueue_job(
+        kind=kind,
+        title=title,
+        params=params,
+        benchmark_key=benchmark_key,
+        by=cast(User, request.user),
+    )
+    return show_job(request, job)
+
+
+def show_job(request: HttpRequest, job: Job) -> HttpResponse:
+    """Show the progress of a job in place of the form that started it.
+
+    Without htmx, redirect to the job's page.
+    """
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect("job", job.pk)
+    response = render(request, "jobs/_in_place.html", in_place_context(request, job))
+    response[IN_PLACE] = str(job.pk)
+    return response
+
+
+def in_place_context(request: HttpRequest, job: Job) -> dict[str, Any]:
+    """Return the context of `jobs/_in_place.html`, for pages that show a job's progress."""
+    return {**_progress_of(job), "can_cancel": can_cancel_job(request.user, job)}
+
+
+def upload_page(
+    request: HttpRequest,
+    template: str,
+    context: dict[str, Any],
+    *,
+    form: Form,
+    kind: str,
+    title: str,
+    benchmark_key: str,
+    expected: str = "A CSV or JSON file",
+    **params: Any,
+) -> HttpResponse:
+    """Show a form with a `file`, and start the job that reads the file.
+
+    The job's parameters are `params`, the benchmark, the stored file, the other stored files (see
+    `stored_uploads`), and the other fields of the form. expected: a noun phrase for the files that
+    the job can read, for the error about a file of another type.
+    """
+    if request.method == "POST" and form.is_valid():
+        try:
+            check_is_readable(form.cleaned_data["file"], expected)
+        except InvalidInput as error:
+            form.add_error("file", str(error))
+    if request.method == "POST" and form.is_valid():
+        fields = dict(form.cleaned_data)
+        names = [name for name, field in form.fields.items() if isinstance(field, FileField)]
+        sent = {name: file for name in names if (file := fields.pop(name))}
+        file = sent.pop("file")
+        with stored_with(file, sent) as stored:
+            params |= {"benchmark": benchmark_key, **stored, **fields}
+            return start_job(
+                request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
+            )
+    return render(request, template, {**context, "form": form}, status=form_status(request))
+
+
+@only_for(can_see_jobs)
+@require_safe
+def jobs(request: HttpRequest) -> HttpResponse:
+    state = request.GET.get("state", "")
+    if state and state not in JobState.values:
+        raise InvalidInput(f"The state must be one of {', '.join(JobState.values)}.")
+    seen = jobs_seen_by(request.user)
+    found = seen.select_related("created_by").defer("params", "result", "error")
+    if state:
+        found = found.filter(state=state)
+    counts = dict(seen.order_by().values_list("state").annotate(Count("pk")))
+    context = {
+        "page": Paginator(found, JOBS_PER_PAGE).get_page(request.GET.get("page")),
+        "state": state,
+        "filters": [("", "All", sum(counts.values()))]
+        + [(value, label, counts.get(value, 0)) for value, label in JobState.choices],
+    }
+    return render(request, "jobs/jobs.html", context)
+
+
+@only_for(can_see_jobs)
+@require_safe
+def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    found = get_object_or_404(jobs_seen_by(request.user).select_related("created_by"), pk=pk)
+    context = {
+        **_progress_of(found),
+        "outcome": find_outcome(found),
+        "keeps_parts": keeps_parts(found),
+        "retry_url": retry_url(found),
+        "can_cancel": can_cancel_job(request.user, found),
+    }
+    return render(request, "jobs/job.html", context)
+
+
+@only_for(can_see_jobs)
+@require_safe
+def job_progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Show the progress of a job. htmx requests it every second.
+
+    At the end, the job's page is reloaded. With `in_place`, the browser goes to the result, or the
+    page shows why there is none.
+    """
+    found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
+    in_place = request.GET.get("in_place", "") == "on"
+    if found.is_finished and in_place:
+        return _finished_in_place(request, found)
+    context = _progress_of(found)
+    context |= {"in_place": in_place, "announce": request.GET.get("seen", "") != context["stage"]}
+    response = render(request, "jobs/_progress.html", context)
+    if found.is_finished:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@only_for(can_see_jobs)
+@require_safe
+def job_line(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Show a job, its result or its errors on a page with several jobs. htmx requests it."""
+    found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
+    context = {**_progress_of(found), "outcome": find_outcome(found)}
+    return render(request, "jobs/_line.html", context)
+
+
+def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
+    """Send the browser to the result, with a message.
+
+    If there is no result, show why, with a link to retry.
+    """
+    outcome = find_outcome(found)
+    here = request.htmx.current_url_abs_path or ""  # type: ignore[attr-defined]
+    if found.state != JobState.DONE or outcome is None:
+        context = {"job": found, "keeps_parts": keeps_parts(found), "retry_url": here}
+        response = render(request, "jobs/_unfinished.html", context)
+        return reswap(retarget(response, "#job-in-place"), "outerHTML")
+    messages.success(request, outcome.text)
+    for note in outcome.notes:
+        messages.info(request, note)
+    # If the browser already shows the page of the result, this page is reloaded. A redirect to the
+    # same address with another fragment would only scroll the page.
+    if urldefrag(outcome.url).url == urldefrag(here).url or urlsplit(here).path in outcome.also_on:
+        return HttpResponseClientRefresh()
+    return HttpResponseClientRedirect(outcome.url)
+
+
+@only_for(can_see_jobs)
+@require_POST
+def job_cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
+    try:
+        services.cancel_job(job=found, by=cast(User, request.user))
+    except Conflict as ended:
+        messages.info(request, str(ended))
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(status=204)
+    return redirect("job", found.pk)
+
+
+def _progress_of(found: Job) -> dict[str, Any]:
+    waiting = found.state == JobState.QUEUED and timezone.now() - found.created_at > LONG_IN_QUEUE
+    return {
+        "job": found,
+        "stage": f"{found.state} {found.phase}".strip(),
+        "waiting_long": waiting,
+        "duration": _duration_of(found),
+    }
+
+
+def _duration_of(found: Job) -> str:
+    """Return the duration of the last attempt as text; empty before the first attempt."""
+    if found.started_at is None:
+        return ""
+    passed = (found.finished_at or timezone.now()) - found.started_at
+    return duration(max(0, passed.total_seconds()))

@@ -1,0 +1,133 @@
+"""The base of all management commands: `--json`, exit codes, and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from hearth.shared.errors import HearthError, InvalidInput
+from hearth.shared.files import is_standard_output
+from hearth.shared.input_files import InputFiles
+from hearth.shared.progress import Progress
+
+if TYPE_CHECKING:
+    from hearth.shared.terminal import Bar
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+class HearthCommand(BaseCommand):
+    """A command that calls services and reports one result.
+
+    Subclasses implement `run(**options)`, which returns the object for `--json`, and
+    `report(result)`, which prints it as text. A command passes `OPERATOR` as `by` to
+    services (see `hearth.accounts.actors`).
+    """
+
+    # Commands skip Django's checks of the code, which run in development and in `manage.py check`.
+    # The checks load all pages, which takes half a second and 35 MB.
+    requires_system_checks = ()
+    # The options that name files to write. All other files are read.
+    outputs: ClassVar[tuple[str, ...]] = ("output",)
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.add_argument(
+            "--json", action="store_true", help="print the result as one JSON object"
+        )
+        return parser
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if is_standard_output(options.get("output")):
+            # The file goes to the standard output, so the report does not.
+            self.stdout = OutputWrapper(sys.stderr)
+        self.progress = TerminalProgress(lines=not options["json"])
+        inputs = InputFiles()
+        try:
+            result = self.run(**inputs.readable(options, self.outputs))
+        except HearthError as error:
+            raise CommandError(inputs.named(_all_problems(error)), returncode=BAD_INPUT) from error
+        except OSError as error:
+            # A file cannot be read or written.
+            name, reason = error.filename2 or error.filename, error.strerror or str(error)
+            text = f"{name}: {reason}" if name else reason
+            raise CommandError(inputs.named(text), returncode=BAD_INPUT) from error
+        except DatabaseError as error:
+            if not _is_behind():
+                raise
+            reason = "The database does not match this version. Run `manage.py migrate` first."
+            raise CommandError(reason, returncode=BAD_INPUT) from error
+        except KeyboardInterrupt:
+            raise CommandError("interrupted", returncode=INTERRUPTED) from None
+        finally:
+            self.progress.close()
+            inputs.close()
+        if options["json"]:
+            self.stdout.write(json.dumps(result, allow_nan=False))
+        else:
+            self.report(result)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def report(self, result: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+
+def _all_problems(error: HearthError) -> str:
+    """Return the text of an error, and a line for each further problem of the file."""
+    if not isinstance(error, InvalidInput):
+        return str(error)
+    others = [
+        str(InvalidInput(problem.reason, source=problem.source or error.source, line=problem.line))
+        for problem in error.problems[1:]
+    ]
+    return "\n".join([str(error), *others])
+
+
+def _is_behind() -> bool:
+    """Return whether migrations of this version are missing in the database."""
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+class TerminalProgress(Progress):
+    """Show progress on stderr: a live bar in a terminal, otherwise a line for each new phase.
+
+    If `lines` is False, nothing is written outside a terminal.
+    """
+
+    def __init__(self, *, lines: bool = True, stream: TextIO | None = None) -> None:
+        self.lines = lines
+        self.stream = stream or sys.stderr
+        self.phase = ""
+        self.bar: Bar | None = None
+
+    def __call__(self, done: int, total: int | None, phase: str = "") -> None:
+        is_new, self.phase = phase not in ("", self.phase), phase or self.phase
+        if self.stream.isatty():
+            bar = self._start_bar() if is_new or self.bar is None else self.bar
+            bar.update(done, total)
+        elif self.lines and is_new:
+            self.stream.write(f"{self.phase} ...\n")
+            self.stream.flush()
+
+    def close(self) -> None:
+        """Remove the bar. The next call shows a new one."""
+        if self.bar is not None:
+            self.bar.close()
+        self.bar = None
+
+    def _start_bar(self) -> Bar:
+        # Commands outside a terminal need not spend 70 ms on importing rich.
+        from hearth.shared.terminal import Bar
+
+        self.close()
+        self.bar = Bar(self.phase, self.stream)
+        return self.bar

@@ -1,0 +1,113 @@
+"""Which addresses a webhook may have, so that it cannot reach machines inside the site's network.
+
+The name of a host is resolved once, and the connection goes to the address that was checked. In a
+second lookup, the name could refer to another machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from hearth.shared.errors import InvalidInput
+
+Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+# The maximum number of addresses of a host that are tried, such as one of IPv6 and one of IPv4.
+ADDRESSES_MAX = 2
+# An address of these networks stands for an IPv4 address, which can be private: the two prefixes of
+# NAT64 (RFC 6052 and RFC 8215), and IPv4-compatible addresses (RFC 4291).
+STAND_FOR_IPV4 = [
+    ipaddress.ip_network(network) for network in ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")
+]
+# The last label of an IPv4 address in any notation, such as 127.1 or 0x7f000001. No name ends so.
+NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+PRIVATE = "The address is in a private network. WEBHOOK_PRIVATE_HOSTS can allow it."
+
+
+class AddressRefused(InvalidInput):
+    """The address is not valid, does not exist, or is not public."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request goes. path: the path and the query. ips: the host's checked addresses."""
+
+    host: str
+    port: int
+    path: str
+    is_https: bool
+    ips: tuple[str, ...]
+
+
+def check_url(url: str) -> None:
+    """Raise `AddressRefused` if a webhook cannot have this URL. The host is not looked up."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        raise AddressRefused("The address is not valid.") from None
+    if not url.isascii() or not url.isprintable() or " " in url or not host:
+        raise AddressRefused("The address must look like https://hooks.example/hearth.")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise AddressRefused(
+            "The address must not contain a user name, a password or a fragment (#)."
+        )
+    is_allowed_host = host in settings.WEBHOOK_PRIVATE_HOSTS
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_allowed_host):
+        raise AddressRefused("The address must begin with https://.")
+    if not is_allowed_host and _is_private_literal(host.rstrip(".")):
+        raise AddressRefused(PRIVATE)
+
+
+def resolve(url: str) -> Target:
+    """Look up the host of a URL.
+
+    Raises `AddressRefused` as `check_url` does. It is also raised if the host has no address, or a
+    private one that WEBHOOK_PRIVATE_HOSTS does not allow.
+    """
+    check_url(url)
+    parts = urlsplit(url)
+    host, is_https = parts.hostname or "", parts.scheme == "https"
+    port = parts.port or (443 if is_https else 80)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise AddressRefused(f"The host {host} has no address.") from None
+    ips = [str(entry[4][0]) for entry in found]
+    if host not in settings.WEBHOOK_PRIVATE_HOSTS and not all(map(is_public, ips)):
+        raise AddressRefused(PRIVATE)
+    path = parts.path or "/"
+    path = f"{path}?{parts.query}" if parts.query else path
+    return Target(host, port, path, is_https, tuple(ips[:ADDRESSES_MAX]))
+
+
+def is_public(text: str) -> bool:
+    """Return whether an IP address is public.
+
+    An IPv6 address of NAT64, 6to4 or Teredo, or an IPv4-compatible one, is not public, because it
+    stands for an IPv4 address, which can be private. An IPv4-mapped IPv6 address is public if its
+    IPv4 address is.
+    """
+    try:
+        ip: Ip = ipaddress.ip_address(text)
+    except ValueError:  # with a zone, such as fe80::1%eth0
+        return False
+    if isinstance(ip, ipaddress.IPv6Address):
+        if any(ip in network for network in STAND_FOR_IPV4) or ip.sixtofour or ip.teredo:
+            return False
+        ip = ip.ipv4_mapped or ip
+    return ip.is_global and not ip.is_multicast
+
+
+def _is_private_literal(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        last = host.rpartition(".")[2]
+        return last == "localhost" or NUMBER.fullmatch(last) is not None
+    return not is_public(host)

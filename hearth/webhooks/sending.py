@@ -1,0 +1,111 @@
+"""Send one signed request to a webhook.
+
+Redirects are not followed and HTTP proxies are not used. The time and the length of the response
+are limited.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import socket
+import ssl
+import threading
+import time
+from contextlib import closing, suppress
+from dataclasses import dataclass
+
+from hearth.webhooks.addresses import Target, resolve
+from hearth.webhooks.models import ANSWER_LENGTH
+
+CONNECT_SECONDS = 5
+# The limit for a whole request. A host that answers byte by byte must not occupy a worker.
+TOTAL_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The HTTP status and the beginning of the text, or None and why there is no response."""
+
+    status: int | None
+    text: str
+
+    @property
+    def is_success(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+
+def signature(secret: str, seconds: int, body: str) -> str:
+    """Return the header `Hearth-Signature`: the time, and an HMAC-SHA256 of time and body."""
+    signed = f"{seconds}.{body}".encode()
+    return f"t={seconds},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+
+
+def send(url: str, body: str, headers: dict[str, str]) -> Answer:
+    """Send the body to the URL. Raises `AddressRefused` as `resolve` does."""
+    target = resolve(url)
+    with closing(_Pinned(target)) as connection:
+        timer = threading.Timer(TOTAL_SECONDS, connection.break_off)
+        timer.start()
+        try:
+            connection.request("POST", target.path, body.encode(), headers)
+            answer = connection.getresponse()
+            text = answer.read(ANSWER_LENGTH).decode(errors="replace").replace("\x00", "")
+            return Answer(answer.status, text)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            if connection.seconds_left <= 0:
+                return Answer(None, f"The host did not answer in {TOTAL_SECONDS} seconds.")
+            return Answer(None, f"{type(error).__name__}: {error}"[:ANSWER_LENGTH])
+        finally:
+            timer.cancel()
+
+
+class _Pinned(http.client.HTTPConnection):
+    """A connection to a checked IP address. The certificate must be that of the host."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(target.host, target.port, timeout=CONNECT_SECONDS)
+        self.default_port = 443 if target.is_https else 80
+        self._target = target
+        self._ends_at = time.monotonic() + TOTAL_SECONDS
+
+    @property
+    def seconds_left(self) -> float:
+        return self._ends_at - time.monotonic()
+
+    def connect(self) -> None:
+        self.sock = self._connected()
+        if self._target.is_https:
+            context = ssl.create_default_context()
+            # `break_off` shuts `sock` down, so `sock` must be set before the handshake.
+            self.sock = context.wrap_socket(
+                self.sock, server_hostname=self._target.host, do_handshake_on_connect=False
+            )
+        # If `break_off` was called earlier, it had no socket to shut down.
+        self._check_time()
+        if isinstance(self.sock, ssl.SSLSocket):
+            self.sock.do_handshake()
+
+    def break_off(self) -> None:
+        """End the wait for the host with an error."""
+        if self.sock is not None:
+            with suppress(OSError):
+                self.sock.shutdown(socket.SHUT_RDWR)
+
+    def _connected(self) -> socket.socket:
+        """Return a connection to the first of the addresses that accepts one."""
+        *others, last = self._target.ips
+        for ip in others:
+            with suppress(OSError):
+                return self._connected_to(ip)
+        return self._connected_to(last)
+
+    def _connected_to(self, ip: str) -> socket.socket:
+        self._check_time()
+        seconds = min(CONNECT_SECONDS, self.seconds_left)
+        return socket.create_connection((ip, self._target.port), seconds)
+
+    def _check_time(self) -> None:
+        if self.seconds_left <= 0:
+            raise TimeoutError
