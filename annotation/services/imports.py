@@ -34,7 +34,7 @@ from pooling.selectors.arrays import query_numbers, query_texts, video_numbers
 from pooling.selectors.captions import first_equal_captions
 
 # The only service of `pooling` that a service of this app calls: only `pooling` writes pairs
-# (DECISIONS 9).
+# (docs/decisions/009).
 from pooling.services.pools import add_judged_pairs
 
 Int64Array = npt.NDArray[np.int64]

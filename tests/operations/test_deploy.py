@@ -31,7 +31,6 @@ from tests.security.walk import addresses
 
 DEPLOY = ROOT / "deploy"
 GUIDE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 LARGE = 1 << 20  # as `client_max_body_size` of the other addresses in locations.conf
 # Variables of development, tests and the image.
 NOT_FOR_OPERATORS = {"HEARTH_DEMO", "PROMETHEUS_MULTIPROC_DIR"}
@@ -40,7 +39,7 @@ NOT_FOR_OPERATORS = {"HEARTH_DEMO", "PROMETHEUS_MULTIPROC_DIR"}
 def test_every_variable_of_the_settings_is_documented() -> None:
     names = read_by_hearth() - NOT_FOR_OPERATORS
     assert len(names) > 25
-    assert {name for name in names if f"`{name}`" not in README + GUIDE} == set()
+    assert {name for name in names if f"`{name}`" not in GUIDE} == set()
 
 
 def read_by_hearth() -> set[str]:
@@ -103,7 +102,7 @@ def test_every_variable_of_compose_is_documented() -> None:
     text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
     names = set(re.findall(r"\$\{([A-Z_]+)", text))
     assert {"TLS_FOLDER", "POSTGRES_PASSWORD"} <= names
-    assert {name for name in names if f"`{name}`" not in README + GUIDE} == set()
+    assert {name for name in names if f"`{name}`" not in GUIDE} == set()
     required = set(re.findall(r"\$\{([A-Z_]+):\?", text))
     (written,) = re.findall(r"cat > \.env <<EOF\n(.*?)EOF", GUIDE, re.S)
     assert {line.partition("=")[0] for line in written.splitlines()} == required
