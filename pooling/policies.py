@@ -298,7 +298,7 @@ def check_can_build_pool(by: Person, benchmark: Benchmark) -> None:
 def check_can_pool(by: Person, benchmark: Benchmark, options: PoolOptions) -> None:
     """Require the right to build this pool.
 
-    Anyone who may import runs may also pool the top `POOLED_DEPTH` of one run (docs/decisions/038). Only
+    Anyone who may import runs may also pool the top `POOLED_DEPTH` of one run (decision 38). Only
     leads may build any other pool.
     """
     check_not_archived(benchmark)

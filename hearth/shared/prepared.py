@@ -1,7 +1,7 @@
 """Database queries that are compiled once per connection and then run many times.
 
 Django builds the SQL of a query each time. This takes a large part of the time of storing an
-annotator's answer (docs/decisions/023). A prepared query has `Given("name")` in place of its values:
+annotator's answer (decision 23). A prepared query has `Given("name")` in place of its values:
 
     video_by_key = Prepared(lambda: Video.objects.filter(key=Given("key")))
     video = video_by_key.first(key="v7")
