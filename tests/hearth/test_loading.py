@@ -61,6 +61,9 @@ print(json.dumps([sorted(registry._kinds), views, scipy]))
 TASKS = [
     "annotation.tasks.count_new_tasks_task",
     "annotation.tasks.expire_leases_task",
+    "evaluation.tasks.renew_analyses_task",
+    "evaluation.tasks.renew_drafts_task",
+    "evaluation.tasks.renew_figures_task",
     "hearth.audit.tasks.delete_old_addresses_task",
     "hearth.jobs.tasks.run_job_task",
     "hearth.jobs.tasks.sweep_incoming_files_task",
@@ -68,9 +71,6 @@ TASKS = [
     "hearth.operations.tasks.housekeeping_task",
     "hearth.webhooks.tasks.deliver_task",
     "hearth.webhooks.tasks.sweep_deliveries_task",
-    "evaluation.tasks.renew_analyses_task",
-    "evaluation.tasks.renew_drafts_task",
-    "evaluation.tasks.renew_figures_task",
     "pooling.tasks.queue_uploads_task",
     "pooling.tasks.settle_run_uploads_task",
 ]
