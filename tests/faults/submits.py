@@ -28,16 +28,15 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
     """Kill `rounds` times at each point. The client then repeats the request with the same key."""
     prepared = site.world("campaign", "1", str(2 * rounds * len(POINTS)))
     acknowledged: dict[str, int] = {}
-    wrong = 0
+    wrong: list[str] = []
     with site.server(application="tests.faults.wsgi"):
         person = site.person(prepared["sessions"][0])
         for point in POINTS * rounds:
             answer = answer_to(person.claim(prepared["campaign"])[0])
             status, _ = person.post("/api/v1/judgments/", answer, **{"X-Fault": point})
-            wrong += status in OK  # the process should be dead
-            wrong += (stored_label(site, answer["client_key"]) is not None) != (
-                point in STORED_BY_THEN
-            )
+            stored_now = stored_label(site, answer["client_key"]) is not None
+            if status in OK or stored_now != (point in STORED_BY_THEN):
+                wrong.append(f"{point}: status {status}, stored: {stored_now}")
             acknowledged[answer["client_key"]] = person.insist("/api/v1/judgments/", answer)[
                 "label"
             ]
@@ -49,8 +48,9 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
         tried=rounds * len(POINTS),
         acknowledged=len(acknowledged),
         stored=sum(label is not None for label in stored.values()),
-        lost=lost + wrong + len(person.wrong),
+        lost=lost + len(wrong) + len(person.wrong),
         doubled=judged_too_often(site) + total(site) - len(acknowledged),
+        note="; ".join([*wrong, *(f"status {status}" for status in person.wrong)]),
     )
 
 
