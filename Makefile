@@ -5,11 +5,11 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PORT ?= 8000
 SERVE ?= 1
-# Several processes share the tests, because some wait for servers most of the time. Only half of the
-# tests run on PostgreSQL, so fewer processes need the same time for them.
+# Several processes share the tests, because some wait for servers most of the time. Few tests run on
+# PostgreSQL, so one process is enough for them.
 # `make test PYTEST_ARGS=-x` tests each database in one process, which stops at the first failure.
 PROCESSES ?= 3
-test-postgresql: PROCESSES = 2
+test-postgresql: PROCESSES = 1
 PYTEST_ARGS ?= --numprocesses=$(PROCESSES) --dist=worksteal
 PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 
@@ -135,16 +135,13 @@ test-sqlite: install-dev
 	@env -u DATABASE_URL $(PYTEST) --ignore=tests/test_schema.py \
 		--deselect=tests/security/test_urls.py::test_odd_values_in_every_parameter_are_refused_or_ignored
 
-# Services, selectors, constraints, triggers, concurrency and exports are tested on both databases.
-# These tests run once, on SQLite: tests without a database; tests of pages, forms and journeys (ONCE
-# in tests/conftest.py); and tests with the filesystem broker, if they also run with Redis. The
-# journeys in Chromium and the benchmarks on a tiny input run once, too. The drills and the tests of
-# moving to PostgreSQL start their own databases.
+# Each test runs on SQLite. Those with the mark `postgresql` run on PostgreSQL, too: tests of SQL, of
+# locks, of triggers and of concurrency. The drills and the tests of moving to PostgreSQL start their
+# own databases.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
-	@$(PY) -m tests.services run -- $(PYTEST) --only-database \
-		--ignore=tests/benchmarks --ignore=tests/e2e --ignore=tests/faults \
-		--ignore=tests/operations/test_moving.py
+	@$(PY) -m tests.services run -- $(PYTEST) -m postgresql \
+		$$(grep --recursive --files-with-matches --include='test_*.py' 'mark\.postgresql' tests)
 
 # This is not part of `make test`, because tracing each line makes the tests slower.
 coverage: install-dev  ## Run all tests on SQLite and show the lines that no test runs

@@ -100,61 +100,20 @@ def compile_tests_once(places: list[str]) -> None:
             done.touch()
 
 
-DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
-# Folders and files whose tests run only on SQLite. They test pages, forms, texts, the shape of
-# responses, and journeys. These use services and selectors that other tests run on both databases.
-# Tests of SQL, of locks, of constraints or of triggers are not listed. A test of these files with
-# the mark `both` also runs on PostgreSQL.
-ONCE = (
-    "accounts/test_brute_force.py",
-    "accounts/test_email_addresses.py",
-    "accounts/test_people_pages.py",
-    "accounts/test_second_factor.py",
-    "accounts/test_single_sign_on.py",
-    "annotation/campaigns/test_pages.py",
-    "annotation/gold/test_pages.py",
-    "annotation/training/test_pages.py",
-    "client/",
-    "hearth/requests/test_files.py",
-    "hearth/requests/test_server.py",
-    "hearth/test_job_pages.py",
-    "hearth/test_loading.py",
-    "hearth/test_webhooks_tls.py",
-    "e2e/test_room_browsers.py",
-    "e2e/test_room_bucket.py",
-    "evaluation/lab/test_analyses.py",
-    "evaluation/lab/test_compare.py",
-    "evaluation/lab/test_paper.py",
-    "evaluation/lab/test_presentation.py",
-    "evaluation/portal/",
-    "evaluation/public/test_pages.py",
-    "evaluation/release/test_reading_releases.py",
-    "operations/test_buckets.py",
-    "operations/test_deploy.py",
-    "pooling/test_proxy_pages.py",
-    "pooling/test_views.py",
-    "security/",
-    "test_api.py",
-    "test_pages.py",
-    "test_translation.py",
+# Folders and files whose tests take many seconds each. They run first, so that no process has to
+# wait for one of them at the end.
+LONG = (
+    "faults/",
+    "benchmarks/",
+    "test_schema.py",
+    "annotation/judging/test_labelling_rules.py",
+    "e2e/",
+    "hearth/test_worker.py",
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--only-database", action="store_true", help="only tests of the database")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the longest tests first.
-
-    With `--only-database`, leave out tests that do not depend on the kind of database.
-    """
-    if config.getoption("--only-database"):
-        left_out = [item for item in items if not depends_on_database(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if depends_on_database(item)]
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    items[:] = longest_first(items, workers)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not str(item.path).removeprefix(TESTS).startswith(LONG))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -167,62 +126,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     collect_garbage_rarely(NEW_OBJECTS_OF_COMMANDS)
-
-
-def depends_on_database(item: pytest.Item) -> bool:
-    """Return whether the test depends on the kind of database.
-
-    If a test runs with both brokers, its run with Redis is enough for the other database.
-    """
-    if place_of(item).startswith(ONCE) and item.get_closest_marker("both") is None:
-        return False
-    fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
-    uses_database = bool(fixtures) or item.get_closest_marker("django_db") is not None
-    return uses_database and not is_repeated_with_redis(item)
-
-
-def is_repeated_with_redis(item: pytest.Item) -> bool:
-    broker = getattr(item, "callspec", None) and item.callspec.params.get("broker")  # type: ignore[attr-defined]
-    chosen = [mark.args[0] for mark in item.iter_markers("parametrize")]
-    return broker == "filesystem" and "broker" not in chosen
-
-
-# Folders and files whose tests take many seconds each, the longest first.
-LONG = (
-    "faults/",
-    "benchmarks/",
-    "test_schema.py",
-    "annotation/judging/test_labelling_rules.py",
-    "e2e/",
-    "hearth/test_worker.py",
-)
-
-
-def longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
-    """Return the tests in an order in which each pytest-xdist process begins with long tests.
-
-    pytest-xdist cuts the list into one part per process. A process without tests takes tests from
-    the end of another part. So the last tests are short, and all processes end at the same time.
-    """
-    long = sorted((item for item in items if rank_of(item) < len(LONG)), key=rank_of)
-    short = [item for item in items if rank_of(item) == len(LONG)]
-    ordered = []
-    for number in range(workers):
-        dealt = long[number::workers]
-        count = max(0, len(items) // workers - len(dealt))
-        ordered += [*dealt, *short[:count]]
-        short = short[count:]
-    return ordered + short
-
-
-def rank_of(item: pytest.Item) -> int:
-    found = (rank for rank, prefix in enumerate(LONG) if place_of(item).startswith(prefix))
-    return next(found, len(LONG))
-
-
-def place_of(item: pytest.Item) -> str:
-    """Return the path of the test's file below the folder of all tests."""
-    return str(item.path).removeprefix(TESTS)
 
 
 FAILED = pytest.StashKey[bool]()
@@ -514,11 +417,12 @@ def clear_redis(url: str) -> None:
                 client.delete(key)
 
 
-@pytest.fixture(params=["filesystem", "redis"])
+@pytest.fixture(params=["redis"] if "DATABASE_URL" in os.environ else ["filesystem", "redis"])
 def broker(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The broker of Celery, for this process and for workers. The test runs once with each.
+    """The broker of Celery, for this process and for workers.
 
-    For one broker, use `@pytest.mark.parametrize("broker", ["redis"], indirect=True)`.
+    On SQLite, the test runs once with each broker, and on PostgreSQL only with Redis. For one
+    broker, use `@pytest.mark.parametrize("broker", ["redis"], indirect=True)`.
     """
     from config.celery import app, make_queue_folders
 
@@ -539,6 +443,22 @@ def use_broker(url: str, options: dict[str, Any]) -> None:
 
     app.conf.update(broker_url=url, broker_transport_options=options)
     app._after_fork()  # type: ignore[attr-defined]  # drops its connection pools
+
+
+def take_tasks() -> list[tuple[str, list[Any]]]:
+    """Remove all messages from the queue of Celery. Return the names and arguments of the tasks."""
+    from config.celery import app
+
+    taken = []
+    with (
+        app.connection_for_read() as link,
+        link.SimpleQueue("celery") as queue,
+        suppress(queue.Empty),
+    ):
+        while message := queue.get(block=False):
+            message.ack()
+            taken.append((message.headers["task"], message.payload[0]))
+    return taken
 
 
 WORKER = "celery -A config.celery worker --loglevel=INFO --concurrency=1".split()

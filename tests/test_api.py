@@ -212,7 +212,7 @@ def test_other_benchmarks_seem_not_to_exist(benchmark: Benchmark, role: Role) ->
     assert row_counts() == before
 
 
-@pytest.mark.both
+@pytest.mark.postgresql
 def test_lists_contain_only_visible_benchmarks(benchmark: Benchmark, tmp_path: Path) -> None:
     make_benchmark(tmp_path, key="elsewhere")
     for key in ("tiny", "elsewhere", ""):
@@ -375,7 +375,7 @@ def titles_by_page(client: APIClient, address: str, name: str) -> list[list[str]
     return pages
 
 
-@pytest.mark.both
+@pytest.mark.postgresql
 def test_cursors_work_for_jobs_created_at_the_same_time(db: None) -> None:
     at, later = timezone.now(), timezone.now() + timedelta(seconds=1)
     ids = [uuid.UUID(int=n << 64) for n in (3, 1, 2**63, 4, 2)]
@@ -398,7 +398,7 @@ def test_cursors_work_for_jobs_created_at_the_same_time(db: None) -> None:
     assert client.get(f"{API}jobs/?cursor={2**190}").status_code == 200
 
 
-@pytest.mark.both
+@pytest.mark.postgresql
 def test_runs_are_listed_newest_first(benchmark: Benchmark, tmp_path: Path) -> None:
     for name in ("b", "a", "c"):
         make_run(tmp_path, benchmark, {"c0": [f"v{ord(name) % 3}"]}, system=name)
@@ -565,7 +565,7 @@ def test_a_job_is_cancelled_by_the_person_who_started_it_or_by_a_lead(benchmark:
 # --- Files ------------------------------------------------------------------------------------
 
 
-@pytest.mark.both
+@pytest.mark.postgresql
 def test_a_label_set_is_downloaded_as_it_was_frozen(benchmark: Benchmark) -> None:
     client = client_for(Role.RESEARCHER)
     answer = client.get(API + "benchmarks/tiny/label-sets/1/csv/")

@@ -44,7 +44,7 @@ from tests.factories import (
 )
 
 # A command closes its connection at the end, so the tests cannot run inside a transaction.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 Manage = Callable[..., dict[str, Any]]
 Fail = Callable[..., str]

@@ -40,7 +40,8 @@ class Hearth:
     """A site, used with the token of a person.
 
     insecure: allow an address that begins with http://. Then the token is sent without encryption.
-    on_wait: called with a sentence before the client waits to repeat a request.
+    on_wait: called with a sentence before the client waits to repeat a request. sleep: waits for
+    a number of seconds.
     """
 
     def __init__(
@@ -50,9 +51,10 @@ class Hearth:
         *,
         insecure: bool = False,
         on_wait: Callable[[str], None] = lambda text: None,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.url = credentials.checked_url(url, insecure=insecure)
-        self._on_wait = on_wait
+        self._on_wait, self._sleep = on_wait, sleep
         self._session = requests.Session()
         # A separate authentication class, because `requests` would otherwise send a password of the
         # .netrc file.
@@ -85,7 +87,7 @@ class Hearth:
         pause, longest = POLL_SECONDS
         while job["state"] not in FINISHED:
             on_job(job)
-            time.sleep(pause)
+            self._sleep(pause)
             pause = min(longest, pause * 1.5)
             job = self.job(job["id"])
         on_job(job)
@@ -101,7 +103,7 @@ class Hearth:
         """Wait until an upload is scored, and return it. Raises `ClientError` if it is refused."""
         pause, longest = POLL_SECONDS
         while (found := self.get(f"uploads/{upload['id']}/"))["state"] == "waiting":
-            time.sleep(pause)
+            self._sleep(pause)
             pause = min(longest, pause * 1.5)
         if found["state"] == "refused":
             raise ClientError(f"The upload is refused. {found['reason']}")
@@ -191,7 +193,7 @@ class Hearth:
             if response is not None and (seconds is None or is_last):
                 return self._checked(response)
             self._on_wait(f"The site is busy. The next attempt is in {seconds:.0f} s.")
-            time.sleep(seconds or 0)
+            self._sleep(seconds or 0)
         raise AssertionError("the last attempt returns or raises")
 
     def _try(

@@ -36,7 +36,8 @@ CACHE_ERRORS = (OSError, ValueError, DatabaseError, RedisError)
 class Permits:
     """The permits that this process has taken from the shared counts of the current minute."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.clock = clock
         self._lock = threading.Lock()
         self._window = 0
         self._left: dict[str, int] = {}
@@ -96,7 +97,7 @@ def _is_allowed(scope: str, request: Request | HttpRequest) -> bool:
     sender = request.user.pk or _network_of(current_request.get())
     if not limit or not sender:
         return True
-    return PERMITS.take(f"{scope}:{sender}", limit, time.time())
+    return PERMITS.take(f"{scope}:{sender}", limit, PERMITS.clock())
 
 
 def _network_of(about: RequestInfo | None) -> str:
@@ -112,7 +113,7 @@ def _network_of(about: RequestInfo | None) -> str:
 
 def _seconds_left() -> int:
     """Return the seconds until the next minute begins."""
-    return math.ceil(WINDOW_SECONDS - time.time() % WINDOW_SECONDS)
+    return math.ceil(WINDOW_SECONDS - PERMITS.clock() % WINDOW_SECONDS)
 
 
 def _take_from_cache(key: str, limit: int) -> int:

@@ -24,9 +24,12 @@ class DurableStorage(FileSystemStorage):
     def _save(self, name: str, content: Any) -> str:
         saved: str = super()._save(name, content)  # type: ignore[misc]
         path = Path(self.path(saved))
-        sync(path)
-        sync(path.parent)
+        self.sync(path)
+        self.sync(path.parent)
         return saved
+
+    def sync(self, path: Path) -> None:
+        sync(path)
 
 
 def sync(path: Path) -> None:

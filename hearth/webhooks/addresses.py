@@ -9,7 +9,9 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -17,6 +19,7 @@ from django.conf import settings
 from hearth.shared.errors import InvalidInput
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+LookUp = Callable[..., Iterable[Any]]
 # The maximum number of addresses of a host that are tried, such as one of IPv6 and one of IPv4.
 ADDRESSES_MAX = 2
 # An address of these networks stands for an IPv4 address, which can be private: the two prefixes of
@@ -64,7 +67,7 @@ def check_url(url: str) -> None:
         raise AddressRefused(PRIVATE)
 
 
-def resolve(url: str) -> Target:
+def resolve(url: str, look_up: LookUp = socket.getaddrinfo) -> Target:
     """Look up the host of a URL.
 
     Raises `AddressRefused` as `check_url` does. It is also raised if the host has no address, or a
@@ -75,7 +78,7 @@ def resolve(url: str) -> Target:
     host, is_https = parts.hostname or "", parts.scheme == "https"
     port = parts.port or (443 if is_https else 80)
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = look_up(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise AddressRefused(f"The host {host} has no address.") from None
     ips = [str(entry[4][0]) for entry in found]

@@ -13,15 +13,26 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
-from hearth.webhooks.addresses import Target, resolve
+from hearth.webhooks.addresses import LookUp, Target, resolve
 from hearth.webhooks.models import ANSWER_LENGTH
 
-CONNECT_SECONDS = 5
-# The limit for a whole request. A host that answers byte by byte must not occupy a worker.
-TOTAL_SECONDS = 10
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How hosts are looked up and connected to, and for how many seconds."""
+
+    look_up: LookUp = socket.getaddrinfo
+    connect: Callable[..., socket.socket] = socket.create_connection
+    connect_seconds: float = 5
+    # The limit for a whole request. A host that answers byte by byte must not occupy a worker.
+    total_seconds: float = 10
+
+
+NETWORK = Network()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +53,11 @@ def signature(secret: str, seconds: int, body: str) -> str:
     return f"t={seconds},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
 
-def send(url: str, body: str, headers: dict[str, str]) -> Answer:
+def send(url: str, body: str, headers: dict[str, str], network: Network = NETWORK) -> Answer:
     """Send the body to the URL. Raises `AddressRefused` as `resolve` does."""
-    target = resolve(url)
-    with closing(_Pinned(target)) as connection:
-        timer = threading.Timer(TOTAL_SECONDS, connection.break_off)
+    target = resolve(url, network.look_up)
+    with closing(_Pinned(target, network)) as connection:
+        timer = threading.Timer(network.total_seconds, connection.break_off)
         timer.start()
         try:
             connection.request("POST", target.path, body.encode(), headers)
@@ -55,7 +66,8 @@ def send(url: str, body: str, headers: dict[str, str]) -> Answer:
             return Answer(answer.status, text)
         except (OSError, http.client.HTTPException, ValueError) as error:
             if connection.seconds_left <= 0:
-                return Answer(None, f"The host did not answer in {TOTAL_SECONDS} seconds.")
+                seconds = network.total_seconds
+                return Answer(None, f"The host did not answer in {seconds} seconds.")
             return Answer(None, f"{type(error).__name__}: {error}"[:ANSWER_LENGTH])
         finally:
             timer.cancel()
@@ -64,11 +76,11 @@ def send(url: str, body: str, headers: dict[str, str]) -> Answer:
 class _Pinned(http.client.HTTPConnection):
     """A connection to a checked IP address. The certificate must be that of the host."""
 
-    def __init__(self, target: Target) -> None:
-        super().__init__(target.host, target.port, timeout=CONNECT_SECONDS)
+    def __init__(self, target: Target, network: Network) -> None:
+        super().__init__(target.host, target.port, timeout=network.connect_seconds)
         self.default_port = 443 if target.is_https else 80
-        self._target = target
-        self._ends_at = time.monotonic() + TOTAL_SECONDS
+        self._target, self._network = target, network
+        self._ends_at = time.monotonic() + network.total_seconds
 
     @property
     def seconds_left(self) -> float:
@@ -103,8 +115,8 @@ class _Pinned(http.client.HTTPConnection):
 
     def _connected_to(self, ip: str) -> socket.socket:
         self._check_time()
-        seconds = min(CONNECT_SECONDS, self.seconds_left)
-        return socket.create_connection((ip, self._target.port), seconds)
+        seconds = min(self._network.connect_seconds, self.seconds_left)
+        return self._network.connect((ip, self._target.port), seconds)
 
     def _check_time(self) -> None:
         if self.seconds_left <= 0:

@@ -23,7 +23,7 @@ from hearth.webhooks.acts import WebhookAct
 from hearth.webhooks.addresses import check_url
 from hearth.webhooks.models import URL_LENGTH, Delivery, DeliveryState, Event, Webhook
 from hearth.webhooks.policies import check_can_manage_webhooks
-from hearth.webhooks.sending import Answer, send, signature
+from hearth.webhooks.sending import NETWORK, Answer, Network, send, signature
 
 WEBHOOKS_MAX = 20
 PREFIX = "hearth_webhook_"
@@ -125,7 +125,7 @@ def announce(event: Event, benchmark_key: str, facts: dict[str, Any]) -> list[De
     return deliveries
 
 
-def deliver(delivery_id: uuid.UUID) -> None:
+def deliver(delivery_id: uuid.UUID, network: Network = NETWORK) -> None:
     """Make one attempt, if the delivery is due and no other worker is making one."""
     now = timezone.now()
     due = Delivery.objects.filter(pk=delivery_id, state=DeliveryState.QUEUED, due_at__lte=now)
@@ -133,7 +133,7 @@ def deliver(delivery_id: uuid.UUID) -> None:
     if not due.update(due_at=lease, attempts=F("attempts") + 1):
         return
     delivery = Delivery.objects.select_related("webhook").get(pk=delivery_id)
-    answer = _attempt(delivery)
+    answer = _attempt(delivery, network)
     # If another attempt has begun since the end of this lease, this attempt writes nothing.
     leased = Delivery.objects.filter(pk=delivery.pk, state=DeliveryState.QUEUED, due_at=lease)
     leased.update(**_outcome(delivery, answer), status=answer.status, answer=answer.text)
@@ -153,7 +153,7 @@ def old_deliveries() -> QuerySet[Delivery]:
     return ended.filter(created_at__lt=timezone.now() - KEPT)
 
 
-def _attempt(delivery: Delivery) -> Answer:
+def _attempt(delivery: Delivery, network: Network) -> Answer:
     now = int(time.time())
     headers = {
         "Content-Type": "application/json",
@@ -163,7 +163,7 @@ def _attempt(delivery: Delivery) -> Answer:
         "Hearth-Signature": signature(decrypt(delivery.webhook.secret), now, delivery.body),
     }
     try:
-        return send(delivery.webhook.url, delivery.body, headers)
+        return send(delivery.webhook.url, delivery.body, headers, network)
     except HearthError as refused:
         return Answer(None, str(refused))
 

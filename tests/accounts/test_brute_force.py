@@ -30,7 +30,7 @@ def try_to_sign_in(login: str, password: str = "wrong", **meta: str) -> str:
     return next((text for text in (WRONG, TOO_MANY) if text in page), "signed in")
 
 
-@pytest.mark.parametrize("store", [pytest.param("table", marks=pytest.mark.both), "redis"])
+@pytest.mark.parametrize("store", [pytest.param("table", marks=pytest.mark.postgresql), "redis"])
 @pytest.mark.django_db(transaction=True)
 def test_two_processes_count_together(
     store: str, tmp_path: Path, request: pytest.FixtureRequest

@@ -22,6 +22,8 @@ from tests import services
 from tests.services import free_port
 from tests.waiting import wait_for
 
+pytestmark = pytest.mark.postgresql
+
 PARAMS = {"KEY_PREFIX": "hearth"}
 
 

@@ -76,6 +76,7 @@ def test_a_text_based_on_an_older_version_is_refused() -> None:
     assert write_consent_text(text="Mine.", after=1, by=admin()).version == 2
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_two_simultaneous_texts_become_different_versions() -> None:
     ada = admin()

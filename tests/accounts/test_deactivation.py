@@ -160,6 +160,7 @@ def test_who_may_deactivate_and_reactivate_whom(anna: Annotator) -> None:
         reactivate_person(person=user, by=lea)
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_simultaneous_answer_counts_or_is_surplus(campaign: Campaign, anna: Annotator) -> None:
     user, ada = person_of(anna), admin()

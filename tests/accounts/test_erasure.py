@@ -169,6 +169,7 @@ def test_published_label_sets_are_not_touched(campaign: Campaign, anna: User) ->
     assert again.judgments_sha256 != published.judgments_sha256
 
 
+@pytest.mark.postgresql
 def test_an_erased_person_cannot_return(anna: User) -> None:
     browser = Browser(anna)
     erased = erase_person(person=anna, by=admin())
@@ -205,6 +206,7 @@ def test_who_may_not_erase_and_who_cannot_be_erased(anna: User) -> None:
     assert erase_person(person=ada, by=OPERATOR).state == "erased"
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_only_one_of_two_simultaneous_erasures_succeeds() -> None:
     ada, anna = admin(), factories.make_user("anna", Role.ANNOTATOR)

@@ -279,6 +279,7 @@ def test_invitations_of_a_deactivated_person_are_revoked() -> None:
     assert made.invitation.state == "revoked"
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_only_one_of_two_simultaneous_uses_of_a_link_succeeds() -> None:
     admin()
@@ -303,6 +304,7 @@ def test_only_one_of_two_simultaneous_uses_of_a_link_succeeds() -> None:
     assert Grant.objects.count() == 5
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_only_one_of_two_simultaneous_uses_of_a_name_succeeds() -> None:
     first, second = invited(), invited()
@@ -323,6 +325,7 @@ def test_only_one_of_two_simultaneous_uses_of_a_name_succeeds() -> None:
     ]
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_link_is_either_used_or_revoked() -> None:
     admin()

@@ -159,6 +159,7 @@ def test_a_role_is_granted_once_and_withdrawn() -> None:
     assert (Grant.objects.count(), person.groups.count(), initials(person, "tiny")) == (0, 0, "")
 
 
+@pytest.mark.postgresql
 def test_an_admin_is_admin_everywhere() -> None:
     person, by = factories.make_user("paul"), admin()
     with pytest.raises(InvalidInput):
@@ -181,6 +182,7 @@ def test_admins_cannot_withdraw_their_own_role() -> None:
     assert is_admin(User.objects.get(pk=ada.pk))
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("service", [withdraw_role, deactivate_person])
 def test_of_two_admins_who_remove_each_other_one_stays_admin(service: object) -> None:

@@ -130,6 +130,7 @@ def test_only_admins_and_the_operator_create_people() -> None:
     assert (made.is_staff, made.is_superuser) == (True, True)
 
 
+@pytest.mark.postgresql
 def test_texts_have_a_maximum_length() -> None:
     for name in ("username", "name", "email"):
         columns = {"username": "anna", name: "x" * 255}

@@ -223,6 +223,7 @@ def test_a_deactivated_person_gets_no_token(rita: User) -> None:
         create_token(by=rita, name="x", rights=[TokenRight.READ], days=None)
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_tokens_of_earlier_versions_stay_valid_with_all_rights(rita: User) -> None:
     """The upgrade keeps only their hashes and removes the table that contained the tokens."""

@@ -40,6 +40,7 @@ def test_case_and_encoding_never_make_two_names() -> None:
     assert different == []
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_spellings_of_a_user_name_are_one_account(name: str) -> None:
@@ -81,6 +82,7 @@ def stored_names() -> list[str]:
         return [name for (name,) in cursor.fetchall()]
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_migration_names_collisions_and_changes_nothing() -> None:
     for name in ("Émile", "x", "anna"):

@@ -247,6 +247,7 @@ def outcome_of(call: Callable[[], object]) -> str:
     return "done"
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_one_of_two_simultaneous_rulings_is_stored(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=6, double_share=1, scale=Scale.GRADED)
@@ -331,6 +332,7 @@ def test_pseudonyms_continue_after_z() -> None:
     assert found == [f"Annotator {letter}" for letter in letters]
 
 
+@pytest.mark.postgresql
 def test_the_database_query_of_the_desk_uses_its_index(graded: Campaign) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("PostgreSQL reads a table of three rows without its index")

@@ -20,6 +20,8 @@ from hearth.accounts.roles import Role
 from tests.factories import judge, make_annotator, make_campaign, make_study, make_user
 from tests.migrations import single_migrations
 
+pytestmark = pytest.mark.postgresql
+
 pauses = import_module("annotation.migrations.0006_pause_causes_and_membership_changes")
 counts = import_module("annotation.migrations.0010_counts_of_large_campaigns")
 settle = import_module("annotation.migrations.0005_settle_by_one_rule").settle

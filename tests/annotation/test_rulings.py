@@ -107,6 +107,7 @@ def test_a_ruling_is_undone_once_and_by_leads_only(conflicted: JudgmentTask, lea
     assert state_of(conflicted)[0] == "conflicted"
 
 
+@pytest.mark.postgresql
 def test_at_most_one_ruling_is_in_force(conflicted: JudgmentTask, lead: User) -> None:
     adjudicate_task(task=conflicted, label=2, by=lead)
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -41,7 +41,7 @@ from pooling.models import Run, System
 from tests import factories
 from tests.accounts.world import admin, invited, make_member
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
 
 LOG = "/people/audit/"
 ROOT = Path(__file__).resolve().parents[2]

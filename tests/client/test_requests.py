@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from hearth_client import ClientError, Hearth, Refused, Unreachable
-from hearth_client import site as site_module
 from hearth_client.cli import main
 
 Answer = tuple[int, dict[str, str], bytes]
@@ -73,21 +72,14 @@ def serving(*answers: Answer) -> Iterator[Script]:
         server.server_close()
 
 
-@pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds for which the client would wait. In these tests, it does not wait."""
-    seconds: list[float] = []
-    monkeypatch.setattr(site_module.time, "sleep", seconds.append)
-    return seconds
-
-
 def busy(status: int, after: str) -> Answer:
     return status, {"Retry-After": after}, b'{"detail": "busy"}'
 
 
-def test_a_request_to_a_busy_site_is_repeated_after_the_stated_time(waits: list[float]) -> None:
+def test_a_request_to_a_busy_site_is_repeated_after_the_stated_time() -> None:
+    waits: list[float] = []
     with serving(busy(429, "7"), busy(503, "2"), busy(409, "1"), OK) as script:
-        assert Hearth(script.url, "secret").post("x/")["results"] == []
+        assert Hearth(script.url, "secret", sleep=waits.append).post("x/")["results"] == []
     assert waits == [7, 2, 1]
     keys = {key for _, _, key, _ in script.requests}
     assert (len(script.requests), len(keys), None in keys) == (4, 1, False)
@@ -118,14 +110,13 @@ def test_a_token_is_sent_over_http_only_with_insecure(
     assert capsys.readouterr().err.count("must begin with https://") == 2
 
 
-def test_an_upload_is_sent_again_in_full_after_a_broken_connection(
-    waits: list[float], tmp_path: Path
-) -> None:
+def test_an_upload_is_sent_again_in_full_after_a_broken_connection(tmp_path: Path) -> None:
+    waits: list[float] = []
     file = tmp_path / "my.run"
     file.write_bytes(b"x" * 1_000_000)
     sent: list[tuple[int, int]] = []
     with serving(BREAK, OK) as script:
-        Hearth(script.url, "t").benchmark("k").begin_upload(
+        Hearth(script.url, "t", sleep=waits.append).benchmark("k").begin_upload(
             file, system="ä B", on_bytes=lambda done, total: sent.append((done, total))
         )
     first, second = script.requests
@@ -196,14 +187,14 @@ def test_a_proxy_is_downloaded_by_its_name(tmp_path: Path) -> None:
     ],
 )
 def test_a_request_fails_after_a_number_of_attempts(
-    waits: list[float], answer: Answer, error: type[ClientError], attempts: int
+    answer: Answer, error: type[ClientError], attempts: int
 ) -> None:
     with serving(answer) as script, pytest.raises(error):
-        Hearth(script.url, "t").get("x/")
+        Hearth(script.url, "t", sleep=lambda seconds: None).get("x/")
     assert len(script.requests) == attempts
 
 
-def test_all_pages_are_read_from_the_address_of_the_site(waits: list[float]) -> None:
+def test_all_pages_are_read_from_the_address_of_the_site() -> None:
     following = b'{"results": [{"n": 1}], "next": "http://elsewhere.example/y/?cursor=4"}'
     with serving(
         (200, {}, following), (200, {}, b'{"results": [{"n": 2}], "next": null}')

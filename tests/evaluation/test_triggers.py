@@ -14,6 +14,8 @@ from evaluation.triggers import TRIGGERS
 from hearth.accounts.actors import OPERATOR
 from tests.factories import claim, make_annotator, make_campaign, submit
 
+pytestmark = pytest.mark.postgresql
+
 STORED = {
     "sqlite": "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'",
     "postgresql": "SELECT tgname, tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal",

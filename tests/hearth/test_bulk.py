@@ -27,6 +27,8 @@ from hearth.shared.bulk import copy_columns, long_transaction, read_columns, res
 from pooling.models import Benchmark, OriginalPositive, Pool, Query, RankedList, Video
 from tests.factories import make_benchmark, make_run
 
+pytestmark = pytest.mark.postgresql
+
 AWKWARD = [
     "",
     "\\N",

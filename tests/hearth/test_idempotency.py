@@ -21,6 +21,8 @@ from hearth.operations.housekeeping import remove_keyed_requests
 from tests.accounts.world import make_member, token_of
 from tests.factories import at_once, make_benchmark, make_user
 
+pytestmark = pytest.mark.postgresql
+
 UPLOAD = "/api/v1/benchmarks/tiny/runs/"
 SCORES = "/api/v1/benchmarks/tiny/scores/"
 RUN = b"c0 Q0 v1 1 1.0 t\n"

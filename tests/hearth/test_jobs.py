@@ -39,6 +39,7 @@ from tests.waiting import wait_for
 
 # These tests use the filesystem broker. tests/hearth/test_worker.py runs workers on both brokers.
 pytestmark = [
+    pytest.mark.postgresql,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("broker"),
     pytest.mark.parametrize("broker", ["filesystem"], indirect=True),

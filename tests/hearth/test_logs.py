@@ -230,6 +230,7 @@ def whole_log() -> Iterator[io.StringIO]:
         root.removeHandler(handler)
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.filterwarnings("ignore")
 def test_no_secret_and_no_personal_data_is_logged(whole_log: io.StringIO, settings: Any) -> None:

@@ -20,7 +20,11 @@ from hearth.jobs.services import enqueue_job, sweep_jobs
 from tests.conftest import use_broker
 from tests.services import _started, start_redis
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("broker")]
+pytestmark = [
+    pytest.mark.postgresql,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("broker"),
+]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hearth.shared.http import BROKE_AT_COMMIT, status_of, text_of
 from hearth.shared.outages import DATABASE_UNAVAILABLE, when_database_answers
 from tests.factories import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 
 def break_connection() -> None:

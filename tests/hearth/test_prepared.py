@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
@@ -14,6 +15,8 @@ from annotation.models import JudgmentTask, Membership
 from annotation.services import join_campaign
 from hearth.shared.prepared import Given, Prepared, sent_together
 from tests.factories import make_annotator, make_campaign
+
+pytestmark = pytest.mark.postgresql
 
 by_position = Prepared(
     lambda: (

@@ -100,6 +100,7 @@ def test_a_site_below_a_path_is_refused(tmp_path: Path) -> None:
     assert statuses == ["500 Internal Server Error"]
 
 
+@pytest.mark.postgresql
 def test_the_options_of_the_database(db: None) -> None:
     def values_of(*statements: str) -> list[object]:
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""How tests are run: parts at the same time, long tests first, and rows of earlier tests reused."""
+"""How tests are run: parts at the same time, and rows of earlier tests reused."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from django.db import transaction
 
 from pooling.models import Benchmark
-from tests.conftest import ROOT, longest_first
+from tests.conftest import ROOT
 from tests.evaluation.worked import make_worked_benchmark
 from tests.replay import all_rows, replayed
 
@@ -49,22 +47,6 @@ def test_parts_run_at_the_same_time_and_the_run_fails_if_one_part_fails(tmp_path
     assert run("First=one", "Second=two") == (0, shown)
     shown = {*shown, "Other  | wrong", "Other  | failed"}
     assert run("First=one", "Second=two", "Other=bad") == (1, shown)
-
-
-@pytest.mark.parametrize("workers", [1, 2, 3, 7])
-@pytest.mark.parametrize("n_long", [0, 1, 40, 100])
-def test_each_process_begins_with_long_tests_and_none_is_left_out(
-    n_long: int, workers: int
-) -> None:
-    places = [f"e2e/test_{n}.py" if n < n_long else f"pooling/test_{n}.py" for n in range(100)]
-    items: list[Any] = [SimpleNamespace(path=ROOT / "tests" / place) for place in places]
-    ordered = [item.path.name for item in longest_first(items[::-1], workers)]
-    assert sorted(ordered) == sorted(item.path.name for item in items)
-    if n_long == 40:
-        long = {item.path.name for item in items[:n_long]}
-        size = len(items) // workers
-        firsts = [ordered[number * size] for number in range(workers)]
-        assert set(firsts) <= long
 
 
 def test_replayed_rows_are_those_that_were_made(db: None, tmp_path: Path) -> None:

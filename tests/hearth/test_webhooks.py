@@ -28,6 +28,7 @@ from hearth.accounts.roles import Role
 from hearth.shared.errors import InvalidInput
 from hearth.webhooks import addresses
 from hearth.webhooks.models import Delivery, DeliveryState, Event, Webhook
+from hearth.webhooks.sending import Network
 from hearth.webhooks.services import (
     WAITS,
     NewWebhook,
@@ -37,7 +38,9 @@ from hearth.webhooks.services import (
     repeat_delivery,
     sweep_deliveries,
 )
+from hearth.webhooks.tasks import deliver_task
 from tests.accounts.world import make_member
+from tests.conftest import take_tasks
 from tests.factories import add_judgments, at_once, make_benchmark, make_campaign, make_run
 
 pytestmark = pytest.mark.django_db
@@ -162,9 +165,11 @@ def test_a_refused_delivery_is_repeated_after_longer_waits(receiver: Receiver, s
     assert len({body for _, _, body in receiver.received}) == 1
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("broker", ["filesystem"], indirect=True)
 def test_only_one_worker_makes_an_attempt_and_the_sweeper_finds_lost_attempts(
-    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    receiver: Receiver, broker: str
 ) -> None:
     make_webhook(receiver.url)
     delivery = make_delivery()
@@ -172,9 +177,9 @@ def test_only_one_worker_makes_an_attempt_and_the_sweeper_finds_lost_attempts(
     assert len(receiver.received) == 1
     died = timezone.now() - timedelta(seconds=1)
     Delivery.objects.update(state=DeliveryState.QUEUED, due_at=died)
-    sent: list[Any] = []
-    monkeypatch.setattr("hearth.webhooks.services._send", lambda found: sent.append(found.pk))
-    assert (sweep_deliveries(), sent) == (1, [delivery.pk])
+    take_tasks()
+    assert sweep_deliveries() == 1
+    assert take_tasks() == [(deliver_task.name, [str(delivery.pk)])]
 
 
 # --- Addresses --------------------------------------------------------------------------------
@@ -239,31 +244,28 @@ def test_an_address_that_is_not_public_https_is_refused(url: str) -> None:
 
 
 def test_a_name_is_looked_up_once_and_must_not_be_private(
-    receiver: Receiver, monkeypatch: pytest.MonkeyPatch, settings: Any
+    receiver: Receiver, settings: Any
 ) -> None:
     port = int(receiver.url.rpartition(":")[2].partition("/")[0])
     lookups: list[str] = []
-    real = socket.getaddrinfo
 
     def look_up(host: str, *arguments: Any, **options: Any) -> Any:
-        if host != "hooks.internal":
-            return real(host, *arguments, **options)
         lookups.append(host)
         ip = "127.0.0.1" if len(lookups) == 1 else "127.0.0.2"
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port))]
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", look_up)
+    network = Network(look_up=look_up)
     settings.WEBHOOK_PRIVATE_HOSTS = ["hooks.internal"]
     make_webhook(f"http://hooks.internal:{port}/")
     delivery = make_delivery()
-    deliver(delivery.pk)
+    deliver(delivery.pk, network)
     assert [headers["Host"] for _, headers, _ in receiver.received] == [f"hooks.internal:{port}"]
     assert lookups == ["hooks.internal"]
 
     settings.WEBHOOK_PRIVATE_HOSTS = []
     Webhook.objects.update(url="https://hooks.internal/")
     second = make_delivery()
-    deliver(second.pk)
+    deliver(second.pk, network)
     second.refresh_from_db()
     assert (second.status, second.answer) == (None, addresses.PRIVATE)
     assert len(receiver.received) == 1

@@ -26,8 +26,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from hearth.accounts.actors import OPERATOR
-from hearth.webhooks import addresses, sending
+from hearth.webhooks import addresses
+from hearth.webhooks.addresses import LookUp
 from hearth.webhooks.models import Delivery, DeliveryState, Event
+from hearth.webhooks.sending import NETWORK, Network
 from hearth.webhooks.services import announce, create_webhook, deliver
 
 pytestmark = pytest.mark.django_db
@@ -110,17 +112,17 @@ def receiver(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> 
     server.server_close()
 
 
-def attempt(url: str) -> Delivery:
+def attempt(url: str, network: Network = NETWORK) -> Delivery:
     """Announce an event to a webhook of this address, and make the first attempt."""
     made = create_webhook(benchmark_key="tiny", url=url, events=[Event.RUN_SCORED], by=OPERATOR)
     with transaction.atomic():
         (delivery,) = announce(Event.RUN_SCORED, "tiny", {"run": made.secret})
-    return again(delivery)
+    return again(delivery, network)
 
 
-def again(delivery: Delivery) -> Delivery:
+def again(delivery: Delivery, network: Network = NETWORK) -> Delivery:
     Delivery.objects.update(due_at=timezone.now())
-    deliver(delivery.pk)
+    deliver(delivery.pk, network)
     delivery.refresh_from_db()
     return delivery
 
@@ -178,67 +180,54 @@ def test_a_private_host_that_is_not_allowed_receives_nothing(
     assert len(receiver.received) == 1
 
 
-def test_a_slow_response_ends_at_the_limit(
-    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.5)
+def test_a_slow_response_ends_at_the_limit(receiver: Receiver) -> None:
     receiver.pause = 60
     began = time.monotonic()
-    delivery = attempt(receiver.url)
+    delivery = attempt(receiver.url, Network(total_seconds=0.5))
     assert time.monotonic() - began < receiver.pause
     assert (delivery.status, delivery.answer) == (None, "The host did not answer in 0.5 seconds.")
 
 
-def test_a_server_that_never_begins_tls_ends_at_the_limit(
-    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.5)
+def test_a_server_that_never_begins_tls_ends_at_the_limit(receiver: Receiver) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         began = time.monotonic()
-        delivery = attempt(f"https://127.0.0.1:{silent.getsockname()[1]}/")
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}/"
+        delivery = attempt(url, Network(total_seconds=0.5))
         assert time.monotonic() - began < 60
     assert (delivery.status, delivery.answer) == (None, "The host did not answer in 0.5 seconds.")
 
 
-def test_the_next_address_of_a_host_is_tried(
-    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_address_of_a_host_is_tried(receiver: Receiver) -> None:
     # Nothing listens on the first address.
-    give_addresses(monkeypatch, ["127.0.0.9", "127.0.0.1"])
-    assert attempt(receiver.url).status == 200
+    found = Network(look_up=returning(["127.0.0.9", "127.0.0.1"]))
+    assert attempt(receiver.url, found).status == 200
 
 
-def test_addresses_that_accept_no_connection_end_at_the_limit(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_addresses_that_accept_no_connection_end_at_the_limit(settings: Any) -> None:
     settings.WEBHOOK_PRIVATE_HOSTS = ["127.0.0.1"]
-    monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.3)
-    monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.4)
-    give_addresses(monkeypatch, ["127.0.0.1"] * addresses.ADDRESSES_MAX)
-    real, seconds = socket.create_connection, []
+    seconds: list[float] = []
 
     def connect(address: tuple[str, int], timeout: float) -> socket.socket:
         seconds.append(timeout)
-        return real(address, timeout)
+        return socket.create_connection(address, timeout)
 
+    look_up = returning(["127.0.0.1"] * addresses.ADDRESSES_MAX)
+    network = Network(look_up, connect, connect_seconds=0.3, total_seconds=0.4)
     with full_server() as port:
-        monkeypatch.setattr(sending.socket, "create_connection", connect)
-        delivery = attempt(f"http://127.0.0.1:{port}/")
+        delivery = attempt(f"http://127.0.0.1:{port}/", network)
     assert (delivery.status, delivery.answer) == (None, "The host did not answer in 0.4 seconds.")
     assert seconds[0] == 0.3
     assert sum(seconds) <= 0.41
     assert len(seconds) <= addresses.ADDRESSES_MAX
 
 
-def give_addresses(monkeypatch: pytest.MonkeyPatch, ips: list[str]) -> None:
-    """Let each host name have these addresses."""
-    real = socket.getaddrinfo
+def returning(ips: list[str]) -> LookUp:
+    """Return a look-up in which each host name has these addresses."""
 
     def look_up(host: str, *arguments: Any, **options: Any) -> Any:
-        found = ips if options else [host]
-        return [entry for ip in found for entry in real(ip, *arguments, **options)]
+        return [entry for ip in ips for entry in socket.getaddrinfo(ip, *arguments, **options)]
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", look_up)
+    return look_up
 
 
 @contextmanager

@@ -25,14 +25,13 @@ from hearth.operations.backup.archive import MANIFEST, make_key, verify_archive
 from hearth.operations.backup.contents import count_rows, quoted
 from hearth.operations.backup.databases import run_query
 from hearth.operations.backup.services import delete_old_backups, make_backup
-from hearth.operations.management.commands import backup
 from hearth.operations.models import Operation, OperationKind
 from hearth.shared.errors import InvalidInput, NotPermitted
 from pooling.models import Video
 from tests import factories
 from tests.operations.sites import Site, describe_this_site, empty_site
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 JUDGES = 3
 
@@ -364,23 +363,27 @@ def test_the_command_refuses_invalid_options(settings: Any, tmp_path: Path) -> N
 
 
 def test_repeated_backups_go_on_after_a_failure(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """The database does not respond at first. A signal ends the command after two minutes."""
-    states = iter([OperationalError("no connection"), None])
-    pauses = iter([None, KeyboardInterrupt()])
+    pauses: list[float] = []
 
-    def take(values: Iterator[Exception | BaseException | None]) -> None:
-        if (value := next(values)) is not None:
-            raise value
+    def respond(execute: Any, *arguments: Any) -> Any:
+        if not pauses:
+            raise OperationalError("no connection")
+        return execute(*arguments)
 
-    monkeypatch.setattr(backup, "latest", lambda kind: take(states))
-    monkeypatch.setattr(backup.time, "sleep", lambda seconds: take(pauses))
-    with pytest.raises(CommandError, match="interrupted"):
-        call_command("backup", str(tmp_path), "--every", "1")
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            raise KeyboardInterrupt
+
+    with connection.execute_wrapper(respond), pytest.raises(CommandError, match="interrupted"):
+        call_command("backup", str(tmp_path), every=1, sleep=pause)
     printed = capsys.readouterr()
     assert printed.err.startswith("The backup failed: no connection\n")
     assert [path.suffix for path in tmp_path.iterdir()] == [".tar"]
+    assert pauses == [60, 60]
 
 
 def test_every_table_is_in_the_backup(campaign: Campaign, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ from tests import factories
 from tests.conftest import Worker
 from tests.waiting import wait_for
 
+pytestmark = pytest.mark.postgresql
+
 HOUR = timedelta(hours=1)
 
 

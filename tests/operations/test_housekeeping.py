@@ -39,7 +39,7 @@ from pooling.models import Video
 from tests import factories
 from tests.pictures import picture
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
 
 LONG_AGO = timedelta(days=400)
 

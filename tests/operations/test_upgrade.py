@@ -18,7 +18,7 @@ from tests import factories
 from tests.migrations import latest_migrations
 from tests.operations.sites import Site, empty_site
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 # Migrates, and kills the process (kill -9) after a number of statements that change the schema.
 KILLED = """

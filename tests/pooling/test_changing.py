@@ -201,6 +201,7 @@ def test_a_lead_renames_a_benchmark(client: Client, lead: User) -> None:
     )
 
 
+@pytest.mark.postgresql
 def test_an_archived_benchmark_can_only_be_read(
     client: Client, run: Run, lead: User, tmp_path: Path
 ) -> None:
@@ -305,6 +306,7 @@ def test_a_campaign_without_judgments_is_deleted_and_then_its_pool(
     assert Pair.objects.count() == 0
 
 
+@pytest.mark.postgresql
 def test_judgments_of_people_stay(tmp_path: Path, db: None) -> None:
     campaign = factories.make_campaign(tmp_path)
     (held,) = factories.claim(campaign, factories.make_annotator("anna"), 1)
@@ -321,6 +323,7 @@ def test_judgments_of_people_stay(tmp_path: Path, db: None) -> None:
         Judgment.objects.all().delete()
 
 
+@pytest.mark.postgresql
 def test_an_import_of_judgments_can_be_undone_until_labels_are_published(
     tmp_path: Path, benchmark: Benchmark
 ) -> None:
@@ -351,6 +354,7 @@ def test_an_old_import_of_judgments_stays(tmp_path: Path, benchmark: Benchmark) 
         delete_campaign(campaign=campaign, by=OPERATOR)
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_benchmark_is_deleted_with_its_files(tmp_path: Path, client: Client) -> None:
     campaign = factories.make_campaign(tmp_path)

@@ -110,6 +110,7 @@ def test_a_run_of_lists_has_no_matrix(benchmark: Benchmark, tmp_path: Path) -> N
         import_run(benchmark=benchmark, path=path, system="s", direction="back")
 
 
+@pytest.mark.postgresql
 @pytest.mark.parametrize(
     "fields",
     [{"direction": "back"}, {"order": "a.npy"}, {"similarities": "a.npy", "order": "b.npy"}],

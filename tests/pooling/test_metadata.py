@@ -174,6 +174,7 @@ def test_a_bad_file_stores_nothing(benchmark: Benchmark, tmp_path: Path) -> None
     assert row_counts() == before
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_two_simultaneous_imports_of_the_same_captions_store_one_split(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)

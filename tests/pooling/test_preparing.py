@@ -253,6 +253,7 @@ def test_a_file_that_no_job_will_prepare_gets_another_job(tus: TusClient, lead: 
     )
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_running", [False, True])
 def test_the_files_of_a_cancelled_job_are_refused(
@@ -281,6 +282,7 @@ def test_cancelling_the_preparation_refuses_the_waiting_files(tus: TusClient) ->
     assert run_jobs().result == {"playable": 0, "refused": 0, "unpacked": 0}
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("broker", ["filesystem"], indirect=True)
 def test_another_worker_continues_after_a_killed_one(
@@ -427,6 +429,7 @@ def tar_that_claims(size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
     return head + claim.tobuf(tarfile.GNU_FORMAT) + bytes(2048)
 
 
+@pytest.mark.postgresql
 @pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.GNUTYPE_LONGNAME, b"?"])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
 def test_a_tar_that_ends_before_a_member_is_refused_at_once(

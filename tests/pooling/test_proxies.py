@@ -193,6 +193,7 @@ def test_a_wrong_file_stores_nothing(benchmark, tmp_path, content, reason) -> No
     assert row_counts() == before
 
 
+@pytest.mark.postgresql
 def test_the_database_refuses_a_name_in_use_and_an_unknown_method(benchmark: Benchmark) -> None:
     proxy = compute_proxy(benchmark=benchmark, options=PLAIN, by=OPERATOR).proxy
     for change in ({}, {"method": "new", "name": "a"}):

@@ -40,6 +40,7 @@ def failed_job(client: Any, address: str) -> Job:
     return job
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_pages_show_all_errors_by_line(client_of_rosa: Client) -> None:
     job = failed_job(client_of_rosa, "/benchmarks/tiny/runs/new/")
@@ -52,6 +53,7 @@ def test_pages_show_all_errors_by_line(client_of_rosa: Client) -> None:
     assert Run.objects.count() == 0
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_the_line_of_a_job_shows_its_result(client_of_rosa: Client) -> None:
     file = SimpleUploadedFile("clip.run", b"c0 Q0 v0 1 1 x\n")
@@ -67,6 +69,7 @@ def test_the_line_of_a_job_shows_its_result(client_of_rosa: Client) -> None:
     assert f'<a href="/benchmarks/tiny/runs/{run.pk}/">To the scores of the run</a>' in done
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_the_api_returns_all_errors(client_of_rosa: Client) -> None:
     api = APIClient()

@@ -76,6 +76,7 @@ def for_scoring(folder: Path) -> None:
     client.post("/public/tiny/runs/new/", sent())
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("send", [by_command, by_page, by_api, for_scoring])
 def test_a_matrix_is_imported_with_its_keys(tmp_path: Path, send: Callable[[Path], None]) -> None:

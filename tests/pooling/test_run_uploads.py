@@ -139,6 +139,7 @@ def test_files_with_errors_have_a_separate_limit(
         upload(benchmark, olga)
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_parallel_uploads_do_not_exceed_the_limit(tmp_path: Path) -> None:
     benchmark = make_public(make_benchmark(tmp_path, captions=3, videos=3), runs_per_day=3)
@@ -159,6 +160,7 @@ def test_parallel_uploads_do_not_exceed_the_limit(tmp_path: Path) -> None:
     assert sorted(RunUpload.objects.values_list("slot", flat=True)) == [0, 1, 2]
 
 
+@pytest.mark.postgresql
 def test_the_database_refuses_a_slot_used_twice_and_a_state_without_its_reason_or_run(
     benchmark: Benchmark, olga: User
 ) -> None:

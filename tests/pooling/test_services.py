@@ -208,6 +208,7 @@ def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
     assert set(Path(settings.VIDEO_UPLOAD_ROOT).glob(".prepare-*")) <= folders
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_second_import_replaces_only_files_that_equal_their_source(tmp_path: Path) -> None:
     for name in ("v0.mp4", "v1.mp4", "v2.mp4"):
@@ -492,6 +493,7 @@ def test_there_must_be_a_run_to_pool(tmp_path: Path) -> None:
 # --- Simultaneous requests ------------------------------------------------------------------
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_simultaneous_requests_store_one_run_and_one_pool(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=30, videos=30)

@@ -171,6 +171,7 @@ def test_the_command_confirms_all_named_people_or_none(
     ]
 
 
+@pytest.mark.postgresql
 def test_the_database_stores_a_person_once_for_each_benchmark(
     benchmark: Benchmark, olga: User
 ) -> None:

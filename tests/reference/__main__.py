@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -25,13 +25,13 @@ Source = Callable[[Options], Iterator[Figure]]
 SOURCES: dict[str, Source] = {"proxies": proxies.figures, "phrasings": phrasings.figures}
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compare Hearth with reference figures.")
     parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
     parser.add_argument("--wordnet", type=Path, default=DEBIAN, help="folder of WordNet")
     parser.add_argument("--only", choices=SOURCES, help="compare only these figures")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     options = Options(arguments.data, arguments.wordnet)
     chosen = [SOURCES[arguments.only]] if arguments.only else list(SOURCES.values())
     try:

@@ -82,16 +82,15 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str]:
-    monkeypatch.setattr("sys.argv", ["tests.reference", "--only", "proxies", *arguments])
-    return program.main(), capsys.readouterr().out
+def run(capsys, *arguments: str) -> tuple[int, str]:
+    return program.main(["--only", "proxies", *arguments]), capsys.readouterr().out
 
 
-def test_each_figure_that_differs_is_found(data, monkeypatch, capsys) -> None:
+def test_each_figure_that_differs_is_found(data, capsys) -> None:
     """The artificial data has another random nDCG than EPIC-KITCHENS-100, and two wrong figures."""
     wordnet = make_wordnet(data / "wordnet")
     options = ("--data", str(data), "--wordnet", str(wordnet), "--json")
-    code, printed = run(monkeypatch, capsys, *options)
+    code, printed = run(capsys, *options)
     figures = json.loads(printed)
     assert code == 1
     assert [figure["name"] for figure in figures if figure["differs"]] == [
@@ -105,17 +104,14 @@ def test_each_figure_that_differs_is_found(data, monkeypatch, capsys) -> None:
     assert len(figures) == 60
 
 
-def test_figures_that_need_wordnet_are_skipped_without_it(data, monkeypatch, capsys) -> None:
-    code, printed = run(monkeypatch, capsys, "--data", str(data), "--wordnet", str(data))
+def test_figures_that_need_wordnet_are_skipped_without_it(data, capsys) -> None:
+    code, printed = run(capsys, "--data", str(data), "--wordnet", str(data))
     assert code == 1
     assert printed.splitlines()[-1] == "60 figures: 42 equal, 12 skipped, 6 DIFFERS."
 
 
-def test_a_missing_file_is_named(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(
-        "sys.argv", ["tests.reference", "--only", "proxies", "--data", str(tmp_path)]
-    )
-    assert program.main() == 1
+def test_a_missing_file_is_named(tmp_path, capsys) -> None:
+    assert program.main(["--only", "proxies", "--data", str(tmp_path)]) == 1
     file = tmp_path / "proxies" / "EPIC_100_retrieval_test.csv.gz"
     assert capsys.readouterr() == ("", f"There is no file {file}.\n")
 

@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.signals import user_login_failed
 from django.db import connection
 
+from hearth.accounts.audit_receivers import record_failed_sign_in
 from hearth.audit.triggers import DROP
 from hearth.security import accounts, code, limits, web  # noqa: F401  # they register checks
 from hearth.security.code import unhashed
@@ -88,7 +89,7 @@ def test_a_missing_header_is_found(db: None, settings: Any) -> None:
     ]
 
 
-@pytest.mark.both
+@pytest.mark.postgresql
 def test_missing_triggers_are_found(db: None) -> None:
     assert run_checks("16.4.2")[0]["passed"]
     with connection.cursor() as cursor:
@@ -96,10 +97,12 @@ def test_missing_triggers_are_found(db: None) -> None:
     assert "The triggers are missing" in run_checks("16.4.2")[0]["problem"]
 
 
-def test_unrecorded_sign_ins_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_login_failed, "receivers", [])
-    monkeypatch.setattr(user_login_failed, "use_caching", False)
-    assert run_checks("16.3.1")[0]["problem"] == "Not recorded: failed sign-ins."
+def test_unrecorded_sign_ins_are_found() -> None:
+    user_login_failed.disconnect(record_failed_sign_in)
+    try:
+        assert run_checks("16.3.1")[0]["problem"] == "Not recorded: failed sign-ins."
+    finally:
+        user_login_failed.connect(record_failed_sign_in)
 
 
 def test_a_package_without_a_version_or_hash_is_found() -> None:

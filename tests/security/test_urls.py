@@ -113,7 +113,7 @@ def test_the_django_admin_is_closed_to_all_but_admins(db: None, role: Role) -> N
     assert entered == []
 
 
-@pytest.mark.both
+@pytest.mark.postgresql
 def test_no_address_fails_for_an_admin(db: None) -> None:
     client = Client(raise_request_exception=False)
     client.force_login(factories.make_user("ada", Role.ADMIN))
@@ -245,7 +245,7 @@ def parameters() -> set[str]:
     return names | set(ExportSerializer().fields)
 
 
-@pytest.mark.both
+@pytest.mark.postgresql
 def test_odd_values_in_every_parameter_are_refused_or_ignored(
     places: dict[str, Any],
     visit: Callable[[str], Client],

@@ -177,6 +177,7 @@ def test_open_campaigns_use_the_newest_guideline(db: None, tmp_path: Path) -> No
     assert first.text == "Look closely."
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_two_campaigns_opened_at_the_same_time_share_no_pair(tmp_path: Path) -> None:
     benchmark = make_pool(tmp_path, "tiny", 10, 10)

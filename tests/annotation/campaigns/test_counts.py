@@ -25,6 +25,7 @@ from pooling.enums import EqualTexts
 from pooling.models import Benchmark
 from pooling.selectors.captions import caption_parts
 from pooling.services import set_equal_texts
+from tests.conftest import take_tasks
 from tests.factories import (
     all_pairs,
     build_pool,
@@ -38,7 +39,7 @@ from tests.factories import (
     write_captions,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
 
 
 def test_the_database_query_of_the_counts_uses_its_index(tmp_path: Path) -> None:
@@ -104,15 +105,17 @@ def test_pages_use_the_count_of_the_worker(tmp_path: Path) -> None:
     assert read == []
 
 
+@pytest.mark.parametrize("broker", ["filesystem"], indirect=True)
 def test_a_worker_counts_the_pairs_of_a_new_pool_at_once(
-    tmp_path: Path, monkeypatch: Any, django_capture_on_commit_callbacks: Any
+    tmp_path: Path, broker: str, django_capture_on_commit_callbacks: Any
 ) -> None:
     """No page reads the pairs, not even before the scheduler starts the count."""
-    monkeypatch.setattr(count_new_tasks_task, "apply_async", count_new_tasks_task)
     benchmark = make_benchmark(tmp_path, captions=1, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v0", "v1", "v2"]}, system="A")
     with django_capture_on_commit_callbacks(execute=True):
         build_pool(benchmark=benchmark, depth=3)
+    assert (count_new_tasks_task.name, []) in take_tasks()
+    count_new_tasks_task()
     process_cache.clear()
     with CaptureQueriesContext(connection) as queries:
         assert count_new_tasks(benchmark).tasks == 3

@@ -115,6 +115,7 @@ def test_only_leads_of_the_benchmark_import_gold(benchmark: Benchmark, tmp_path:
     assert GoldItem.objects.count() == 0
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_file_that_is_imported_twice_at_the_same_time_is_stored_once(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=4, videos=2)
@@ -133,6 +134,7 @@ def test_a_file_that_is_imported_twice_at_the_same_time_is_stored_once(tmp_path:
     assert GoldItem.objects.count() == 4
 
 
+@pytest.mark.postgresql
 def test_a_pair_cannot_be_gold_twice(benchmark: Benchmark, tmp_path: Path) -> None:
     add_gold_items(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
     item = GoldItem.objects.get()
@@ -281,6 +283,7 @@ def test_an_explanation_can_be_changed(benchmark: Benchmark, lead: User, tmp_pat
 # --- Lists for leads ------------------------------------------------------------------------
 
 
+@pytest.mark.postgresql
 def test_items_with_the_most_wrong_answers_are_first(tmp_path: Path, db: None, lead: User) -> None:
     training = make_training(tmp_path, items=4)
     for name, outcome in (("anna", "rwrr"), ("ben", "rrw"), ("cleo", "rw")):

@@ -296,6 +296,7 @@ def test_a_single_released_item_is_not_assigned_again(db: None, tmp_path: Path) 
     )
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_two_tabs_at_the_same_time_draw_different_gold(tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(

@@ -184,6 +184,7 @@ def test_a_late_answer_to_a_filled_slot_is_kept_and_not_counted(
     assert (task.label, task.labels_live) == (0, 1)
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_the_same_answer_sent_eight_times_at_once_is_stored_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)

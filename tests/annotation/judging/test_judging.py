@@ -46,6 +46,8 @@ from tests.factories import (
 )
 from tests.waiting import SECONDS
 
+pytestmark = pytest.mark.postgresql
+
 
 def only_task() -> JudgmentTask:
     return JudgmentTask.objects.get()

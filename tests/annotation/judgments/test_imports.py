@@ -29,6 +29,8 @@ from tests.factories import (
     write_judgments,
 )
 
+pytestmark = pytest.mark.postgresql
+
 ROWS: list[JudgmentRow] = [
     ("c1", "v0", "Zoë", 1),
     ("c0", "v1", "Zoë", 1),

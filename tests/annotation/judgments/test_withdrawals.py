@@ -60,6 +60,8 @@ from tests.factories import (
     submit,
 )
 
+pytestmark = pytest.mark.postgresql
+
 
 def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
     """Judge some tasks as an annotator, and release the others."""

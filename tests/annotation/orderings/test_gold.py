@@ -210,6 +210,7 @@ def test_invalid_control_orders_are_refused(
     assert not GoldItem.objects.exists()
 
 
+@pytest.mark.postgresql
 def test_a_video_has_at_most_one_control_order(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=6, videos=3)
     item = add_order(benchmark, "v0")

@@ -240,6 +240,7 @@ def test_a_lead_reopens_or_excludes_a_video_but_does_not_rule(db: None, tmp_path
     assert unsure.state == AssignmentState.RELEASED
 
 
+@pytest.mark.postgresql
 def test_the_database_refuses_invalid_rows(db: None, tmp_path: Path) -> None:
     study = make_study(tmp_path, videos=1)
     task = study.tasks.get()

@@ -16,6 +16,8 @@ from pooling.models import Benchmark, Tag
 from tests import factories
 from tests.evaluation.catalogue.world import make_catalogue
 
+pytestmark = pytest.mark.postgresql
+
 API = "/api/v1/benchmarks/tiny/"
 PAGE = "/benchmarks/tiny/"
 

@@ -18,6 +18,8 @@ from pooling.models import Benchmark
 from tests import factories
 from tests.evaluation.catalogue.world import make_catalogue
 
+pytestmark = pytest.mark.postgresql
+
 API = "/api/v1/benchmarks/tiny/pairs/"
 PAGE = "/benchmarks/tiny/"
 ALL = [("c#0", "v/0"), ("c#0", "v/1"), ("c#1", "v/0"), ("c#1", "v/1"), ("c#1", "v/2")]

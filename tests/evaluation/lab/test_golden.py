@@ -19,6 +19,8 @@ from tests.evaluation.lab.golden.make import EXPECTED, KEY, input_hashes
 from tests.evaluation.lab.golden.proxies import COMMANDS
 from tests.evaluation.lab.golden.world import INPUT, RUNS
 
+pytestmark = pytest.mark.postgresql
+
 EXACT = 1e-9
 
 GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())

@@ -135,7 +135,7 @@ def test_large_runs_are_counted_by_the_worker(
     assert run_tasks_for_page(new_run) == NewCounts(6, 14)
 
 
-@pytest.mark.both
+@pytest.mark.postgresql
 def test_tasks_of_any_pairs_follow_the_rule_of_campaigns(new_run: Run) -> None:
     """Tasks of a closed campaign count again, unless they have a label."""
     benchmark = new_run.benchmark

@@ -51,7 +51,7 @@ from tests.factories import (
     without_triggers,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
 
 
 @pytest.fixture

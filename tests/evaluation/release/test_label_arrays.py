@@ -18,7 +18,7 @@ from pooling.models import Benchmark
 from tests.evaluation.catalogue.world import make_catalogue
 from tests.factories import add_judgments
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
 
 
 @pytest.fixture

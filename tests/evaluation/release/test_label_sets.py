@@ -229,6 +229,7 @@ def test_publishing_without_judgments_is_refused(tmp_path: Path) -> None:
     assert LabelSet.objects.count() == 0
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_set_published_while_labels_arrive_is_one_snapshot(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=4, videos=5)

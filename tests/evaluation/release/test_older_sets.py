@@ -112,6 +112,7 @@ def test_every_format_has_the_bytes_of_before(older: LabelSet) -> None:
     ]
 
 
+@pytest.mark.postgresql
 def test_a_file_without_the_later_columns_is_rebuilt(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     add_judgments(tmp_path, benchmark, ROWS)

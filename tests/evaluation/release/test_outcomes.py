@@ -60,7 +60,7 @@ from tests.factories import (
     write_captions,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
 
 # Captions c0, c2 and c3 have equal texts. c1 has a different text.
 TEXTS = ["A dog runs.", "a cat", "a dog  runs", "a DOG runs!"]

@@ -38,6 +38,8 @@ from tests.factories import (
 )
 from tests.operations.sites import Site
 
+pytestmark = pytest.mark.postgresql
+
 PUBLISH = """
 import hashlib
 from hearth.accounts.actors import OPERATOR

@@ -29,7 +29,7 @@ from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.factories import add_judgments, make_benchmark, make_user, row_counts
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
 
 ROWS = [
     ("c0", "v0", "a", 1),

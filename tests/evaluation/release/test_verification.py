@@ -200,6 +200,7 @@ def test_the_command_has_exit_code_1_if_a_set_differs(odd: LabelSet) -> None:
     assert (result["same"], [row["same"] for row in result["label_sets"]]) == (False, [False] * 2)
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_sets_published_during_other_writes_are_rebuilt(tmp_path: Path) -> None:
     """Answers, imports and rulings arrive while two sets are published."""

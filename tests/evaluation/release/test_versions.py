@@ -91,6 +91,7 @@ def test_notes_that_cannot_be_stored_are_refused(tmp_path: Path) -> None:
     assert not LabelSet.objects.exists()
 
 
+@pytest.mark.postgresql
 def test_a_version_is_used_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     judge(campaign, make_annotator("anna"), {"v0": 1})

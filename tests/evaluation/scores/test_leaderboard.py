@@ -144,6 +144,7 @@ def text_of(page: str) -> str:
     return " ".join(re.sub("<.*?>", " ", page, flags=re.DOTALL).split()).replace(" .", ".")
 
 
+@pytest.mark.postgresql
 def test_the_page_of_a_run_shows_its_rank_and_unjudged_pairs(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:

@@ -19,10 +19,10 @@ from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import make_benchmark
 from hearth.accounts.models import User
 from hearth.accounts.roles import Role
-from hearth.requests import throttles
 from hearth.requests.throttles import PERMITS, STEP, Permits
 from tests.factories import make_campaign, make_user
 from tests.pooling.test_run_uploads import make_public
+from tests.services import free_port
 
 NOW = 1_000_000.0
 
@@ -42,7 +42,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """A list whose only element is the time that the throttle reads."""
     now = [NOW - NOW % 60 + 48.5]
-    monkeypatch.setattr(throttles.time, "time", lambda: now[0])
+    monkeypatch.setattr(PERMITS, "clock", lambda: now[0])
     return now
 
 
@@ -192,11 +192,10 @@ def test_processes_share_one_count(
     assert cache.get(f"permits:answers:1:{int(NOW // 60)}") == 10 * STEP + 4 * STEP
 
 
-def test_a_cache_that_does_not_respond_stops_no_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise OSError("connection refused")
-
-    monkeypatch.setattr(throttles.cache, "incr", fail, raising=False)
+def test_a_cache_that_does_not_respond_stops_no_one(settings: Any) -> None:
+    nobody = f"redis://127.0.0.1:{free_port()}"
+    backend = "django.core.cache.backends.redis.RedisCache"
+    settings.CACHES = {**settings.CACHES, "default": {"BACKEND": backend, "LOCATION": nobody}}
     assert all(PERMITS.take("answers:1", 5, NOW) for _ in range(100))
 
 

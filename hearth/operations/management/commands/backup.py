@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ class Command(HearthCommand):
         "People can go on judging. `restore` reads the archive."
     )
     outputs = ("file", "new_key")
+    stealth_options = ("sleep",)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -74,7 +76,7 @@ class Command(HearthCommand):
                 "Create a pair of keys with `manage.py backup --new-key FILE`."
             )
         if options["every"] is not None:
-            self._repeat(options)
+            self._repeat(options, options.get("sleep", time.sleep))
         return self._once(options)
 
     def _once(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +95,7 @@ class Command(HearthCommand):
             )
         )
 
-    def _repeat(self, options: dict[str, Any]) -> None:
+    def _repeat(self, options: dict[str, Any], sleep: Callable[[float], None]) -> None:
         """Make backups until a signal arrives. Print a failure, and try again later."""
         raise_on_signals()
         age = timedelta(hours=options["every"])
@@ -105,7 +107,7 @@ class Command(HearthCommand):
             except (HearthError, OSError, DatabaseError) as error:
                 self.stderr.write(f"The backup failed: {error}")
                 connection.close_if_unusable_or_obsolete()
-            time.sleep(LOOK_EVERY_SECONDS)
+            sleep(LOOK_EVERY_SECONDS)
 
     def report(self, result: dict[str, Any]) -> None:
         if "recipient" in result:
