@@ -455,7 +455,8 @@ def take_tasks() -> list[tuple[str, list[Any]]]:
         link.SimpleQueue("celery") as queue,
         suppress(queue.Empty),
     ):
-        while message := queue.get(block=False):
+        while True:
+            message = queue.get(block=False)
             message.ack()
             taken.append((message.headers["task"], message.payload[0]))
     return taken
