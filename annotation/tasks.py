@@ -19,10 +19,11 @@ from hearth.jobs.deleting import deleted
 from hearth.jobs.models import Job
 from hearth.jobs.registry import Outcome, job_kind
 from hearth.jobs.selectors import actor_of_job
+from hearth.shared.options import build
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import keep_upload, uploaded_file
 from hearth.shared.words import counted, tasks_to_judge
-from pooling.core.pool_options import PoolOptions
+from pooling.core.pool_options import PoolRequest
 from pooling.models import Benchmark
 from pooling.policies import check_can_pool
 from pooling.selectors.benchmarks import get_benchmark
@@ -77,12 +78,11 @@ def pool_previewed(job: Job, made: dict[str, Any]) -> Outcome:
 def preview_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compute a pool without storing it.
 
-    params: benchmark (key), rate (money per hour or null), seconds (per answer; can be missing),
-    and the fields of `PoolOptions`. The result is a `PoolPlanReport`.
+    params: benchmark (key), and the options of `PoolRequest`. The result is a `PoolPlanReport`.
     """
-    benchmark, options = get_benchmark(params["benchmark"]), PoolOptions.of(params)
-    check_can_pool(actor_of_job(params), benchmark, options)
-    planned = preview_pool(benchmark, options, params["rate"], params.get("seconds"), progress)
+    benchmark, wanted = get_benchmark(params["benchmark"]), build(PoolRequest, params)
+    check_can_pool(actor_of_job(params), benchmark, wanted.pool)
+    planned = preview_pool(benchmark, wanted.pool, wanted.rate, wanted.seconds, progress)
     return {**planned.report()}
 
 

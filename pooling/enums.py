@@ -43,14 +43,6 @@ class PoolStrategy(models.TextChoices):
     JUDGED = "judged", "Pairs of imported judgments"
 
 
-class Originals(models.TextChoices):
-    """What a pool does with original positives. The values are those of `core.pool_options`."""
-
-    RANKED = "ranked", "Only those that a run ranks, like other pairs"
-    ADDED = "added", "All of them, even those that no run ranks"
-    LEFT_OUT = "left-out", "None of them"
-
-
 class EqualTexts(models.TextChoices):
     """The rules for when two captions count as the same text and share their judgments.
 

@@ -15,12 +15,18 @@ from hearth.jobs.models import Job
 from hearth.shared.words import counted
 from pooling.core.direction import CHOICES, Direction
 from pooling.core.pair_space import PairSpace
-from pooling.core.pool_options import PROXY_FROM, SIMILARITY
+from pooling.core.pool_options import (
+    ADDED,
+    LEFT_OUT,
+    ORIGINALS,
+    PROXY_FROM,
+    RANKED,
+    SIMILARITY,
+)
 from pooling.core.tag_file import MAX_TAG
 from pooling.enums import (
     EqualTexts,
     MediaState,
-    Originals,
     PoolStrategy,
     ProxyMethod,
     RunUploadState,
@@ -422,7 +428,7 @@ class Pool(models.Model):
     sample_size = models.PositiveIntegerField(null=True, help_text="queries drawn; empty: all")
     video_sample = models.PositiveIntegerField(null=True, help_text="videos drawn; empty: all")
     seed = models.BigIntegerField(default=0)
-    originals = models.CharField(max_length=10, choices=Originals, default=Originals.RANKED)
+    originals = models.CharField(max_length=10, choices=ORIGINALS, default=RANKED)
     similar = models.PositiveIntegerField(
         null=True,
         help_text="number of similar texts per caption; their original positives were candidates "
@@ -467,8 +473,8 @@ class Pool(models.Model):
             f"{counted(self.sample_size or 0, 'caption')} {seed}": self.sample_size,
             f"{counted(self.video_sample or 0, 'video')} {seed}": self.video_sample,
             f"at most {counted(self.budget or 0, 'new pair')}": self.budget,
-            "all original positives": self.originals == Originals.ADDED,
-            "no original positives": self.originals == Originals.LEFT_OUT,
+            "all original positives": self.originals == ADDED,
+            "no original positives": self.originals == LEFT_OUT,
             f"{counted(self.similar or 0, 'similar text')} per caption with a similarity of at "
             f"least {self.similar_from:g}": self.similar,
             f"pairs with a value of at least {self.proxy_from:g} by the proxy {self.proxy}": (

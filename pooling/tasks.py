@@ -22,6 +22,7 @@ from hearth.operations.housekeeping import (
     remove_rows,
 )
 from hearth.shared.numbers import number
+from hearth.shared.options import build
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import uploaded_file
 from hearth.shared.words import counted, short_sha, tasks_to_judge
@@ -373,7 +374,7 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
     names = run_names(benchmark, params.get("runs", ()))
     built = services.build_pool(
         benchmark=benchmark,
-        options=PoolOptions.of({**params, "runs": names}),
+        options=build(PoolOptions, {**params, "runs": names}),
         expected=params.get("expected", ""),
         by=actor_of_job(params),
         progress=progress,

@@ -7,12 +7,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.selectors.effort import SECONDS_MIN, PoolPlanReport, preview_pool
-from annotation.selectors.left import SECONDS_EACH
+from annotation.selectors.effort import PoolPlanReport, preview_pool
 from hearth.jobs.api import JobSerializer
+from hearth.shared.option_fields import serializer_of
+from hearth.shared.options import as_params
 from pooling.api.base import OfBenchmark
-from pooling.api.pools import PoolRequestSerializer
-from pooling.core.pool_options import PoolOptions
+from pooling.core.pool_options import PoolRequest
 from pooling.policies import check_can_pool
 from pooling.selectors.pool_plan import takes_long
 
@@ -70,22 +70,7 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
     )
 
 
-class PoolPlanRequestSerializer(PoolRequestSerializer):
-    rate = serializers.FloatField(
-        min_value=0,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="The cost of an hour of judging, in any currency.",
-    )
-    seconds = serializers.FloatField(
-        min_value=SECONDS_MIN,
-        max_value=SECONDS_EACH,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="An assumed time of an answer, in seconds. By default, it is measured.",
-    )
+PoolPlanRequestSerializer = serializer_of(PoolRequest, "PoolPlanRequest", without=("expected",))
 
 
 class PoolPlans(OfBenchmark):
@@ -104,13 +89,10 @@ class PoolPlans(OfBenchmark):
         with a `proxy` of a large benchmark, the preview takes longer. Then the response is a job
         with status 202, and the preview is the `result` of the job.
         """
-        shape = PoolPlanRequestSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        options = PoolOptions.of(shape.validated_data)
-        check_can_pool(request.user, self.benchmark, options)
-        if takes_long(self.benchmark, options):
+        wanted = PoolPlanRequestSerializer.read(request.data)
+        check_can_pool(request.user, self.benchmark, wanted.pool)
+        if takes_long(self.benchmark, wanted.pool):
             title = f"Preview a pool of {self.benchmark.name}"
-            return self.enqueue(request, "preview_pool", title, shape.validated_data)
-        data = shape.validated_data
-        planned = preview_pool(self.benchmark, options, data["rate"], data["seconds"])
+            return self.enqueue(request, "preview_pool", title, as_params(wanted))
+        planned = preview_pool(self.benchmark, wanted.pool, wanted.rate, wanted.seconds)
         return Response(planned.report())

@@ -12,7 +12,7 @@ from annotation.forms.fields import Fieldset, number_field, percent_field
 from annotation.forms.policy import PolicyForm
 from annotation.services import Policy
 from annotation.services.policy import LABELS_MOST, STEPS_MAX, PolicyFault
-from hearth.shared.limits import SEED_MAX
+from hearth.shared.options import SEED_MAX
 
 
 class CampaignForm(PolicyForm):

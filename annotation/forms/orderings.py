@@ -12,7 +12,7 @@ from annotation.forms.fields import number_field
 from annotation.services import StudyOptions
 from annotation.services.orderings import LABELS_LEAST, VIDEOS_MAX
 from annotation.services.policy import LABELS_MOST
-from hearth.shared.limits import SEED_MAX
+from hearth.shared.options import SEED_MAX
 from pooling.models import Benchmark
 
 

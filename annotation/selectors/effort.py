@@ -11,13 +11,12 @@ import numpy as np
 from annotation.core.plan import DOUBLE_SHARE
 from annotation.enums import CampaignKind
 from annotation.models import Campaign, Judgment, JudgmentTask
-from annotation.selectors.left import SECONDS_EACH
 from annotation.selectors.tasks import NewCounts, TaskCounter
 from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Float64s
 from pooling.core.pool import union_codes
-from pooling.core.pool_options import PoolOptions
+from pooling.core.pool_options import SECONDS_EACH, SECONDS_MIN, PoolOptions
 from pooling.models import Benchmark
 from pooling.selectors.pool_plan import PoolPlan, plan_pool
 from pooling.selectors.pools import pair_arrays
@@ -28,7 +27,6 @@ ANSWERS_READ = 10_000
 ANSWERS_NEEDED = 30
 # The time of an answer before the first one has a recorded time.
 SECONDS_ASSUMED = 8.0
-SECONDS_MIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)

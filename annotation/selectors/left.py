@@ -25,9 +25,8 @@ from annotation.models import (
 from annotation.selectors.members import CampaignAccess, accesses_for
 from hearth.shared.caches import process_cache as cache
 from hearth.shared.numbers import minutes
+from pooling.core.pool_options import SECONDS_EACH
 
-# An answer that took longer probably contains a break.
-SECONDS_EACH = 120.0
 # The pace is the mean time of the annotator's last answers. With fewer answers, there is none.
 PACE_ANSWERS = 50
 PACE_NEEDED = 10

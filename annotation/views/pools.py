@@ -15,13 +15,16 @@ from hearth.jobs.policies import jobs_seen_by
 from hearth.jobs.views import start_job
 from hearth.shared.errors import InvalidInput
 from hearth.shared.numbers import Figure, count_figure, duration
+from hearth.shared.option_fields import OptionsForm
+from hearth.shared.options import as_params, build
 from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from hearth.shared.words import counted, tasks_to_judge
+from pooling.core.pool_options import PoolRequest
 from pooling.forms.pools import PoolForm
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, check_can_build_pool
 from pooling.selectors.pool_plan import takes_long
-from pooling.selectors.runs import run_ids
+from pooling.selectors.runs import build_params
 
 PREVIEW = "preview"
 ASSUMED = "assumed; you can change it below"
@@ -36,13 +39,15 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
     initial = {"proxy": request.GET.get("proxy", "")}
     form = PoolForm(**form_data(request), benchmark=benchmark, initial=initial)
     if request.method == "POST" and form.is_valid():
+        wanted = form.options
         if request.POST.get("step") != PREVIEW:
-            return _start(request, benchmark, form)
-        if takes_long(benchmark, form.options()):
-            return _start_preview(request, benchmark, form)
+            title = f"Pool the top {wanted.pool.depth} of {benchmark.name}"
+            return _start(request, benchmark, "build_pool", title, build_params(benchmark, wanted))
+        if takes_long(benchmark, wanted.pool):
+            title = f"Preview a pool of {benchmark.name}"
+            return _start(request, benchmark, "preview_pool", title, as_params(wanted))
         try:
-            data = form.cleaned_data
-            planned = preview_pool(benchmark, form.options(), data["rate"], data["seconds"])
+            planned = preview_pool(benchmark, wanted.pool, wanted.rate, wanted.seconds)
         except InvalidInput as error:
             form.add_error(None, str(error))
         else:
@@ -51,7 +56,10 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _show(
-    request: HttpRequest, benchmark: Benchmark, form: PoolForm, plan: PoolPlanReport | None = None
+    request: HttpRequest,
+    benchmark: Benchmark,
+    form: OptionsForm[PoolRequest],
+    plan: PoolPlanReport | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {"benchmark": benchmark, "form": form, "plan": plan}
     if plan is None:
@@ -71,51 +79,15 @@ def pool_preview(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
     )
     if job.state != JobState.DONE or job.result is None:
         return redirect("job", job.pk)
-    form = PoolForm(_sent(job.params), benchmark=benchmark)
-    # A run may have been renamed since. Then the page shows an error instead of the preview.
-    plan = cast(PoolPlanReport, job.result) if form.is_valid() else None
-    return _show(request, benchmark, form, plan)
+    form = PoolForm.of(build(PoolRequest, job.params), benchmark=benchmark)
+    return _show(request, benchmark, form, cast(PoolPlanReport, job.result))
 
 
-def _sent(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a job in the form in which a browser sends them."""
-    return {
-        name: value if isinstance(value, list) else str(value)
-        for name, value in params.items()
-        if value is not None
-    }
-
-
-def _start_preview(request: HttpRequest, benchmark: Benchmark, form: PoolForm) -> HttpResponse:
-    """Start the job that computes the preview, which takes longer than a request may."""
-    return start_job(
-        request,
-        kind="preview_pool",
-        title=f"Preview a pool of {benchmark.name}",
-        params={
-            "benchmark": benchmark.key,
-            **form.options().values(),
-            "rate": form.cleaned_data["rate"],
-            "seconds": form.cleaned_data["seconds"],
-        },
-        benchmark_key=benchmark.key,
-    )
-
-
-def _start(request: HttpRequest, benchmark: Benchmark, form: PoolForm) -> HttpResponse:
-    options = form.options()
-    return start_job(
-        request,
-        kind="build_pool",
-        title=f"Pool the top {options.depth} of {benchmark.name}",
-        params={
-            "benchmark": benchmark.key,
-            **options.values(),
-            "runs": run_ids(benchmark, options.runs),
-            "expected": form.cleaned_data["expected"],
-        },
-        benchmark_key=benchmark.key,
-    )
+def _start(
+    request: HttpRequest, benchmark: Benchmark, kind: str, title: str, params: dict[str, Any]
+) -> HttpResponse:
+    params = {"benchmark": benchmark.key, **params}
+    return start_job(request, kind=kind, title=title, params=params, benchmark_key=benchmark.key)
 
 
 def _figures(plan: PoolPlanReport) -> list[tuple[str, Figure]]:

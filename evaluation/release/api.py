@@ -32,7 +32,7 @@ from hearth.accounts.permissions import IsLead, IsResearcher
 from hearth.jobs.api import JobSerializer, accepted
 from hearth.shared.downloads import CSV, attachment
 from hearth.shared.errors import NotFound
-from hearth.shared.limits import SEED_MAX
+from hearth.shared.options import SEED_MAX
 from pooling.api.base import OfBenchmark
 from pooling.selectors.runs import get_run
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from hearth.shared.errors import InvalidInput
-
-DEPTH_MAX = 1_000_000
-SEED_MAX = 2**63 - 1
+from hearth.shared.options import DEPTH_MAX, SEED_MAX
 
 
 def check_depth(depth: int) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
@@ -11,14 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hearth.jobs.api import JobSerializer
-from hearth.shared.limits import DEPTH_MAX, SEED_MAX
+from hearth.shared.option_fields import serializer_of
 from pooling.api.base import OfBenchmark
-from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
-from pooling.enums import Originals
+from pooling.core.pool_options import PoolRequest
 from pooling.models import Pool, Run
 from pooling.policies import check_can_pool
-from pooling.selectors.pool_plan import SIMILAR_MAX
-from pooling.selectors.runs import run_ids
+from pooling.selectors.runs import build_params
 
 ORIGINALS_HELP = (
     "`ranked`: original positives are pooled like other pairs; `added`: all of them are pooled; "
@@ -93,88 +89,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
         return [run.name for run in pool.runs.all() if run.is_withdrawn]
 
 
-class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
-    depth = serializers.IntegerField(
-        min_value=1,
-        max_value=DEPTH_MAX,
-        help_text="The number of items to pool from the top of each ranked list.",
-    )
-    runs = serializers.ListField(
-        child=serializers.CharField(),
-        default=list,
-        help_text="The names of the runs to pool; by default, all runs.",
-    )
-    sample = serializers.IntegerField(
-        min_value=1,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="The number of captions to pool; by default, all captions.",
-    )
-    seed = serializers.IntegerField(
-        min_value=-SEED_MAX,
-        max_value=SEED_MAX,
-        default=0,
-        help_text="The seed with which captions and videos are sampled.",
-    )
-    video_sample = serializers.IntegerField(
-        min_value=1,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="The number of videos to pool; by default, all videos.",
-    )
-    originals = serializers.ChoiceField(
-        choices=Originals.choices, default=Originals.RANKED, help_text=ORIGINALS_HELP
-    )
-    similar = serializers.IntegerField(
-        min_value=1,
-        max_value=SIMILAR_MAX,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="The number of similar texts per caption whose original positives are pooled; "
-        "by default, none.",
-    )
-    similar_from = serializers.FloatField(
-        min_value=0.01,
-        max_value=1,
-        default=SIMILARITY,
-        help_text="The minimum similarity of a similar text.",
-    )
-    proxy = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        default="",
-        help_text="The name of a proxy whose pairs with a high value are pooled, even if no run "
-        "ranks them; by default, none.",
-    )
-    proxy_from = serializers.FloatField(
-        min_value=0.01,
-        max_value=1,
-        default=PROXY_FROM,
-        help_text="The minimum value of the pairs that `proxy` adds.",
-    )
-    budget = serializers.IntegerField(
-        min_value=1,
-        max_value=2**31 - 1,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="The maximum number of new pairs. Pairs that more systems rank come first, then "
-        "pairs with a better rank in any run, then pairs with a higher value by the proxy. Ties "
-        "are broken at random, by the seed.",
-    )
-
-
-class PoolBuildSerializer(PoolRequestSerializer):
-    expected = serializers.RegexField(
-        r"\A([0-9a-f]{64})?\Z",
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="The `sha256` of a plan. The job fails if the new pairs have changed since then.",
-    )
+PoolBuildSerializer = serializer_of(PoolRequest, "PoolBuild", without=("rate", "seconds"))
 
 
 class Pools(OfBenchmark, generics.ListAPIView[Pool]):
@@ -200,11 +115,7 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
         The `result` of the job has `pool` (the id), `pairs`, `new_pairs`, `tasks`, and `to_judge`
         with the numbers of `tasks` and `pairs` that the next campaign would have.
         """
-        shape = PoolBuildSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        options = shape.validated_data
-        check_can_pool(request.user, self.benchmark, PoolOptions.of(options))
-        ids = {"runs": run_ids(self.benchmark, options["runs"])}
-        return self.enqueue(
-            request, "build_pool", f"Pool of depth {options['depth']}", options | ids
-        )
+        wanted = PoolBuildSerializer.read(request.data)
+        check_can_pool(request.user, self.benchmark, wanted.pool)
+        params = build_params(self.benchmark, wanted)
+        return self.enqueue(request, "build_pool", f"Pool of depth {wanted.pool.depth}", params)

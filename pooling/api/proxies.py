@@ -18,7 +18,7 @@ from hearth.jobs.api import JobSerializer
 from hearth.requests.files import receives_files
 from hearth.shared.downloads import attachment
 from hearth.shared.errors import InvalidInput, NotFound
-from hearth.shared.limits import SEED_MAX
+from hearth.shared.options import SEED_MAX
 from hearth.shared.uploads import stored_uploads
 from pooling import services
 from pooling.api.base import OfBenchmark

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from hearth.accounts.roles import is_researcher
 from hearth.jobs.api import JobSerializer
 from hearth.requests.files import receives_files
-from hearth.shared.limits import DEPTH_MAX
+from hearth.shared.options import DEPTH_MAX
 from hearth.shared.paging import NewestFirst
 from hearth.shared.uploads import stored_with
 from pooling.api.base import OfBenchmark

@@ -3,45 +3,146 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from hearth.shared.options import DEPTH_MAX, SEED_MAX, Entry, Group, Option, Seed
 from pooling.core.arrays import Bools, Int32s, Int64s
 from pooling.core.hashing import lowest, mix
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool import NOT_RANKED, new_codes, union_codes
 
 RANKED, ADDED, LEFT_OUT = "ranked", "added", "left-out"
-"""What a pool does with original positives. `pooling.enums.Originals` describes the values."""
+ORIGINALS = {
+    RANKED: "Only those that a run ranks, like other pairs",
+    ADDED: "All of them, even those that no run ranks",
+    LEFT_OUT: "None of them",
+}
+"""What a pool does with original positives."""
 SIMILARITY = 0.5
 PROXY_FROM = 0.5
+SIMILAR_MAX = 100
+# The time of an answer. A longer one probably contains a break.
+SECONDS_MIN, SECONDS_EACH = 0.1, 120.0
+OTHERS = Group("Samples, original positives and similar captions", is_folded=True)
+BY_PROXY = Group(
+    "Add pairs by a proxy, to find positives that the runs miss",
+    "A proxy is a machine’s estimate of relevance. Pairs with a high value are pooled even if no "
+    "run ranks them. A pair that no run ranks, but that people judge as relevant, is a positive "
+    "that the runs miss. The runs may miss other positives, too.",
+    is_folded=True,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolOptions:
-    """What a pool contains: the top `depth` of the named runs, or of all runs if none is named.
+    """What a pool contains: the top `depth` of the named runs, or of all runs if none is named."""
 
-    sample, video_sample: numbers of captions and of videos that the pool is limited to, drawn by
-    the seed; None for all. originals: what happens to original positives. similar: the number of
-    similar texts whose original positives become candidates, None for none; similar_from: their
-    lowest similarity. proxy: the name of the proxy whose pairs with a value of at least
-    `proxy_from` become candidates, empty for none. budget: the maximum number of new pairs, None
-    for all.
-    """
-
-    depth: int
-    runs: Sequence[str] = ()
-    sample: int | None = None
-    video_sample: int | None = None
-    seed: int = 0
-    originals: str = RANKED
-    similar: int | None = None
-    similar_from: float = SIMILARITY
-    proxy: str = ""
-    proxy_from: float = PROXY_FROM
-    budget: int | None = None
+    depth: Annotated[
+        int,
+        Option(
+            "Depth",
+            "The number of items to pool from the top of each ranked list.",
+            low=1,
+            high=DEPTH_MAX,
+            metavar="K",
+        ),
+    ]
+    runs: Annotated[
+        Sequence[str],
+        Option(
+            "Runs",
+            "If no run is selected, all runs are pooled.",
+            entry=Entry.CHECKBOXES,
+            flag="run",
+        ),
+    ] = ()
+    sample: Annotated[
+        int | None,
+        Option(
+            "Sample of captions",
+            "Number of captions to pool, drawn with the seed; by default, all captions.",
+            low=1,
+            group=OTHERS,
+        ),
+    ] = None
+    video_sample: Annotated[
+        int | None,
+        Option(
+            "Sample of videos",
+            "Number of videos to pool, drawn with the seed; by default, all videos.",
+            low=1,
+            group=OTHERS,
+        ),
+    ] = None
+    seed: Annotated[Seed, Option(low=-SEED_MAX, group=OTHERS)] = 0
+    originals: Annotated[
+        str,
+        Option(
+            "Original positives",
+            choices=ORIGINALS,
+            entry=Entry.RADIO,
+            may_be_empty=True,
+            group=OTHERS,
+        ),
+    ] = RANKED
+    similar: Annotated[
+        int | None,
+        Option(
+            "Similar captions",
+            "The number of similar texts per caption. The original positives of the captions with "
+            "these texts are also pooled for this caption. Texts are similar if they share rare "
+            "words. With this option, the preview runs as a job, because it takes up to a minute.",
+            low=1,
+            high=SIMILAR_MAX,
+            group=OTHERS,
+        ),
+    ] = None
+    similar_from: Annotated[
+        float,
+        Option(
+            "Lowest similarity",
+            "From 0 to 1; equal texts have 1.",
+            low=0.01,
+            high=1,
+            may_be_empty=True,
+            group=OTHERS,
+        ),
+    ] = SIMILARITY
+    proxy: Annotated[
+        str,
+        Option(
+            "Proxy",
+            "Adds each pair with a high value, even if no run ranks it.",
+            entry=Entry.OFFERED,
+            group=BY_PROXY,
+            metavar="NAME",
+        ),
+    ] = ""
+    proxy_from: Annotated[
+        float,
+        Option(
+            "Lowest value",
+            "From 0 to 1. The page of the proxy shows how many pairs reach each value.",
+            low=0.01,
+            high=1,
+            may_be_empty=True,
+            group=BY_PROXY,
+        ),
+    ] = PROXY_FROM
+    budget: Annotated[
+        int | None,
+        Option(
+            "Maximum new pairs",
+            "If there are more new pairs, the pool keeps those that the largest number of systems "
+            "rank. Among pairs with equal numbers, the best rank in any run decides, then the "
+            "value by the proxy if one is selected, and then the seed.",
+            low=1,
+            high=2**31 - 1,
+        ),
+    ] = None
 
     @property
     def needs_runs(self) -> bool:
@@ -52,13 +153,42 @@ class PoolOptions:
         """Whether the pool is just the top `depth` of its runs, without other options."""
         return self == PoolOptions(depth=self.depth, runs=self.runs, seed=self.seed)
 
-    @classmethod
-    def of(cls, values: dict[str, Any]) -> PoolOptions:
-        """Return the options in `values`. Other keys are ignored. Missing options have defaults."""
-        return cls(**{name: values[name] for name in cls.__dataclass_fields__ if name in values})
 
-    def values(self) -> dict[str, Any]:
-        return asdict(self)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolRequest:
+    """A pool to preview or to build."""
+
+    pool: PoolOptions
+    rate: Annotated[
+        float | None,
+        Option(
+            "Cost per hour",
+            "Only the preview uses it. It can be in any currency.",
+            low=0,
+            high=1_000_000,
+            metavar="MONEY",
+        ),
+    ] = None
+    seconds: Annotated[
+        float | None,
+        Option(
+            "Seconds per answer",
+            "Only the preview uses it. By default, it is the median of the recorded times, or 8 "
+            "seconds before the first one.",
+            low=SECONDS_MIN,
+            high=SECONDS_EACH,
+        ),
+    ] = None
+    expected: Annotated[
+        str,
+        Option(
+            "Preview",
+            "The `sha256` of a plan. The job fails if the new pairs have changed since then.",
+            pattern=r"\A([0-9a-f]{64})?\Z",
+            entry=Entry.HIDDEN,
+            in_commands=False,
+        ),
+    ] = ""
 
 
 def drawn_numbers(count: int, size: int | None, seed: int) -> Bools:

@@ -9,7 +9,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from hearth.shared.errors import InvalidInput
-from hearth.shared.limits import SEED_MAX
+from hearth.shared.options import SEED_MAX
 from hearth.shared.uploads import check_is_readable
 from pooling.core.proxies.options import Method
 from pooling.core.proxies.request import (

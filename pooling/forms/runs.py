@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
-from hearth.shared.limits import DEPTH_MAX
+from hearth.shared.options import DEPTH_MAX
 from pooling.core.direction import BOTH, Direction
 from pooling.core.run_file import FORMATS
 from pooling.forms.fields import check_printable

@@ -14,9 +14,16 @@ from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Bools, Int64s
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import new_codes, union_codes
-from pooling.core.pool_options import PoolOptions, Priority, in_or_out, is_drawn
+from pooling.core.pool_options import (
+    LEFT_OUT,
+    ORIGINALS,
+    SIMILAR_MAX,
+    PoolOptions,
+    Priority,
+    in_or_out,
+    is_drawn,
+)
 from pooling.core.similar_texts import matched_pairs
-from pooling.enums import Originals
 from pooling.models import Benchmark, Pool, Run
 from pooling.selectors.arrays import original_positives, query_texts
 from pooling.selectors.captions import first_equal_captions
@@ -24,7 +31,6 @@ from pooling.selectors.pools import pair_arrays
 from pooling.selectors.proxies import candidate_pairs, get_proxy, values_of_proxy
 from pooling.selectors.runs import find_runs, pooled_codes_of, ranks_in_run
 
-SIMILAR_MAX = 100
 # A request reads a proxy with this number of values within a second.
 VALUES_IN_REQUEST = 20_000_000
 
@@ -105,8 +111,8 @@ def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
     _check_size("number of sampled videos", options.video_sample, benchmark.n_videos)
     _check_size("number of similar texts", options.similar, SIMILAR_MAX)
     _check_size("maximum number of new pairs", options.budget, 2**31 - 1)
-    if options.originals not in Originals.values:
-        names = ", ".join(Originals.values)
+    if options.originals not in ORIGINALS:
+        names = ", ".join(ORIGINALS)
         raise InvalidInput(f"The option for original positives must be one of {names}.")
     if not 0 < options.similar_from <= 1:
         raise InvalidInput(
@@ -246,7 +252,7 @@ def allows(pool: Pool, codes: Int64s) -> Bools:
     """
     options, space = options_of(pool), pool.benchmark.pair_space
     allowed = is_drawn(codes, space, options)
-    if options.originals == Originals.LEFT_OUT:
+    if options.originals == LEFT_OUT:
         allowed &= ~np.isin(codes, space.encode(*original_positives(pool.benchmark)))
     if options.budget is not None:
         allowed &= np.isin(codes, pair_arrays(pool.benchmark, until=pool).codes)

@@ -13,9 +13,11 @@ from django.db.models import QuerySet
 
 from hearth.shared.bulk import Among
 from hearth.shared.errors import InvalidInput
+from hearth.shared.options import as_params
 from pooling.core.direction import Direction
 from pooling.core.packing import unpack_into, unpack_list
 from pooling.core.pool import pair_codes, ranks_of_pairs
+from pooling.core.pool_options import PoolRequest
 from pooling.enums import RunUploadState
 from pooling.models import Benchmark, RankedList, Run
 from pooling.selectors.arrays import Int32Array, Int64Array
@@ -58,9 +60,14 @@ def find_runs(
     return [runs[name] for name in names]
 
 
-def run_ids(benchmark: Benchmark, names: Sequence[str]) -> list[int]:
-    """Return the ids of named runs, for the parameters of a job, because a name can change."""
-    return [run.pk for run in find_runs(benchmark, names)] if names else []
+def build_params(benchmark: Benchmark, wanted: PoolRequest) -> dict[str, Any]:
+    """Return the parameters of a job that builds a pool.
+
+    `runs` has the ids of the runs, because a name can change.
+    """
+    names = wanted.pool.runs
+    ids = [run.pk for run in find_runs(benchmark, names)] if names else []
+    return as_params(wanted.pool) | {"runs": ids, "expected": wanted.expected}
 
 
 def run_names(benchmark: Benchmark, ids: Sequence[int]) -> list[str]:

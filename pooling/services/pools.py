@@ -13,6 +13,7 @@ from hearth.accounts.actors import Actor, account_of
 from hearth.audit.services import record
 from hearth.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from hearth.shared.errors import Outdated
+from hearth.shared.options import as_params
 from hearth.shared.progress import Progress, no_progress
 from hearth.shared.words import counted
 from pooling.core.pool import new_codes
@@ -122,7 +123,7 @@ def _store_pool(benchmark: Benchmark, plan: PoolPlan, options: PoolOptions, by: 
 
 
 def _columns(benchmark: Benchmark, options: PoolOptions) -> dict[str, Any]:
-    values = options.values()
+    values = as_params(options)
     values["sample_size"] = values.pop("sample")
     values["proxy"] = get_proxy(benchmark, options.proxy) if options.proxy else None
     del values["runs"]

@@ -19,6 +19,7 @@ from hearth.jobs.models import Job
 from hearth.jobs.registry import find_outcome
 from hearth.jobs.services import run_job
 from hearth.shared.errors import Cancelled, InvalidInput, Outdated
+from hearth.shared.options import build
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark, Pool
 from pooling.selectors.pool_plan import codes_of_pool, plan_pool
@@ -240,7 +241,7 @@ def test_a_job_previews_a_pool_with_similar_texts(benchmark: Benchmark, client: 
     sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(.*?)">', text))
     client.post("/benchmarks/tiny/pools/new/", sent)
     built = Job.objects.get(kind="build_pool").params
-    assert PoolOptions.of(built) == options
+    assert build(PoolOptions, built) == options
     assert built["expected"] == planned.plan.sha256
     client.force_login(make_user("rosa", Role.RESEARCHER))
     assert client.get(outcome.url).status_code == 403

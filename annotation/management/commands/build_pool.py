@@ -10,9 +10,9 @@ from annotation.selectors.effort import preview_pool
 from annotation.selectors.tasks import count_new_tasks
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
+from hearth.shared.options import add_options, read_options
 from hearth.shared.words import counted, tasks_to_judge
-from pooling.core.pool_options import PROXY_FROM, SIMILARITY, PoolOptions
-from pooling.enums import Originals
+from pooling.core.pool_options import PoolRequest
 from pooling.models import Benchmark
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import build_pool
@@ -23,104 +23,20 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument(
-            "--depth",
-            type=int,
-            required=True,
-            metavar="K",
-            help="number of items to pool from the top of each ranked list",
-        )
-        parser.add_argument(
-            "--run",
-            dest="runs",
-            action="append",
-            default=[],
-            metavar="NAME",
-            help="a run to pool, repeatable; default: all",
-        )
-        parser.add_argument(
-            "--sample",
-            type=int,
-            metavar="N",
-            help="number of captions to pool, drawn with the seed; default: all",
-        )
-        parser.add_argument(
-            "--seed",
-            type=int,
-            default=0,
-            help="seed of the samples and of the order of pairs with equal priority; default: 0",
-        )
-        self._add_limits(parser)
+        add_options(parser, PoolRequest)
         parser.add_argument(
             "--plan",
             action="store_true",
             help="print what the pool would contain, and store nothing",
         )
-        parser.add_argument(
-            "--rate", type=float, metavar="MONEY", help="cost of an hour of judging, for --plan"
-        )
-        parser.add_argument(
-            "--seconds",
-            type=float,
-            help="assumed time of an answer, for --plan; default: the median of the recorded "
-            "times, or 8 before the first one",
-        )
-
-    def _add_limits(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--video-sample",
-            type=int,
-            metavar="N",
-            help="number of videos to pool, drawn with the seed; default: all",
-        )
-        parser.add_argument(
-            "--originals",
-            choices=Originals.values,
-            default=Originals.RANKED,
-            help="original positives of the pool: only those that a run ranks, all (added), or "
-            "none (left-out); default: ranked",
-        )
-        parser.add_argument(
-            "--similar",
-            type=int,
-            metavar="N",
-            help="pair each caption with the original positives of the N captions with the most "
-            "similar texts",
-        )
-        parser.add_argument(
-            "--similar-from",
-            type=float,
-            default=SIMILARITY,
-            metavar="COSINE",
-            help=f"lowest similarity of the texts for --similar; default: {SIMILARITY}",
-        )
-        parser.add_argument(
-            "--proxy",
-            default="",
-            metavar="NAME",
-            help="a proxy; its pairs with high values are added",
-        )
-        parser.add_argument(
-            "--proxy-from",
-            type=float,
-            default=PROXY_FROM,
-            metavar="VALUE",
-            help=f"lowest value of the pairs that --proxy adds; default: {PROXY_FROM}",
-        )
-        parser.add_argument(
-            "--budget",
-            type=int,
-            metavar="N",
-            help="maximum number of new pairs; pairs that more systems rank come first, then pairs "
-            "with a better rank",
-        )
 
     def run(self, **options: Any) -> dict[str, Any]:
-        benchmark, chosen = get_benchmark(options["key"]), PoolOptions.of(options)
+        benchmark, wanted = get_benchmark(options["key"]), read_options(PoolRequest, options)
         if options["plan"]:
-            planned = preview_pool(benchmark, chosen, options["rate"], options["seconds"])
-            return {**planned.report()}
-        built = build_pool(benchmark=benchmark, options=chosen, by=OPERATOR, progress=self.progress)
+            return {**preview_pool(benchmark, wanted.pool, wanted.rate, wanted.seconds).report()}
+        built = build_pool(
+            benchmark=benchmark, options=wanted.pool, by=OPERATOR, progress=self.progress
+        )
         return {**built.report()}
 
     def report(self, result: dict[str, Any]) -> None:

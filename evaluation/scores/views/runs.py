@@ -21,7 +21,7 @@ from hearth.jobs.models import UNFINISHED, Job
 from hearth.jobs.views import in_place_context, start_job
 from hearth.shared.numbers import Figure
 from hearth.shared.pages import only_for
-from pooling.enums import Originals
+from pooling.core.pool_options import LEFT_OUT
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_benchmark, can_change_run
 from pooling.selectors.runs import find_runs
@@ -111,7 +111,7 @@ def run_pool(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 def _is_pooled(found: Run, depth: int) -> bool:
     """Return whether a pool without limits contains the top of the run."""
     pools = Pool.objects.filter(runs=found, depth__gte=depth, sample_size=None, video_sample=None)
-    return pools.filter(budget=None).exclude(originals=Originals.LEFT_OUT).exists()
+    return pools.filter(budget=None).exclude(originals=LEFT_OUT).exists()
 
 
 def _runs(benchmark: Benchmark) -> QuerySet[Run]:
