@@ -44,7 +44,7 @@ def analyse(*, question: Question, progress: Progress = no_progress) -> Analysis
         return stored
     began = time.perf_counter()
     progress(0, None, "reading runs and labels")
-    result = question.analysis.compute(question.inputs, question.options, progress)
+    result = question.analysis.answer(question.inputs, question.options, progress)
     return _store(question, result, seconds=time.perf_counter() - began)
 
 

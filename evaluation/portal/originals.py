@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.forms import COMMON_FIELDS
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.layouts.originals import OriginalsResult
-from evaluation.lab.analyses.question import COMMON_FIELDS
 from evaluation.lab.services import OVERVIEW_ANALYSIS
 from evaluation.models import DRAFT, AnalysisResult, LabelSource
 from evaluation.release.selectors import draft_state

@@ -38,7 +38,7 @@ from evaluation.lab.analyses.wording import WORDING
 from hearth.shared.errors import InvalidInput
 
 # The order of the list of analyses.
-SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
+SECTIONS: dict[str, tuple[Any, ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
     "Comparing systems": (OVERLAP, LENGTH),
     "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),

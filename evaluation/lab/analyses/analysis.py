@@ -1,14 +1,17 @@
-"""The definition of an analysis: its form, its computation, its tables and charts."""
+"""The definition of an analysis: its options, its computation and its result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from evaluation.lab.analyses.charts import Chart
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.forms import COMMON_FIELDS, AnalysisForm, form_of
 from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.options import Options
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.rows import as_json, from_json
 from evaluation.lab.analyses.study_inputs import check_studies
 from evaluation.lab.analyses.tables import Table
 from evaluation.release.selectors import latest_draft
@@ -23,45 +26,39 @@ CUT = (
     "after judging”, which use whole lists."
 )
 
-
-# The options and the result of an analysis, each a `TypedDict`.
-Options = TypeVar("Options", bound=Mapping[str, Any])
-Result = TypeVar("Result", bound=Mapping[str, Any])
-
-
-def _unchanged(_inputs: Inputs, options: Any) -> Any:
-    return options
+Chosen = TypeVar("Chosen", bound=Options)
+Found = TypeVar("Found", bound=Result)
+Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis(Generic[Options, Result]):
+class Analysis(Generic[Chosen, Found]):
     """One analysis of the lab.
 
-    `form` has the fields of the options, for the page, the command and the API. `fill_defaults`
-    replaces empty options by values, so that a result names all its inputs. `source` is the part of
-    a paper that the analysis reproduces.
+    The options and the result are declared as dataclasses. The form of the page, the command and
+    the API follow from the options, and JSON, tables, files and documents from the result. Results
+    are stored as JSON, so the methods take JSON.
     """
 
     name: str
     title: str
     question: str
-    form: type[AnalysisForm]
-    compute: Callable[[Inputs, Options, Progress], Result]
-    tables: Callable[[Result], list[Table]]
-    charts: Callable[[Result], list[Chart]] = lambda _: []
-    # The findings of a result, shown above it. One paragraph each.
-    findings: Callable[[Result], list[str]] = lambda _: []
-    # Warnings shown above the result, one sentence each.
-    warnings: Callable[[Result], list[str]] = lambda _: []
-    fill_defaults: Callable[[Inputs, Any], Options] = _unchanged
+    options: type[Chosen]
+    result: type[Found]
+    compute: Callable[[Inputs, Chosen, Progress], Found]
+    # The part of a paper that the analysis reproduces.
     source: str = ""
     # Notes on how to read the result, one paragraph each.
     notes: tuple[str, ...] = ()
     runs_needed: int = 1
     proxies_needed: int = 0
+    # The common fields of the form: the labels, the option to use only labels, and the runs.
+    selects: tuple[str, ...] = COMMON_FIELDS
     # Whether the analysis takes runs of either direction. All runs of a result then have the same
-    # direction. If false, it takes only text-to-video runs, unless its form mixes directions.
+    # direction. If false, it takes only text-to-video runs, unless it mixes directions: runs of
+    # both directions can then be selected, and each is scored in its own direction.
     is_directed: bool = False
+    mixes_directions: bool = False
     # Whether the result depends on ranked lists. If false, directions do not matter.
     reads_lists: bool = True
     needs_labels: bool = False
@@ -72,6 +69,49 @@ class Analysis(Generic[Options, Result]):
     needs_studies: bool = False
     # Whether the analysis reads single judgments in addition to the selected labels.
     reads_judgments: bool = False
+    form: type[AnalysisForm] = field(init=False)
+
+    def __post_init__(self) -> None:
+        form = form_of(
+            self.options,
+            selects=self.selects,
+            is_directed=self.is_directed,
+            mixes_directions=self.mixes_directions,
+        )
+        object.__setattr__(self, "form", form)
+
+    def fill_defaults(self, inputs: Inputs, options: Json) -> dict[str, Any]:
+        """Replace empty options by values, so that a result names all its inputs."""
+        filled = from_json(self.options, options).filled(inputs)
+        entered = self.form.base_fields
+        return {
+            name: value
+            for name, value in as_json(filled).items()
+            if value is not None or name in entered
+        }
+
+    def answer(self, inputs: Inputs, options: Json, progress: Progress) -> dict[str, Any]:
+        """Compute the result."""
+        chosen = from_json(self.options, options)
+        answer: dict[str, Any] = as_json(self.compute(inputs, chosen, progress))
+        return answer
+
+    def load(self, result: Json) -> Found:
+        """Return a stored result."""
+        loaded: Found = from_json(self.result, result)
+        return loaded
+
+    def tables(self, result: Json) -> list[Table]:
+        return self.load(result).tables()
+
+    def charts(self, result: Json) -> list[Chart]:
+        return self.load(result).charts()
+
+    def findings(self, result: Json) -> list[str]:
+        return self.load(result).findings()
+
+    def warnings(self, result: Json) -> list[str]:
+        return self.load(result).warnings()
 
     @property
     def changes_while_judging(self) -> bool:
@@ -81,9 +121,9 @@ class Analysis(Generic[Options, Result]):
     @property
     def direction_note(self) -> str:
         """What the analysis does with the directions of runs, as a sentence."""
-        if not self.reads_lists or "runs" not in self.form.base_fields:
+        if not (self.reads_lists and "runs" in self.selects):
             return "Directions do not matter here, because no ranked lists are read."
-        if self.form.mixes_directions:
+        if self.mixes_directions:
             return "Each run is scored in its own direction."
         if self.is_directed:
             return "All runs of a result have the same direction."

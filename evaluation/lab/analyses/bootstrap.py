@@ -19,7 +19,6 @@ from evaluation.core.statistics.sub_samples import (
     paired_sub_samples,
     smallest_tested_difference,
 )
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     NumbersField,
     ResamplingOptions,
@@ -42,6 +41,7 @@ from evaluation.lab.analyses.layouts.bootstrap import (
     SizeFields,
     SubSamplesResult,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from hearth.shared.progress import Progress
 
 # Approximate maximum number of bins in a histogram.

@@ -16,7 +16,6 @@ from evaluation.core.pools.leave_out import PooledLabels, gather_pool
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.lab.analyses.analysis import CUT, Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,
     confidence_field,
@@ -36,7 +35,8 @@ from evaluation.lab.analyses.layouts.bounds import (
     JudgedRow,
 )
 from evaluation.lab.analyses.noise import DRAWS, EQUAL_RATES, corrected_bounds, noise_of_labels
-from evaluation.lab.analyses.results import Ends
+from evaluation.lab.analyses.old_analysis import CUT, Analysis
+from evaluation.lab.analyses.old_results import Ends
 from evaluation.release.selectors import highest_grade
 from hearth.shared.progress import Progress
 from pooling.selectors.runs import find_runs, ranked_matrix

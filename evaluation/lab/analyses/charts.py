@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.rows import cells_of
+from evaluation.lab.analyses.tables import Row
 
 Encoding = dict[str, Any]
 
@@ -180,4 +181,74 @@ def dots(rows: Sequence[Row], place: str, at: Encoding, score: Encoding) -> dict
             *spans(values, line),
             {"mark": {"type": "point", "tooltip": True}, "encoding": {along: score}},
         ],
+    }
+
+
+def data_of(rows: Sequence[Any]) -> list[Row]:
+    """Return rows as the data of a chart."""
+    return [row if isinstance(row, Mapping) else cells_of(row) for row in rows]
+
+
+def melt(
+    rows: Sequence[Any],
+    keep: str,
+    series: Mapping[str, str],
+    value: str,
+    into: str,
+    intervals: Mapping[str, str] | None = None,
+) -> list[Row]:
+    """Return a row for each row and series.
+
+    keep: the fields to copy, separated by spaces. series: the title of each field whose value
+    becomes `value`; the title becomes `into`. intervals: the field of the interval of each field.
+    """
+    return [
+        {
+            **{name: row[name] for name in keep.split()},
+            into: title,
+            value: row[name],
+            **(low_high(row[intervals[name]]) if intervals else {}),
+        }
+        for row in data_of(rows)
+        for name, title in series.items()
+    ]
+
+
+def bars(rows: Sequence[Any], x: Encoding, y: Encoding, group: Encoding) -> dict[str, Any]:
+    """Return bars for the names of a group, side by side at each step of `x`."""
+    return spec(data_of(rows), BARS, x=x, y=y, xOffset=offset(group), color=group)
+
+
+def lines(rows: Sequence[Any], x: Encoding, y: Encoding, group: Encoding) -> dict[str, Any]:
+    """Return a line for each name of a group."""
+    return spec(data_of(rows), LINES, x=x, y=y, color=group)
+
+
+def bands(
+    rows: Sequence[Any], x: Encoding, y: Encoding, group: Encoding | None, interval: str
+) -> dict[str, Any]:
+    """Return a line for each name of a group, within the band of its interval.
+
+    interval: the field of the interval.
+    """
+    values = [{**row, **low_high(row[interval])} for row in data_of(rows)]
+    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    return {
+        "data": {"values": values},
+        "encoding": {"x": x, **({"color": group} if group else {})},
+        "layer": [*spans(values, ends, BAND), {"mark": LINES, "encoding": {"y": y}}],
+    }
+
+
+def dots_on_lines(
+    rows: Sequence[Row], x: Encoding, mark: Encoding = DOTS, **encoding: Encoding
+) -> dict[str, Any]:
+    """Return the layers of a dot for each row, on a line from `low` to `high`.
+
+    encoding: what dots and lines have in common, such as y and color.
+    """
+    line = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
+    return {
+        "encoding": encoding,
+        "layer": [*spans(rows, line), {"mark": mark, "encoding": {"x": x}}],
     }

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from evaluation.core.pools.coverage import PoolDepth, cover_ranks, judged_shares, pool_depths
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec, step
 from evaluation.lab.analyses.fields import depth_field
 from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import Row
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.progress import Progress
 

@@ -8,7 +8,6 @@ from django import forms
 from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 from evaluation.core.statistics.resampling import difference_interval
 from evaluation.core.texts.equal_captions import added_codes, captions_with_equals, frequent_texts
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,
     ResamplingOptions,
@@ -28,7 +27,8 @@ from evaluation.lab.analyses.layouts.equal_captions import (
     GainRow,
     TextRow,
 )
-from evaluation.lab.analyses.results import mean_of
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import mean_of
 from evaluation.release.selectors import label_set_judged, originals_with_equal_captions
 from hearth.shared.progress import Progress
 from pooling.core.equal_texts import first_equal

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from evaluation.core.arrays import IntArray
 from evaluation.core.people.label_rates import (
+    ErrorRates,
     RatesEstimate,
     rates_from_gold,
     rates_from_labels,
@@ -21,29 +23,82 @@ from evaluation.core.relevance.noisy_labels import (
     annotator_rates,
     estimate_of_annotators,
 )
-from evaluation.lab.analyses.fields import ResamplingOptions
+from evaluation.lab.analyses import options
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.layouts.label_noise import (
-    ANNOTATORS,
-    DOUBLE,
-    GOLD,
-    TYPED,
-    RatesRow,
-)
-from evaluation.lab.analyses.results import Ends
+from evaluation.lab.analyses.rows import Ends, Interval, Score, Shown
 from evaluation.lab.selectors import gold_answers
+from hearth.shared.options import Option
 
+DOUBLE, GOLD, ANNOTATORS, TYPED = "double", "gold", "dawid-skene", "typed"
+SOURCES = {
+    DOUBLE: "Pairs with several labels",
+    GOLD: "Control pairs",
+    ANNOTATORS: "Dawid and Skene, by annotator",
+    TYPED: "Entered rates",
+}
 AUTO = "auto"
 # `AUTO` uses the first source that has an estimate.
 PREFERENCE = (DOUBLE, GOLD)
 
 
-class RatesOptions(ResamplingOptions):
-    """rates: the source of the error rates. false_alarms, misses: entered rates in %."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatesOptions(options.Resampling):
+    """The source of the error rates, and entered rates in %."""
 
-    rates: str
-    false_alarms: float | None
-    misses: float | None
+    rates: Annotated[
+        str,
+        Option(
+            "Error rates from",
+            "Best source: pairs with several labels if their labels give an estimate, else control "
+            "pairs.",
+            choices={AUTO: "best source", **SOURCES},
+        ),
+    ] = AUTO
+    false_alarms: Annotated[
+        float | None,
+        Option(
+            "False alarms (%)",
+            "Share of labels “relevant” among the labels of pairs that are not relevant. Only for "
+            "“Entered rates”.",
+            low=0,
+            high=49,
+        ),
+    ] = None
+    misses: Annotated[
+        float | None,
+        Option(
+            "Misses (%)",
+            "Share of labels “not relevant” among the labels of relevant pairs. Only for “Entered "
+            "rates”.",
+            low=0,
+            high=49,
+        ),
+    ] = None
+    resamples: options.NumberOfResamples = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RatesRow:
+    """The error rates of one source."""
+
+    source: Annotated[str, Shown(doc="`double`, `gold`, `dawid-skene` or `typed`")]
+    used: Annotated[bool, Shown(doc="whether the correction uses them")]
+    false_alarm: Annotated[Score, Shown("False alarms, %", "percent")]
+    false_alarm_interval: Interval
+    alone: Annotated[Score, Shown("If isolated, %", "percent", "null if not distinguished")]
+    beside: Annotated[Score, Shown("If not isolated, %", "percent", "null if not distinguished")]
+    miss: Annotated[Score, Shown("Misses, %", "percent")]
+    miss_interval: Interval
+    prevalence: Annotated[Score, Shown("Truly relevant, %", "percent")]
+    pairs: Annotated[int, Shown("Pairs or answers", "count")]
+    disagreements: Annotated[int, Shown("Differing or wrong labels", "count")]
+    undefined: Annotated[
+        str | None, Shown("Reason for no estimate", write=lambda reason: reason or "")
+    ]
+
+    @property
+    def source_used(self) -> Annotated[str, Shown("Estimated from", key="source")]:
+        return SOURCES[self.source] + (", used here" if self.used else "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +111,11 @@ class Estimates:
     by_source: Mapping[str, RatesEstimate]
     annotators: AnnotatorRates | None
     used: str | None
+
+    @property
+    def used_rates(self) -> ErrorRates | None:
+        """The rates that the correction uses."""
+        return None if self.used is None else self.by_source[self.used].rates
 
     @property
     def own(self) -> AnnotatorRates | None:
@@ -74,8 +134,8 @@ def estimate_rates(
 
     strata: int64 [n_pairs], the stratum of each pair of `labels`.
     """
-    number = options["resamples"]
-    false_alarms, misses = options["false_alarms"], options["misses"]
+    number = options.resamples
+    false_alarms, misses = options.false_alarms, options.misses
     if false_alarms is not None and misses is not None:
         rates = typed_rates(false_alarms / 100, misses / 100, number)
         return Estimates({TYPED: rates}, None, TYPED)
@@ -84,7 +144,7 @@ def estimate_rates(
     by_labels = rates_from_labels(table, resamples.sums(table.counts))
     people = inputs.judgments.annotators
     answers = gold_answers(inputs.benchmark, np.unique(people))
-    rng = np.random.default_rng(options["seed"])
+    rng = np.random.default_rng(options.seed)
     own = annotator_rates(labels.each) if labels.each else "no labels"
     by_annotator = (
         RatesEstimate(None, None, np.empty((0, 2)), 0, 0, own)
@@ -96,7 +156,7 @@ def estimate_rates(
         GOLD: rates_from_gold(*answers, number, rng=rng),
         ANNOTATORS: by_annotator,
     }
-    wanted = PREFERENCE if options["rates"] == AUTO else (options["rates"],)
+    wanted = PREFERENCE if options.rates == AUTO else (options.rates,)
     used = next((source for source in wanted if found[source].rates is not None), None)
     return Estimates(found, None if isinstance(own, str) else own, used)
 
@@ -105,20 +165,20 @@ def rates_row(
     source: str, estimate: RatesEstimate, used: str | None, confidence: float
 ) -> RatesRow:
     rates = estimate.rates
-    return {
-        "source": source,
-        "used": source == used,
-        "false_alarm": None if rates is None else rates.false_alarm,
-        "false_alarm_interval": ends_of(estimate.interval(0, confidence)),
-        "alone": None if rates is None else rates.isolated,
-        "beside": None if rates is None else rates.not_isolated,
-        "miss": None if rates is None else rates.miss,
-        "miss_interval": ends_of(estimate.interval(1, confidence)),
-        "prevalence": estimate.prevalence,
-        "pairs": estimate.pairs,
-        "disagreements": estimate.disagreements,
-        "undefined": estimate.undefined,
-    }
+    return RatesRow(
+        source,
+        source == used,
+        None if rates is None else rates.false_alarm,
+        ends_of(estimate.interval(0, confidence)),
+        None if rates is None else rates.isolated,
+        None if rates is None else rates.not_isolated,
+        None if rates is None else rates.miss,
+        ends_of(estimate.interval(1, confidence)),
+        estimate.prevalence,
+        estimate.pairs,
+        estimate.disagreements,
+        estimate.undefined,
+    )
 
 
 def ends_of(interval: tuple[float, float] | None) -> Ends | None:

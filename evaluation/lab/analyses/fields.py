@@ -10,7 +10,6 @@ from django import forms
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.lab.analyses.inputs import AUTO, CAPTIONS, VIDEOS
 from hearth.shared.errors import InvalidInput
-from pooling.core.direction import Direction
 
 MEASURES_MAX = 20
 
@@ -137,23 +136,6 @@ def split_field() -> forms.ChoiceField:
     Name it `SPLIT` in a form: the form then offers the train splits of the benchmark.
     """
     return forms.ChoiceField(label="Train split")
-
-
-def direction_field() -> forms.ChoiceField:
-    """Return the field for the direction of the runs.
-
-    Name it `DIRECTION` in a form: `question_from_form` then replaces `AUTO` by a direction.
-    """
-    return forms.ChoiceField(
-        label="Direction",
-        initial=AUTO,
-        choices=[
-            (AUTO, "automatic"),
-            *((direction.value, direction.value) for direction in Direction),
-        ],
-        help_text="Automatic: the direction of the selected runs. Without a selection, "
-        "text-to-video runs are used, or video-to-text runs if there are no others.",
-    )
 
 
 def proxies_field() -> forms.MultipleChoiceField:

@@ -7,16 +7,23 @@ from typing import Any
 
 from django import forms
 
-from evaluation.lab.analyses.fields import (
+from evaluation.lab.analyses.inputs import AUTO
+from evaluation.lab.analyses.options import (
     DIRECTION,
     PROXIES,
     SPLIT,
     STUDIES,
-    direction_field,
+    Options,
+    form_fields,
 )
+from evaluation.lab.analyses.rows import from_json
 from evaluation.models import DRAFT, Draft
 from evaluation.release.forms import LabelsField
 from evaluation.release.selectors import LATEST, ORIGINAL
+from hearth.shared.options import OptionFault
+from pooling.core.direction import Direction
+
+COMMON_FIELDS = ("labels", "only", "runs")
 
 # The fields that determine the subject of a page.
 MAIN_FIELDS = ("labels", "measure", "measures", "by", DIRECTION)
@@ -35,6 +42,8 @@ class AnalysisForm(forms.Form):
     elsewhere: tuple[str, ...] = ()
     # Whether runs of both directions can be selected. Each run is then scored in its own direction.
     mixes_directions = False
+    # The declaration of the options of the analysis.
+    options: type[Options] = Options
 
     labels: forms.Field | None = LabelsField(label="Labels")
     only: forms.Field | None = forms.BooleanField(
@@ -94,6 +103,14 @@ class AnalysisForm(forms.Form):
             field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
             field.choices = choices
 
+    def clean(self) -> dict[str, Any]:
+        if not self.errors:
+            try:
+                from_json(self.options, self.cleaned_data).check()
+            except OptionFault as fault:
+                self.add_error(fault.field, fault.reason)
+        return self.cleaned_data
+
     @property
     def main_fields(self) -> list[forms.BoundField]:
         """Return the fields that determine the subject of the page."""
@@ -134,6 +151,37 @@ def has_changed_value(field: forms.BoundField) -> bool:
     """Return whether a field has a value that is not its initial one."""
     initial = field.field.initial
     return bool(field.data) and field.data != initial and str(field.data) != str(initial)
+
+
+def direction_field() -> forms.ChoiceField:
+    """Return the field for the direction of the runs. `question_from_form` replaces `AUTO`."""
+    return forms.ChoiceField(
+        label="Direction",
+        initial=AUTO,
+        choices=[
+            (AUTO, "automatic"),
+            *((direction.value, direction.value) for direction in Direction),
+        ],
+        help_text="Automatic: the direction of the selected runs. Without a selection, "
+        "text-to-video runs are used, or video-to-text runs if there are no others.",
+    )
+
+
+def form_of(
+    options: type[Options], *, selects: Collection[str], is_directed: bool, mixes_directions: bool
+) -> type[AnalysisForm]:
+    """Return the form of an analysis with these options. selects: its common fields."""
+    return type(
+        "DeclaredForm",
+        (AnalysisForm,),
+        {
+            "options": options,
+            "mixes_directions": mixes_directions,
+            **{name: None for name in COMMON_FIELDS if name not in selects},
+            **({DIRECTION: direction_field()} if is_directed else {}),
+            **form_fields(options),
+        },
+    )
 
 
 class DirectedForm(AnalysisForm):

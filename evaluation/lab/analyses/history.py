@@ -17,7 +17,6 @@ from evaluation.core.pools.history import (
 )
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     ShareMeasureField,
     confidence_field,
@@ -37,6 +36,7 @@ from evaluation.lab.analyses.layouts.history import (
     ScoreRow,
     SettledRow,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.stopping import StoppingOptions, arrived_labels, stopping_rule
 from hearth.shared.progress import Progress
 

@@ -11,7 +11,7 @@ from evaluation.core.arrays import IntArray
 from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
 from evaluation.lab.analyses.inputs import BOTH_SIDES, CAPTIONS, VIDEOS, Inputs
-from evaluation.lab.analyses.results import Resampled, Row
+from evaluation.lab.analyses.old_results import Resampled, Row
 from evaluation.lab.analyses.tables import Column
 from hearth.shared.words import counted
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
-from django import forms
 
 from annotation.selectors.campaigns import confirming_campaigns
-from evaluation.core.arrays import IntArray, dense_groups
+from evaluation.core.arrays import FloatArray, IntArray, dense_groups
 from evaluation.core.relevance.corrected_scores import CORRECTABLE
-from evaluation.core.relevance.deciding import Confirmation, expect_confirmation
+from evaluation.core.relevance.deciding import expect_confirmation
 from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.noisy_labels import (
@@ -19,42 +19,51 @@ from evaluation.core.relevance.noisy_labels import (
     rank_strata,
 )
 from evaluation.core.relevance.scoring import score_run
+from evaluation.lab.analyses import options, results
 from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    PERCENT,
+    Chart,
+    by_measure,
+    dots_on_lines,
+    melt,
+    name_of,
+    offset,
+    quantity,
+)
 from evaluation.lab.analyses.error_rates import (
-    AUTO,
+    ANNOTATORS,
+    DOUBLE,
+    GOLD,
+    SOURCES,
+    TYPED,
     Estimates,
     RatesOptions,
+    RatesRow,
     ends_of,
     estimate_rates,
     rates_row,
 )
-from evaluation.lab.analyses.fields import (
-    MeasuresField,
-    confidence_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
-)
-from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
-from evaluation.lab.analyses.layouts.label_noise import (
-    SOURCES,
-    TYPED,
-    NoiseResult,
-    NoiseRow,
-    RawRow,
-    SolePositivesRow,
-    StratumRow,
-    noise_charts,
-    noise_tables,
-    noise_warnings,
-)
 from evaluation.lab.analyses.noise import LabelNoise, corrected_bounds, sharing_of
-from evaluation.lab.analyses.results import Ends, mean_of
+from evaluation.lab.analyses.rows import (
+    Ends,
+    Interval,
+    MeasureName,
+    PointsInterval,
+    Run,
+    Score,
+    Shown,
+    mean_of,
+)
+from evaluation.lab.analyses.tables import Table
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import judgments_of_captions, label_set_labels
+from hearth.shared.errors import InvalidInput
+from hearth.shared.options import Option, OptionFault
 from hearth.shared.progress import Progress
+from hearth.shared.words import counted
 
 STRATA = (
     "Rank 1 in a run",
@@ -63,65 +72,218 @@ STRATA = (
     "Deeper or in no run",
     "Original positives",
 )
+# With fewer pairs whose labels differ, the rates are very uncertain.
+FEW_DISAGREEMENTS = 50
+# With a larger share of false alarms, a corrected C@10 varies several times as much as the raw one.
+MANY_FALSE_ALARMS = 0.1
+BOTH_INTERVALS = (
+    "The interval for other captions is for statements about systems. The interval for these "
+    "captions is for statements about this benchmark, such as the order on its leaderboard: it "
+    "covers wrong labels only. Corrected AP, R@k and nDCG assume that all labels are wrong equally "
+    "often. They are usually too high; second labels for all positives are better."
+)
 
 
-class LabelNoiseForm(AnalysisForm):
-    measures = MeasuresField(
-        initial="C@1 C@5 C@10 P@10 AP AP(found)",
-        shares=True,
-        help_text="C@k, P@k, R@k, RR, AP, AP(found) or nDCG, separated by spaces. AP(found) "
-        "divides by the number of positives in the list instead of all known positives.",
-    )
-    rates = forms.ChoiceField(
-        label="Error rates from",
-        initial=AUTO,
-        choices=[(AUTO, "best source"), *SOURCES.items()],
-        help_text="Best source: pairs with several labels if their labels give an estimate, "
-        "else control pairs.",
-    )
-    false_alarms = forms.FloatField(
-        label="False alarms (%)",
-        required=False,
-        min_value=0,
-        max_value=49,
-        help_text="Share of labels “relevant” among the labels of pairs that are not relevant. "
-        "Only for “Entered rates”.",
-    )
-    misses = forms.FloatField(
-        label="Misses (%)",
-        required=False,
-        min_value=0,
-        max_value=49,
-        help_text="Share of labels “not relevant” among the labels of relevant pairs. Only for "
-        "“Entered rates”.",
-    )
-    unit = resampling_unit_field()
-    confidence = confidence_field()
-    resamples = resamples_field(1000)
-    seed = seed_field()
-
-    def clean_measures(self) -> list[str]:
-        names: list[str] = self.cleaned_data["measures"]
-        for name in names:
-            if parse_measure(name).name not in CORRECTABLE:
-                raise forms.ValidationError(f"{name} cannot be corrected for label noise.")
-        return names
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        entered = [cleaned.get(name) is not None for name in ("false_alarms", "misses")]
-        if cleaned.get("rates") == TYPED and not all(entered):
-            self.add_error("rates", "Enter both false alarms and misses for “Entered rates”.")
-        if cleaned.get("rates") != TYPED and any(entered):
-            self.add_error("rates", "Choose “Entered rates” to use the rates that you entered.")
-        return cleaned
+def _parse_measures(text: str) -> list[str]:
+    names = options.parse_measures(text, shares=True)
+    for name in names:
+        if parse_measure(name).name not in CORRECTABLE:
+            raise InvalidInput(f"{name} cannot be corrected for label noise.")
+    return names
 
 
-class LabelNoiseOptions(RatesOptions):
-    measures: list[str]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(RatesOptions):
+    measures: Annotated[
+        options.Measures,
+        Option(
+            help="C@k, P@k, R@k, RR, AP, AP(found) or nDCG, separated by spaces. AP(found) divides "
+            "by the number of positives in the list instead of all known positives."
+        ),
+        options.Parsed(_parse_measures),
+    ] = ("C@1", "C@5", "C@10", "P@10", "AP", "AP(found)")
+
+    def check(self) -> None:
+        entered = [rate is not None for rate in (self.false_alarms, self.misses)]
+        if self.rates == TYPED and not all(entered):
+            reason = "Enter both false alarms and misses for “Entered rates”."
+            raise OptionFault("rates", reason)
+        if self.rates != TYPED and any(entered):
+            reason = "Choose “Entered rates” to use the rates that you entered."
+            raise OptionFault("rates", reason)
 
 
-def _compute(inputs: Inputs, options: LabelNoiseOptions, progress: Progress) -> NoiseResult:
+@dataclass(frozen=True, slots=True)
+class RawRow:
+    """A raw score with its interval for other captions."""
+
+    run: Run
+    measure: MeasureName
+    raw: Annotated[float, Shown("Raw, %", "percent")]
+    raw_interval: Annotated[Interval, Shown("{interval}, sampling only", "percent")]
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseRow(RawRow):
+    """A raw and a corrected score."""
+
+    corrected: Annotated[float, Shown("Corrected, %", "percent")]
+    interval: Annotated[Interval, Shown("{interval}, other captions", "percent")]
+    fixed_interval: Annotated[Interval, Shown("{interval}, these captions", "percent")]
+    bounds_corrected: Annotated[
+        Ends | None,
+        Shown(
+            doc="the bounds over the listed pairs, allowing for wrong labels, as in the analysis "
+            "`bounds`; null if the measure has none"
+        ),
+    ]
+    change: Annotated[float, Shown("Raw minus corrected", "points")]
+    change_interval: PointsInterval
+
+
+@dataclass(frozen=True, slots=True)
+class StratumRow:
+    """The pairs of one stratum; a share is null if there are no such pairs."""
+
+    stratum: Annotated[str, Shown("Pairs")]
+    pairs: Annotated[int, Shown("Judged", "count")]
+    labelled: Annotated[float, Shown("Labelled relevant, %", "percent")]
+    corrected: Annotated[float, Shown("Truly relevant (estimate), %", "percent")]
+    if_relevant: Annotated[Score, Shown("Truly relevant if labelled relevant, %", "percent")]
+    if_not: Annotated[Score, Shown("Truly relevant if labelled not relevant, %", "percent")]
+
+
+@dataclass(frozen=True, slots=True)
+class SolePositivesRow:
+    """The expected effect of second labels, as in `core.relevance.deciding.Confirmation`."""
+
+    run: Run
+    measure: MeasureName
+    deciding: Annotated[int, Shown("Sole positives", "count")]
+    to_confirm: Annotated[int, Shown("Sole positives with one label", "count")]
+    wrong: Annotated[float, Shown("Of these, wrong (estimate)", "count", write=round)]
+    score: Annotated[float, Shown("Raw, %", "percent")]
+    confirmed: Annotated[float, Shown("Expected after confirmation, %", "percent")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    """Scores that are corrected for wrong labels."""
+
+    used: Annotated[
+        str | None,
+        Shown(doc="the source of the error rates; null if no requested source has an estimate"),
+    ]
+    annotators: int
+    left_out: Annotated[int, Shown(doc="number of labels that the correction does not use")]
+    rates: list[RatesRow]
+    scores: list[NoiseRow]
+    raw: Annotated[list[RawRow], Shown(doc="the raw scores, even if the error rates are unknown")]
+    labels: list[StratumRow]
+    deciding: list[SolePositivesRow]
+
+    def tables(self) -> list[Table]:
+        return [
+            self.table(
+                "scores", "Raw and corrected scores", NoiseRow, self.scores, note=BOTH_INTERVALS
+            ),
+            self.table(
+                "rates",
+                "Error rates of one label",
+                RatesRow,
+                self.rates,
+                columns="source_used false_alarm false_alarm_interval alone beside miss "
+                "miss_interval prevalence pairs disagreements undefined",
+                note="False alarms are “relevant” labels of pairs that are not relevant. Misses "
+                "are “not relevant” labels of relevant pairs. A pair is isolated if no other pair "
+                "of its caption is labelled relevant.",
+            ),
+            self.table(
+                "labels",
+                "Reliability of the labels",
+                StratumRow,
+                self.labels,
+                note="Original positives are left out if they count as relevant.",
+            ),
+            self.table(
+                "deciding",
+                "Sole positives",
+                SolePositivesRow,
+                self.deciding,
+                note="If the top k of a caption contains a single positive, C@k depends on its "
+                "label. A second label of each sole positive, and a third label if the two "
+                "differ, corrects most of the wrong labels (“confirmation”).",
+            ),
+        ]
+
+    def charts(self) -> list[Chart]:
+        if not self.scores:
+            return []
+        kinds = {"raw": "Raw", "corrected": "Corrected"}
+        intervals = {"raw": "raw_interval", "corrected": "interval"}
+        rows = melt(self.scores, "run measure", kinds, "score", "labels", intervals)
+        axis = {"format": PERCENT, "tickCount": 5}
+        kind = name_of("labels", order=[*kinds.values()])
+        dots = dots_on_lines(
+            rows,
+            quantity("score", "Score", axis=axis, scale={"zero": False}),
+            y=name_of("run"),
+            yOffset=offset(kind),
+            color=kind,
+        )
+        return [
+            Chart(
+                "scores",
+                "Raw and corrected scores with their intervals",
+                "Each measure has two dots for each run: the raw and the corrected score. Each "
+                "dot is on a line that shows its interval.",
+                by_measure(rows, {"width": 300, "height": {"step": 18}, **dots}),
+            )
+        ]
+
+    def warnings(self) -> list[str]:
+        used = next((row for row in self.rates if row.used), None)
+        if used is None:
+            reasons = "; ".join(
+                f"{SOURCES[row.source]}: {row.undefined}" for row in self.rates if row.undefined
+            )
+            return [
+                "No score is corrected, because the error rates are unknown "
+                f"({reasons}). Enter them in the settings."
+            ]
+        found = []
+        if used.source == TYPED:
+            found.append(
+                "The error rates were entered. The intervals do not cover errors in these rates."
+            )
+        if used.source in (DOUBLE, ANNOTATORS) and used.disagreements < FEW_DISAGREEMENTS:
+            found.append(
+                f"The error rates are based on only {counted(used.disagreements, 'pair')} with "
+                "differing labels. Label more pairs twice."
+            )
+        if used.source == GOLD:
+            found.append(
+                "The error rates are those of control pairs. A lead selected these pairs, so other "
+                "pairs may be easier or harder."
+            )
+        if self.annotators == 1:
+            found.append(
+                "All labels are from one annotator. The systematic errors of this annotator are "
+                "not detected."
+            )
+        if (alarms := used.false_alarm or 0) > MANY_FALSE_ALARMS:
+            found.append(
+                f"With {100 * alarms:.0f} % false alarms, corrected scores are very uncertain."
+            )
+        if self.left_out:
+            found.append(
+                f"The correction leaves out {counted(self.left_out, 'label')}, because earlier "
+                "labels were the reason to request them. Raw scores use them."
+            )
+        return found + self.few_units_warnings()
+
+
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     progress(0, 4, "reading judgments")
     labels = noisy_labels(
@@ -132,28 +294,39 @@ def _compute(inputs: Inputs, options: LabelNoiseOptions, progress: Progress) -> 
         everywhere=judgments_of_captions(inputs.benchmark, inputs.judgments),
     )
     progress(1, 4, "error rates")
-    clusters = _clusters(inputs, options["unit"])
-    resamples = Resamples(clusters, options["resamples"], options["seed"])
+    clusters = _clusters(inputs, options.unit)
+    resamples = Resamples(clusters, options.resamples, options.seed)
     ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
     strata, n_strata = rank_strata(labels.codes, ranks, inputs.original)
     estimates = estimate_rates(inputs, labels, strata, resamples, options)
     progress(2, 4, "correcting scores")
-    measures = [parse_measure(name) for name in options["measures"]]
-    return {
-        "confidence": options["confidence"],
-        **resampled_by(inputs, options["unit"]),
-        "used": estimates.used,
-        "annotators": len(np.unique(labels.each.annotators)) if labels.each else 0,
-        "left_out": int((labels.n_all_labels - labels.n_labels).sum()),
-        "rates": [
-            rates_row(source, estimate, estimates.used, options["confidence"])
+    measures = [parse_measure(name) for name in options.measures]
+    confidence = options.confidence
+    return Result(
+        confidence=confidence,
+        **resampled_by(inputs, options.unit),
+        used=estimates.used,
+        annotators=len(np.unique(labels.each.annotators)) if labels.each else 0,
+        left_out=int((labels.n_all_labels - labels.n_labels).sum()),
+        rates=[
+            rates_row(source, estimate, estimates.used, confidence)
             for source, estimate in estimates.by_source.items()
         ],
-        "scores": _scores(inputs, labels, estimates, measures, resamples, options["confidence"]),
-        "raw": _raw_scores(inputs, measures, resamples, options["confidence"]),
-        "labels": _strata_rows(labels, strata, n_strata, estimates),
-        "deciding": _sole_positives(inputs, labels, estimates, measures),
-    }
+        scores=_scores(inputs, labels, estimates, measures, resamples, confidence),
+        raw=[
+            RawRow(
+                run, str(measure), float(values.mean()), _interval(resamples, values, confidence)
+            )
+            for run, ranked in inputs.ranked.items()
+            for measure, values in score_run(ranked, inputs.judged, measures).values.items()
+        ],
+        labels=_strata_rows(labels, strata, n_strata, estimates),
+        deciding=_sole_positives(inputs, labels, estimates, measures),
+    )
+
+
+def _interval(resamples: Resamples, values: FloatArray, confidence: float) -> Ends | None:
+    return ends_of(resamples.interval(values, confidence))
 
 
 def _clusters(inputs: Inputs, unit: str) -> IntArray:
@@ -174,20 +347,19 @@ def _scores(
     """Return raw and corrected scores, or no rows if the error rates are unknown."""
     if estimates.used is None:
         return []
+    used, sharing = estimates.by_source[estimates.used], sharing_of(inputs, labels)
     rows = correct_scores(
         inputs.ranked,
         inputs.judged,
         labels.codes,
         lambda rates: labels.relevance(rates, estimates.own),
         measures,
-        estimates.by_source[estimates.used],
+        used,
         resamples,
         confidence=confidence,
-        sharing=sharing_of(inputs, labels),
+        sharing=sharing,
     )
-    noise = LabelNoise(
-        labels, estimates.by_source[estimates.used], resamples, sharing_of(inputs, labels)
-    )
+    noise = LabelNoise(labels, used, resamples, sharing)
     bounds = {
         name: corrected_bounds(noise, ranked, measures, confidence)
         for name, ranked in inputs.ranked.items()
@@ -195,59 +367,42 @@ def _scores(
     return [_score_row(row, bounds[row.run].get(row.measure)) for row in rows]
 
 
-def _raw_scores(
-    inputs: Inputs, measures: list[Measure], resamples: Resamples, confidence: float
-) -> list[RawRow]:
-    return [
-        {
-            "run": run,
-            "measure": str(measure),
-            "raw": float(values.mean()),
-            "raw_interval": ends_of(resamples.interval(values, confidence)),
-        }
-        for run, ranked in inputs.ranked.items()
-        for measure, values in score_run(ranked, inputs.judged, measures).values.items()
-    ]
-
-
 def _score_row(row: NoisyScore, bounds: Ends | None) -> NoiseRow:
-    return {
-        "run": row.run,
-        "measure": str(row.measure),
-        "raw": row.raw,
-        "raw_interval": ends_of(row.raw_interval),
-        "corrected": row.corrected,
-        "interval": ends_of(row.interval),
-        "fixed_interval": list(row.fixed_interval),
-        "bounds_corrected": bounds,
-        "change": row.change,
-        "change_interval": ends_of(row.change_interval),
-    }
+    return NoiseRow(
+        row.run,
+        str(row.measure),
+        row.raw,
+        ends_of(row.raw_interval),
+        row.corrected,
+        ends_of(row.interval),
+        list(row.fixed_interval),
+        bounds,
+        row.change,
+        ends_of(row.change_interval),
+    )
 
 
 def _strata_rows(
     labels: NoisyLabels, strata: IntArray, n_strata: int, estimates: Estimates
 ) -> list[StratumRow]:
     """Return the shares of relevant pairs by stratum, without known original positives."""
-    if estimates.used is None:
+    if estimates.used_rates is None:
         return []
-    rates = estimates.by_source[estimates.used].rates
-    assert rates is not None  # noqa: S101 - a source that is used has rates
-    chance, shares = labels.posterior(rates, strata, estimates.own)
+    chance, shares = labels.posterior(estimates.used_rates, strata, estimates.own)
     positive = labels.is_positive
     rows: list[StratumRow] = []
     for stratum in range(n_strata):
         own = (strata == stratum) & ~labels.is_known & (labels.n_labels > 0)
         if own.any():
             rows.append(
-                {
-                    "stratum": STRATA[stratum],
-                    "pairs": int(own.sum()),
-                    "labelled": float(positive[own].mean()),
-                    "corrected": float(shares[stratum]),
-                    "if_relevant": mean_of(chance[own & positive]),
-                    "if_not": mean_of(chance[own & ~positive]),
-                }
+                StratumRow(
+                    STRATA[stratum],
+                    int(own.sum()),
+                    float(positive[own].mean()),
+                    float(shares[stratum]),
+                    mean_of(chance[own & positive]),
+                    mean_of(chance[own & ~positive]),
+                )
             )
     return rows
 
@@ -255,41 +410,30 @@ def _strata_rows(
 def _sole_positives(
     inputs: Inputs, labels: NoisyLabels, estimates: Estimates, measures: list[Measure]
 ) -> list[SolePositivesRow]:
-    if estimates.used is None:
+    rates = estimates.used_rates
+    if rates is None:
         return []
-    rates = estimates.by_source[estimates.used].rates
-    assert rates is not None  # noqa: S101 - a source that is used has rates
-    return [
-        _sole_positives_row(
-            name, measure, expect_confirmation(ranked, inputs.judged, measure.cutoff, labels, rates)
-        )
+    found = (
+        (name, measure, expect_confirmation(ranked, inputs.judged, measure.cutoff, labels, rates))
         for measure in measures
         if measure.name == "C" and measure.cutoff is not None
         for name, ranked in inputs.ranked.items()
+    )
+    return [
+        SolePositivesRow(
+            name, str(measure), of.deciding, of.to_confirm, of.wrong, of.score, of.confirmed
+        )
+        for name, measure, of in found
     ]
-
-
-def _sole_positives_row(name: str, measure: Measure, found: Confirmation) -> SolePositivesRow:
-    return {
-        "run": name,
-        "measure": str(measure),
-        "deciding": found.deciding,
-        "to_confirm": found.to_confirm,
-        "wrong": found.wrong,
-        "score": found.score,
-        "confirmed": found.confirmed,
-    }
 
 
 LABEL_NOISE = Analysis(
     name="label-noise",
     title="Wrong labels",
     question="How often are labels wrong, and what are the scores without their errors?",
-    form=LabelNoiseForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=noise_tables,
-    charts=noise_charts,
-    warnings=noise_warnings,
     needs_labels=True,
     reads_judgments=True,
     notes=(

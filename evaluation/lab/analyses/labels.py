@@ -11,7 +11,6 @@ from evaluation.core.arrays import IntArray
 from evaluation.core.people.agreement import ValueCounts, count_opinions, percent_agreement
 from evaluation.core.people.agreement_figures import Resampling, figures_from_store, figures_of
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import confidence_field, resamples_field, seed_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
@@ -23,6 +22,7 @@ from evaluation.lab.analyses.layouts.labels import (
     OutcomeCounts,
     QuotedFigures,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
 from hearth.shared.progress import Progress

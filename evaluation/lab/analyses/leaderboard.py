@@ -14,7 +14,6 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.statistics.rank_stability import RankStability, rank_stability
 from evaluation.core.statistics.ties import rank_systems
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     ResamplingOptions,
     ShareMeasureField,
@@ -41,6 +40,7 @@ from evaluation.lab.analyses.noise import (
     corrected_bounds,
     noise_of_labels,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 from hearth.shared.progress import Progress

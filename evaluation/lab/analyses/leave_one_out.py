@@ -3,85 +3,207 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from evaluation.core.pools.coverage import cover_ranks
-from evaluation.core.pools.leave_out import Growth, LeftOut, gather_pool, grow_pool, leave_one_out
+from evaluation.core.pools.leave_out import gather_pool, grow_pool, leave_one_out
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import RunScores
+from evaluation.lab.analyses import options, results
 from evaluation.lab.analyses.analysis import CUT, Analysis
-from evaluation.lab.analyses.fields import MeasuresField, depth_field, seed_field
-from evaluation.lab.analyses.forms import DirectedForm
+from evaluation.lab.analyses.charts import Chart, bars, lines, name_of, quantity, step
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.layouts import leave_one_out as layout
-from evaluation.lab.analyses.layouts.leave_one_out import (
-    GrowthRow,
-    LeaveOneOutResult,
-    LeftOutFigures,
-)
+from evaluation.lab.analyses.rows import MeasureName, Run, Score, Shown
+from evaluation.lab.analyses.tables import Table
 from hearth.shared.progress import Progress
 
+# With a lower judged share of its lists, a run gets a warning. The limit is below 1, because some
+# pairs of a pooled run are in conflict or cannot be played.
+POOLED_FROM = 0.95
+# If there are more warnings, one warning replaces them.
+WARNINGS_MAX = 3
 
-class LeaveOneOutForm(DirectedForm):
-    measures = MeasuresField()
-    depth = depth_field()
-    seed = seed_field()
+ByMeasure = dict[str, float | None]
 
 
-class LeaveOneOutOptions(TypedDict):
-    measures: list[str]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    measures: options.Measures = ("C@1", "C@5", "C@10", "AP")
+    depth: options.Depth = 10
+    seed: options.Seed = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The scores of a run by measure: with all labels, left out, and their difference."""
+
+    all: ByMeasure
+    left_out: ByMeasure
+    bias: ByMeasure
+    pairs: Annotated[int, Shown(doc="number of pairs that only this run contributed")]
+    positives: Annotated[int, Shown(doc="number of relevant pairs among these")]
+    judged: Annotated[float, Shown(doc="the judged share of its lists")]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The mean bias of an unpooled run by measure, over pools of `pooled` other runs."""
+
+    run: str
+    pooled: int
+    pools: Annotated[int, Shown(doc="number of pools that were scored")]
+    possible: Annotated[int, Shown(doc="number of pools of this size")]
+    bias: ByMeasure
+
+
+@dataclass(frozen=True, slots=True)
+class LossRow:
+    run: Run
+    measure: MeasureName
+    all: Annotated[Score, Shown("All labels, %", "percent")]
+    left_out: Annotated[Score, Shown("Left out, %", "percent")]
+    bias: Annotated[Score, Shown("Difference, points", "points")]
+    pairs: Annotated[int, Shown("Pairs only it contributed", "count")]
+    positives: Annotated[int, Shown("Of these, relevant", "count")]
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthRow:
+    run: Annotated[str, Shown("Unpooled run")]
+    pooled: Annotated[int, Shown("Other runs pooled", "count")]
+    pools: Annotated[int, Shown("Pools averaged", "count")]
+    measure: MeasureName
+    bias: Annotated[Score, Shown("Mean difference, points", "points")]
+
+
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
     depth: int
-    seed: int
+    runs: dict[str, LeftOut]
+    growth: list[Growth]
+
+    @property
+    def losses(self) -> list[LossRow]:
+        return [
+            LossRow(name, m, run.all[m], run.left_out[m], run.bias[m], run.pairs, run.positives)
+            for name, run in self.runs.items()
+            for m in run.all
+        ]
+
+    @property
+    def grown(self) -> list[GrowthRow]:
+        return [
+            GrowthRow(row.run, row.pooled, row.pools, measure, bias)
+            for row in self.growth
+            for measure, bias in row.bias.items()
+        ]
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether any pool of fewer systems changes a score."""
+        return any(row.bias for row in self.losses) or any(row.bias for row in self.grown)
+
+    def tables(self) -> list[Table]:
+        nothing_lost = "No score changes if a system is left out, so there is no chart."
+        return [
+            self.table(
+                "runs",
+                "Each system, pooled and left out",
+                LossRow,
+                self.losses,
+                note="" if self.has_differences else nothing_lost,
+            ),
+            self.table("growth", "Bias by the number of pooled systems", GrowthRow, self.grown),
+        ]
+
+    def charts(self) -> list[Chart]:
+        if not self.has_differences:
+            return []
+        run, first = name_of("run"), self.losses[0].measure
+        lost = quantity("bias", "Left out minus pooled", axis={"format": "+.1%"})
+        return [
+            Chart(
+                "bias",
+                "Loss of a system that is left out",
+                "Bars for each measure and run: its score without the labels that only it "
+                "contributed, minus its score with all labels.",
+                bars(self.losses, step("measure", "Measure", sort=None), lost, run),
+            ),
+            Chart(
+                "growth",
+                f"Bias of {first} of an unpooled system, by the number of pooled systems",
+                "A line for each run that is left out. The bias usually becomes smaller as more "
+                "other systems are pooled.",
+                lines(
+                    [row for row in self.grown if row.measure == first],
+                    step("pooled", "Other systems pooled"),
+                    lost,
+                    run,
+                ),
+            ),
+        ]
+
+    def warnings(self) -> list[str]:
+        """Return a warning for each run with a judged share below `POOLED_FROM`.
+
+        A single warning replaces more than `WARNINGS_MAX` warnings.
+        """
+        shares = {name: 100 * run.judged for name, run in self.runs.items()}
+        low = {name: share for name, share in shares.items() if share < 100 * POOLED_FROM}
+        if len(low) > WARNINGS_MAX:
+            return [
+                f"{len(low)} runs count as pooled systems, although only {min(low.values()):.1f} "
+                f"to {max(low.values()):.1f} % of their top {self.depth} is judged. Deselect these "
+                "runs, or judge their pairs."
+            ]
+        return [
+            f"Only {share:.1f} % of the top {self.depth} of {name} is judged, but it counts as a "
+            "pooled system. Deselect this run, or judge its pairs."
+            for name, share in low.items()
+        ]
 
 
-def _compute(inputs: Inputs, options: LeaveOneOutOptions, progress: Progress) -> LeaveOneOutResult:
-    depth = options["depth"]
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     # Ranks below the pooled ones are not judged completely for any system.
-    runs = {name: ranked[:, :depth] for name, ranked in inputs.ranked.items()}
-    measures = [parse_measure(name) for name in options["measures"]]
-    pool = gather_pool(runs, depth, inputs.judged, inputs.counted_originals)
+    runs = {name: ranked[:, : options.depth] for name, ranked in inputs.ranked.items()}
+    measures = [parse_measure(name) for name in options.measures]
+    pool = gather_pool(runs, options.depth, inputs.judged, inputs.counted_originals)
     progress(0, 2, "leaving systems out")
     left = leave_one_out(pool, measures)
     progress(1, 2, "growing pools")
-    grown = grow_pool(pool, measures, rng=np.random.default_rng(options["seed"]))
-    return {
-        "depth": depth,
-        "runs": {
-            row.system: {
-                **_left_out(row, measures),
-                # The judged share of the ranked results. A missing list does not count as unjudged.
-                "judged": cover_ranks(runs[row.system], pool.labels).share,
-            }
+    grown = grow_pool(pool, measures, rng=np.random.default_rng(options.seed))
+    return Result(
+        options.depth,
+        {
+            row.system: LeftOut(
+                _means(row.with_all, measures),
+                _means(row.without, measures),
+                {str(measure): row.bias(measure).value for measure in measures},
+                row.pairs,
+                row.positives,
+                # The share of the ranked results. A missing list does not count as unjudged.
+                cover_ranks(runs[row.system], pool.labels).share,
+            )
             for row in left
         },
-        "growth": [_grown(row) for row in grown],
-    }
+        [
+            Growth(
+                row.system,
+                row.pooled,
+                row.pools,
+                row.possible,
+                {str(measure): bias.value for measure, bias in row.bias.items()},
+            )
+            for row in grown
+        ],
+    )
 
 
-def _left_out(row: LeftOut, measures: Sequence[Measure]) -> LeftOutFigures:
-    return {
-        "all": _means(row.with_all, measures),
-        "left_out": _means(row.without, measures),
-        "bias": {str(measure): row.bias(measure).value for measure in measures},
-        "pairs": row.pairs,
-        "positives": row.positives,
-    }
-
-
-def _means(scores: RunScores, measures: Sequence[Measure]) -> dict[str, float | None]:
+def _means(scores: RunScores, measures: Sequence[Measure]) -> ByMeasure:
     return {str(measure): scores.mean(measure).value for measure in measures}
-
-
-def _grown(row: Growth) -> GrowthRow:
-    return {
-        "run": row.system,
-        "pooled": row.pooled,
-        "pools": row.pools,
-        "possible": row.possible,
-        "bias": {str(measure): bias.value for measure, bias in row.bias.items()},
-    }
 
 
 LEAVE_ONE_OUT = Analysis(
@@ -89,12 +211,10 @@ LEAVE_ONE_OUT = Analysis(
     title="Leave one system out",
     question="By how much is the score of a system too low if the system was not pooled?",
     source="FIRE study, table 4",
-    form=LeaveOneOutForm,
-    is_directed=True,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=layout.warnings,
+    is_directed=True,
     runs_needed=2,
     needs_labels=True,
     notes=(

@@ -18,7 +18,6 @@ from evaluation.core.relevance.positives import (
     finds_one,
     right_by_length,
 )
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import (
     BARS,
     NEITHER_RUN,
@@ -32,7 +31,8 @@ from evaluation.lab.analyses.charts import (
 )
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import Row
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.progress import Progress
 

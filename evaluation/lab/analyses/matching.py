@@ -12,7 +12,6 @@ from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.halves import split_in_half
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import MeasuresField, seed_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
@@ -25,7 +24,8 @@ from evaluation.lab.analyses.layouts.matching import (
     MatchingResult,
     MatchingScore,
 )
-from evaluation.lab.analyses.results import mean_of
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import mean_of
 from hearth.shared.progress import Progress
 
 if TYPE_CHECKING:

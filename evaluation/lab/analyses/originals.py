@@ -13,7 +13,6 @@ from evaluation.core.relevance.corrected_shares import correct_share, without_re
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.originals import drop_rejected
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.error_rates import ends_of
 from evaluation.lab.analyses.fields import (
     MeasuresField,
@@ -36,7 +35,8 @@ from evaluation.lab.analyses.layouts.originals import (
     RejectedShare,
 )
 from evaluation.lab.analyses.noise import EQUAL_RATES, noise_of_labels
-from evaluation.lab.analyses.results import mean_of
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import mean_of
 from evaluation.lab.selectors import labels_of_set
 from evaluation.release.selectors import label_set_judged, label_set_labels
 from hearth.shared.progress import Progress

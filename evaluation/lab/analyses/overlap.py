@@ -2,100 +2,101 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
-from django import forms
+from dataclasses import dataclass
+from typing import Annotated
 
 from evaluation.core.pools.overlap import PairOverlap, compare_all_runs
+from evaluation.lab.analyses import options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import Chart
-from evaluation.lab.analyses.fields import depth_field
-from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.pair_charts import pair_charts
-from evaluation.lab.analyses.tables import Column, Table
+from evaluation.lab.analyses.rows import OtherRun, Run, Score, Shown
+from evaluation.lab.analyses.tables import Table
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
 
-class OverlapRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    depth: options.Depth = 10
+    p: Annotated[
+        float,
+        Option(
+            "Persistence p",
+            "The weight of a rank, divided by the weight of the rank above it.",
+            low=0.01,
+            high=0.999,
+        ),
+    ] = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapRow:
     """The overlap of two runs. `rbo` is the sum over the known ranks, as in the FIRE study."""
 
     runs: list[str]
-    overlap: float | None
-    rbo: float | None
+    overlap: Annotated[Score, Shown("Shared, %", "percent")]
+    rbo: Annotated[Score, Shown("RBO, known ranks only", "number")]
     p: float
-    rbo_minimum: float | None
-    rbo_residual: float | None
-    rbo_extrapolated: float | None
+    rbo_minimum: Annotated[Score, Shown("RBO minimum", "number")]
+    rbo_residual: Annotated[Score, Shown("Residual", "number")]
+    rbo_extrapolated: Annotated[Score, Shown("RBO extrapolated", "number")]
+
+    @property
+    def first(self) -> Run:
+        return self.runs[0]
+
+    @property
+    def second(self) -> OtherRun:
+        return self.runs[1]
 
 
-class OverlapResult(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
     depth: int
     pairs: list[OverlapRow]
 
+    def tables(self) -> list[Table]:
+        return [
+            self.table(
+                "pairs",
+                f"Overlap of the top {self.depth}",
+                OverlapRow,
+                self.pairs,
+                columns="first second overlap rbo rbo_minimum rbo_residual rbo_extrapolated",
+            )
+        ]
 
-class OverlapForm(DirectedForm):
-    depth = depth_field()
-    p = forms.FloatField(
-        label="Persistence p",
-        initial=0.9,
-        min_value=0.01,
-        max_value=0.999,
-        help_text="The weight of a rank, divided by the weight of the rank above it.",
-    )
+    def charts(self) -> list[Chart]:
+        shared, rbo = (
+            f"Shared videos in the top {self.depth}",
+            "Rank-biased overlap, known ranks only",
+        )
+        pairs = [
+            {"names": pair.runs, "overlap": pair.overlap, "rbo": pair.rbo} for pair in self.pairs
+        ]
+        return [
+            *pair_charts(pairs, "run", "overlap", "overlap", shared, ".1%"),
+            *pair_charts(pairs, "run", "RBO", "rbo", rbo, ".3f"),
+        ]
 
 
-class OverlapOptions(TypedDict):
-    depth: int
-    p: float
-
-
-def _compute(inputs: Inputs, options: OverlapOptions, progress: Progress) -> OverlapResult:
-    pairs = compare_all_runs(inputs.ranked, options["depth"], options["p"])
-    return {"depth": options["depth"], "pairs": [_pair(pair, options["p"]) for pair in pairs]}
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
+    pairs = compare_all_runs(inputs.ranked, options.depth, options.p)
+    return Result(options.depth, [_pair(pair, options.p) for pair in pairs])
 
 
 def _pair(pair: PairOverlap, p: float) -> OverlapRow:
-    return {
-        "runs": [pair.first, pair.second],
-        "overlap": pair.common.value,
-        "rbo": pair.truncated.value,
-        "p": p,
-        "rbo_minimum": pair.minimum.value,
-        "rbo_residual": pair.residual.value,
-        "rbo_extrapolated": pair.extrapolated.value,
-    }
-
-
-def _tables(result: OverlapResult) -> list[Table]:
-    rows = [
-        {"first": pair["runs"][0], "second": pair["runs"][1], **pair} for pair in result["pairs"]
-    ]
-    return [
-        Table(
-            "pairs",
-            f"Overlap of the top {result['depth']}",
-            [
-                Column("first", "Run"),
-                Column("second", "Other run"),
-                Column("overlap", "Shared, %", "percent"),
-                Column("rbo", "RBO, known ranks only", "number"),
-                Column("rbo_minimum", "RBO minimum", "number"),
-                Column("rbo_residual", "Residual", "number"),
-                Column("rbo_extrapolated", "RBO extrapolated", "number"),
-            ],
-            rows,
-        )
-    ]
-
-
-def _charts(result: OverlapResult) -> list[Chart]:
-    pairs = [{"names": pair["runs"], **pair} for pair in result["pairs"]]
-    shared = f"Shared videos in the top {result['depth']}"
-    return [
-        *pair_charts(pairs, "run", "overlap", "overlap", shared, ".1%"),
-        *pair_charts(pairs, "run", "RBO", "rbo", "Rank-biased overlap, known ranks only", ".3f"),
-    ]
+    return OverlapRow(
+        [pair.first, pair.second],
+        pair.common.value,
+        pair.truncated.value,
+        p,
+        pair.minimum.value,
+        pair.residual.value,
+        pair.extrapolated.value,
+    )
 
 
 OVERLAP = Analysis(
@@ -103,11 +104,10 @@ OVERLAP = Analysis(
     title="Overlap between systems",
     question="Do the systems rank the same videos at the top, and in the same order?",
     source="FIRE study, table 3",
-    form=OverlapForm,
+    options=Options,
+    result=Result,
     is_directed=True,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
     runs_needed=2,
     notes=(
         "Shared: the share of the top that two lists have in common, averaged over all captions.",

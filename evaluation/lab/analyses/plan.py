@@ -22,7 +22,6 @@ from evaluation.core.statistics.planner import (
     estimate_effort,
     videos_needed,
 )
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     ShareMeasureField,
     confidence_field,
@@ -47,6 +46,7 @@ from evaluation.lab.analyses.layouts.plan import (
     RunPair,
     SingleRow,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.selectors import measured_rates
 from hearth.shared.progress import Progress
 

@@ -10,11 +10,11 @@ from django import forms
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.positives import at_the_ends, length_table, positives_per_query
 from evaluation.core.statistics.slices import kendall_tau_b, spearman
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.layouts import positives as layout
 from evaluation.lab.analyses.layouts.positives import CaptionRow, PositivesResult, SourceRow
+from evaluation.lab.analyses.old_analysis import Analysis
 from hearth.shared.progress import Progress
 
 

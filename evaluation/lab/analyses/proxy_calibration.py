@@ -23,7 +23,6 @@ from evaluation.core.people.agreement_figures import Resampling, figures_from_st
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.statistics.resampling import difference_interval
 from evaluation.core.statistics.slices import cut_by_quantiles, kendall_tau_b
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,
     ResamplingOptions,
@@ -48,6 +47,7 @@ from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     ScoreRow,
     SharesAt,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.proxy_pairs import JudgedTexts, TextPairs, text_pairs
 from evaluation.lab.analyses.thresholds import step_field, thresholds_of

@@ -10,7 +10,6 @@ import numpy as np
 from evaluation.core.arrays import IntArray
 from evaluation.core.graded.comparison import correlate
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import Chart
 from evaluation.lab.analyses.fields import (
     confidence_field,
@@ -21,9 +20,10 @@ from evaluation.lab.analyses.fields import (
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import interval_title
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import Ends
 from evaluation.lab.analyses.pair_charts import pair_charts
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
-from evaluation.lab.analyses.results import Ends
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.progress import Progress
 

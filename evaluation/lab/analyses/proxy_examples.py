@@ -11,7 +11,6 @@ from django import forms
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.graded.examples import highest, widest_spreads
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import proxies_field, seed_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
@@ -24,6 +23,7 @@ from evaluation.lab.analyses.layouts.proxy_examples import (
     PairRow,
     ProxiesResult,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.proxy_pairs import TextPairs, text_pairs
 from hearth.shared.progress import Progress

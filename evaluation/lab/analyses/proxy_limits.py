@@ -9,12 +9,12 @@ from django import forms
 
 from evaluation.core.graded.limits import CUTOFFS, Recall, recall_limits
 from evaluation.core.graded.rankings import Ranking
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import NumbersField, proxies_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.layouts import proxy_limits as layout
 from evaluation.lab.analyses.layouts.proxy_limits import LimitsRow, ProxyLimitsResult
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.proxy_runs import DEPTH_NOTE, ranking_of, relevance_of
 from hearth.shared.errors import InvalidInput

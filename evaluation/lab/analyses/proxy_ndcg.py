@@ -14,7 +14,6 @@ from evaluation.core.graded.scoring import (
     Gain,
     score_rankings,
 )
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import proxies_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
@@ -25,6 +24,7 @@ from evaluation.lab.analyses.layouts.proxy_ndcg import (
     NdcgRow,
     ProxyNdcgResult,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.proxy_runs import (
     DEPTH_NOTE,

@@ -14,7 +14,6 @@ from evaluation.core.graded.orderings import (
     compare_agreement,
     consistency,
 )
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     confidence_field,
     proxies_field,
@@ -30,6 +29,7 @@ from evaluation.lab.analyses.layouts.proxy_orderings import (
     PairRow,
     StudyRow,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.study_inputs import LoadedStudy
 from hearth.shared.progress import Progress

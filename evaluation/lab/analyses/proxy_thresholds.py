@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TypedDict
 
 from evaluation.core.graded.comparison import PairsAbove, pairs_above
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import LINES, Chart, count, name_of, quantity, spec
 from evaluation.lab.analyses.fields import proxies_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.tables import Column, Table
 from evaluation.lab.analyses.thresholds import step_field, thresholds_of

@@ -15,9 +15,9 @@ from django.http import QueryDict
 from annotation.models import Campaign
 from annotation.selectors.orderings import ordering_studies
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.fields import DIRECTION, PROXIES, STUDIES, UNIT
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.forms import COMMON_FIELDS, AnalysisForm
 from evaluation.lab.analyses.inputs import AUTO, Inputs, Provenance
+from evaluation.lab.analyses.options import DIRECTION, PROXIES, STUDIES, UNIT
 from evaluation.lab.enums import ANALYSIS_JOB
 from evaluation.models import DRAFT, AnalysisResult, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, find_label_set, latest_draft
@@ -31,7 +31,6 @@ from pooling.selectors.proxies import find_proxies
 from pooling.selectors.runs import find_runs
 
 AnyForm = TypeVar("AnyForm", bound=AnalysisForm)
-COMMON_FIELDS = ("labels", "only", "runs")
 # Keys of the provenance that change while annotators judge.
 CHANGING_KEYS = ("labels_sha256", "moment", "studies")
 

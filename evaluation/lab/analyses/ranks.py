@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypedDict
 
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import (
     BARS,
     NEW_POSITIVES,
@@ -18,7 +17,8 @@ from evaluation.lab.analyses.charts import (
 from evaluation.lab.analyses.fields import depth_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import Row
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.progress import Progress
 

@@ -12,7 +12,6 @@ from evaluation.core.pools.judging_orders import STRATEGIES
 from evaluation.core.pools.leave_out import gather_pool
 from evaluation.core.pools.replay import Budget, Replay, replay_seeds
 from evaluation.core.relevance.measures import parse_measure
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import ShareMeasureField, depth_field, seed_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
@@ -24,7 +23,8 @@ from evaluation.lab.analyses.layouts.replay import (
     ReplayResult,
     SpreadFigures,
 )
-from evaluation.lab.analyses.results import Ends
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import Ends
 from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import Progress
 

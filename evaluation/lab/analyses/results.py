@@ -1,49 +1,133 @@
-"""Values of results as JSON, and the keys that the results of several analyses have.
-
-Each analysis declares its result as a `TypedDict`, next to its tables. A result is stored as JSON,
-so a `float` of a result can be an `int`, and every tuple is a list.
-"""
+"""What the results of analyses have in common: tables, charts and texts, and their resampling."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias, TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
-from evaluation.core.arrays import FloatArray
+from evaluation.core.statistics.resampling import FEW_CLUSTERS
+from evaluation.lab.analyses.charts import Chart
+from evaluation.lab.analyses.inputs import BOTH_SIDES, CAPTIONS, VIDEOS
+from evaluation.lab.analyses.rows import Shown, cells_of, columns_of
+from evaluation.lab.analyses.tables import Table
+from hearth.shared.words import counted
 
-Ends: TypeAlias = list[float]
-"""The lower and the upper end of an interval."""
+UNIT_NAMES = {CAPTIONS: "caption", VIDEOS: "video", BOTH_SIDES: "video"}
 
-Row: TypeAlias = Mapping[str, Any]
-"""A row of a table or of a chart's data. The keys of columns and encodings select its values."""
-
-
-class Resampled(TypedDict):
-    """The resampling unit of a result, `captions` or `videos`, and the number of units."""
-
-    unit: str
-    units: int
+Confidence = Annotated[float, Shown(doc="the confidence of all intervals, 0 to 1")]
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of an analysis. Subclasses add the fields of its JSON object."""
+
+    def tables(self) -> list[Table]:
+        raise NotImplementedError
+
+    def charts(self) -> list[Chart]:
+        return []
+
+    def findings(self) -> list[str]:
+        """Return the findings, which are shown above the result. One paragraph each."""
+        return []
+
+    def warnings(self) -> list[str]:
+        """Return warnings, which are shown above the result. One sentence each."""
+        return []
+
+    @property
+    def words(self) -> Mapping[str, Any]:
+        """The words that replace names in the titles of columns: the fields of the result.
+
+        With a field `confidence`, these are also {interval} and {level}.
+        """
+        words = {field.name: getattr(self, field.name) for field in fields(self)}
+        if "confidence" not in words:
+            return words
+        level = f"{100 * words['confidence']:g} %"
+        return {**words, "interval": f"{level} interval", "level": level}
+
+    def table(
+        self,
+        name: str,
+        title: str,
+        row: type,
+        rows: Sequence[Any],
+        *,
+        note: str = "",
+        columns: str = "",
+        without: Iterable[str] = (),
+    ) -> Table:
+        """Return a table of dataclasses of the type `row`. columns, without: as in `columns_of`."""
+        shown = columns_of(row, self.words, columns, without)
+        return Table(name, title, shown, [cells_of(one) for one in rows], note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampled(Result):
+    """A result that depends on the resampling unit."""
+
+    unit: Annotated[str, Shown(doc="the resampling unit, `captions` or `videos`")]
+    units: Annotated[int, Shown(doc="number of resampling units")]
+
+    @property
+    def by_video(self) -> bool:
+        return self.unit == VIDEOS
+
+    def few_units_warnings(self) -> list[str]:
+        """Return a warning if there are few videos or captions to resample."""
+        if self.units >= FEW_CLUSTERS:
+            return []
+        name = UNIT_NAMES[self.unit]
+        return [
+            f"Only {counted(self.units, name)} can be resampled. The intervals are corrected for "
+            f"this, but they are wide, and a single {name} can change them considerably."
+        ]
+
+    def few_in_part_warnings(self, units: int, part: str, figure: str) -> list[str]:
+        """Return a warning if the part of the data that a figure uses has few videos or captions.
+
+        units: number of resampling units in the part; no warning if it is 0, because the figure is
+        then undefined. part, figure: noun phrases for the data of the part and for the figure.
+        """
+        if not 0 < units < FEW_CLUSTERS:
+            return []
+        name = UNIT_NAMES[self.unit]
+        return [
+            f"{part} belong to only {counted(units, name)}. The interval of {figure} is wide, and "
+            f"a single {name} can change it considerably."
+        ]
+
+    def few_measured_warnings(self, what: str) -> list[str]:
+        """Return a warning if a figure without a corrected interval has few videos or captions.
+
+        what: the name of the figure.
+        """
+        if self.units >= FEW_CLUSTERS:
+            return []
+        number = counted(self.units, UNIT_NAMES[self.unit])
+        return [f"The {what} is uncertain: it is measured on only {number}."]
+
+    def few_in_groups_warnings(self, units: Iterable[tuple[str, int]], what: str) -> list[str]:
+        """Return a warning if some groups have few videos or captions.
+
+        units: the name of each group, and the number of its resampling units. what: the noun for a
+        group.
+        """
+        few = {group for group, number in units if 0 < number < FEW_CLUSTERS}
+        if not few:
+            return []
+        name = UNIT_NAMES[self.unit]
+        return [
+            f"{counted(len(few), what)} {'has' if len(few) == 1 else 'have'} fewer than "
+            f"{FEW_CLUSTERS} {name}s. The intervals are corrected for this, but a single {name} "
+            "can change them considerably."
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WithIntervals(Resampled):
-    """A result with intervals. confidence: the confidence of all intervals, 0 to 1."""
+    """A result with intervals."""
 
-    confidence: float
-
-
-class Correlation(TypedDict):
-    """The rank correlations of two properties of captions; null if undefined."""
-
-    spearman: float | None
-    kendall: float | None
-
-
-class RunCorrelation(Correlation):
-    """The rank correlations of a property of captions with their scores in one run."""
-
-    run: str
-
-
-def mean_of(values: FloatArray) -> float | None:
-    """Return a mean as JSON; null if there are no values."""
-    return float(values.mean()) if len(values) else None
+    confidence: Confidence

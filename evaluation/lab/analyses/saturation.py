@@ -13,7 +13,7 @@ from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.statistics.saturation import INTERVAL
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.noise import noise_of_labels
-from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.old_results import Row
 from evaluation.release.selectors import label_set_labels
 
 SATURATION_NOTE = (

@@ -7,7 +7,6 @@ import numpy as np
 from evaluation.core.arrays import FloatArray
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.core.statistics.saturation import judge_saturation
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.equal_captions import (
     add_equal_captions,
     equal_captions_field,
@@ -31,7 +30,8 @@ from evaluation.lab.analyses.intervals import (
 from evaluation.lab.analyses.layouts import scores as layout
 from evaluation.lab.analyses.layouts.scores import ScoreFigures, ScoreRow, ScoresResult
 from evaluation.lab.analyses.noise import ALL_POSITIVES
-from evaluation.lab.analyses.results import mean_of
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import mean_of
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
     changes_by_noise,

@@ -8,7 +8,6 @@ from evaluation.core.arrays import FloatArray
 from evaluation.core.statistics.rank_stability import rank_stability
 from evaluation.core.statistics.saturation import check_saturation
 from evaluation.core.statistics.significance import Comparison, adjust_together, compare_systems
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,
     ResamplingOptions,
@@ -33,6 +32,7 @@ from evaluation.lab.analyses.layouts.significance import (
     ScoreFigures,
     SignificanceResult,
 )
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
     changes_by_noise,

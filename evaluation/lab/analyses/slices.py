@@ -21,7 +21,6 @@ from evaluation.core.statistics.slices import (
     slice_means,
     spearman,
 )
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     ResamplingOptions,
     ShareMeasureField,
@@ -50,7 +49,8 @@ from evaluation.lab.analyses.layouts.slices import (
     SliceRow,
     SlicesResult,
 )
-from evaluation.lab.analyses.results import RunCorrelation
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.old_results import RunCorrelation
 from evaluation.release.selectors import label_set_labels
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.progress import Progress

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from evaluation.core.files import latex
-from evaluation.lab.analyses.results import Row
 from hearth.shared import tables
 from hearth.shared.numbers import MINUS
 from hearth.shared.tables import csv_text
+
+Row: TypeAlias = Mapping[str, Any]
+"""A row of a table or of a chart's data. The keys of columns and encodings select its values."""
 
 # Maximum number of rows on a page. With more rows, the page takes long to load.
 ROWS_MAX = 500

@@ -30,7 +30,7 @@ from evaluation.lab.analyses.intervals import (
     method_title,
     resampled_by,
 )
-from evaluation.lab.analyses.results import (
+from evaluation.lab.analyses.old_results import (
     Correlation,
     Ends,
     Row,

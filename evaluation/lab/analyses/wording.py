@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
+from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
     TextOverlapOptions,

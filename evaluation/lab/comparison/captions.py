@@ -23,10 +23,9 @@ from evaluation.core.relevance.compare import (
     new_in_tops,
     select_by_correctness,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.forms import COMMON_FIELDS, AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs, Provenance
 from evaluation.lab.analyses.question import (
-    COMMON_FIELDS,
     build_form,
     get_label_source,
 )

@@ -16,9 +16,7 @@ from evaluation.core.files.latex import (
     table,
 )
 from evaluation.lab.analyses.layouts.labels import LabelsResult
-from evaluation.lab.analyses.layouts.leave_one_out import LeaveOneOutResult
 from evaluation.lab.analyses.layouts.scores import ScoresResult
-from evaluation.lab.analyses.overlap import OverlapResult
 
 
 def scores(result: ScoresResult) -> Table:
@@ -63,7 +61,7 @@ def labels(result: LabelsResult) -> Table:
     return Table("tab:labels", caption, ["", "Number"], rows)
 
 
-def overlap(result: OverlapResult) -> Table:
+def overlap(result: Mapping[str, Any]) -> Table:
     """Return a matrix of the runs: shared videos above the diagonal, rank-biased overlap below."""
     pairs = result["pairs"]
     runs = list(dict.fromkeys(run for pair in pairs for run in pair["runs"]))
@@ -86,7 +84,7 @@ def overlap(result: OverlapResult) -> Table:
     )
 
 
-def leave_one_out(result: LeaveOneOutResult) -> Table:
+def leave_one_out(result: Mapping[str, Any]) -> Table:
     """Return the scores of each run without the pairs that only it contributed."""
     runs = result["runs"]
     # PostgreSQL returns the keys of stored results in another order, so they are sorted.

@@ -8,8 +8,8 @@ from django import forms
 from django.core.management.base import CommandParser
 
 from evaluation.lab.analyses import ANALYSES, get_analysis
+from evaluation.lab.analyses.forms import COMMON_FIELDS
 from evaluation.lab.analyses.question import (
-    COMMON_FIELDS,
     build_question,
     is_list,
     source_line,

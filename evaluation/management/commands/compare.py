@@ -6,7 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.lab.analyses.question import COMMON_FIELDS, source_line
+from evaluation.lab.analyses.forms import COMMON_FIELDS
+from evaluation.lab.analyses.question import source_line
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
 from evaluation.lab.comparison.form import RUNS_SHOWN, CompareForm
 from evaluation.lab.comparison.lists import caption_as_json

@@ -8,13 +8,16 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 import pytest
 
-from evaluation.lab.analyses import ANALYSES
+from evaluation.lab.analyses import ANALYSES as ALL
 from evaluation.lab.analyses.fields import DIRECTION
-from evaluation.lab.analyses.question import COMMON_FIELDS, build_question
+from evaluation.lab.analyses.forms import COMMON_FIELDS
+from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.question import build_question
 from pooling.models import Benchmark
 from tests.evaluation.worked import make_ordered_benchmark, make_worked_benchmark
 from tests.factories import add_tags, add_train_captions
 
+ANALYSES = {name: one for name, one in ALL.items() if isinstance(one, Analysis)}
 # Form data with which an analysis has all its options.
 DATA = {"slices": {"by": "tags"}}
 # Form data with values for the fields that may be empty.

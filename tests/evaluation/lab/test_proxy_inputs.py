@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,10 @@ import pytest
 from django.http import QueryDict
 
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.fields import proxies_field
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.options import Options, Proxies
 from evaluation.lab.analyses.proxy_inputs import load_proxies
 from evaluation.lab.analyses.question import Question, build_question, submitted_data
+from evaluation.lab.analyses.results import Result
 from hearth.shared.errors import InvalidInput
 from pooling.core.pair_space import PairSpace
 from pooling.models import Benchmark, Proxy
@@ -23,17 +23,18 @@ from tests.evaluation.worked import PROXIES, make_worked_benchmark
 pytestmark = pytest.mark.django_db
 
 
-class ProxiesForm(AnalysisForm):
-    proxies = proxies_field()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyOptions(Options):
+    proxies: Proxies = ()
 
 
 ANALYSIS: Analysis[Any, Any] = Analysis(
     name="some",
     title="Some",
     question="Which?",
-    form=ProxiesForm,
-    compute=lambda inputs, options, progress: options,
-    tables=lambda result: [],
+    options=ProxyOptions,
+    result=Result,
+    compute=lambda inputs, options, progress: Result(),
     runs_needed=0,
     proxies_needed=1,
 )
@@ -57,7 +58,7 @@ def test_all_proxies_are_the_default(benchmark: Benchmark) -> None:
 
 
 def test_an_address_can_name_several_proxies() -> None:
-    data = submitted_data(ProxiesForm, QueryDict("proxies=words&proxies=near&labels=original"))
+    data = submitted_data(ANALYSIS.form, QueryDict("proxies=words&proxies=near&labels=original"))
     assert data == {"proxies": ["words", "near"], "labels": "original"}
 
 
@@ -85,10 +86,7 @@ def test_a_proxy_of_other_captions_is_refused(benchmark: Benchmark) -> None:
 
 
 def test_an_analysis_need_not_read_labels_or_runs(benchmark: Benchmark) -> None:
-    class Form(ProxiesForm):
-        labels = only = runs = None
-
-    question = build_question(replace(ANALYSIS, form=Form), benchmark, {})
+    question = build_question(replace(ANALYSIS, selects=()), benchmark, {})
     provenance = question.provenance
     assert (provenance["labels"], provenance["labels_sha256"], provenance["runs"]) == (
         "original",

@@ -18,7 +18,7 @@ from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS
 from evaluation.lab.analyses.intervals import (
     few_measured_warnings,
 )
-from evaluation.lab.analyses.results import Ends, Row, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.words import counted
 

@@ -17,7 +17,7 @@ from evaluation.lab.analyses.charts import (
     quantity,
 )
 from evaluation.lab.analyses.intervals import interval_title
-from evaluation.lab.analyses.results import Ends, Row, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 

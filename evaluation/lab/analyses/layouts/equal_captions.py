@@ -17,7 +17,7 @@ from evaluation.lab.analyses.charts import (
     spans,
 )
 from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
-from evaluation.lab.analyses.results import Ends, Row, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 BY = {"original": ORIGINAL_POSITIVES, "labelled": BY_LABELS}

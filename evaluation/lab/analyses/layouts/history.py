@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from evaluation.lab.analyses.charts import BAND, PERCENT, Chart, low_high, name_of, quantity, spans
 from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
-from evaluation.lab.analyses.results import Ends, Row, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 IMPORTED, PRIORITISED, SHARED = "imported", "prioritised", "shared"

@@ -19,7 +19,7 @@ from evaluation.lab.analyses.charts import (
 from evaluation.lab.analyses.intervals import (
     interval_title,
 )
-from evaluation.lab.analyses.results import Ends, Row
+from evaluation.lab.analyses.old_results import Ends, Row
 from evaluation.lab.analyses.tables import Column, Table
 
 OUTCOMES = {"relevant": "Relevant", "irrelevant": "Not relevant", "undecided": "Undecided"}

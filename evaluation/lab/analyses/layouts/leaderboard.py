@@ -20,7 +20,7 @@ from evaluation.lab.analyses.intervals import (
     tau_columns,
     tau_note,
 )
-from evaluation.lab.analyses.results import Ends, Row, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 from evaluation.models import DRAFT
 from evaluation.release.selectors import ORIGINAL

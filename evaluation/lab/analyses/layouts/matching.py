@@ -12,7 +12,7 @@ from evaluation.lab.analyses.charts import (
     quantity,
     spec,
 )
-from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.old_results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
 SHARES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}

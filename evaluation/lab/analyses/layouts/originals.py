@@ -19,7 +19,7 @@ from evaluation.lab.analyses.intervals import (
     few_units_warnings,
     interval_title,
 )
-from evaluation.lab.analyses.results import Ends, Row, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 BY = {"kept": "With rejected", "dropped": "Without rejected"}

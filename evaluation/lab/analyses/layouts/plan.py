@@ -9,7 +9,7 @@ from evaluation.core.statistics.pilot import Design, Formula
 from evaluation.lab.analyses.charts import Chart, dashed_lines, name_of, quantity
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.intervals import few_measured_warnings
-from evaluation.lab.analyses.results import Resampled, Row
+from evaluation.lab.analyses.old_results import Resampled, Row
 from evaluation.lab.analyses.tables import Column, Table
 
 SPECIFIED, MEASURED, ASSUMED = "chosen", "measured", "assumed"

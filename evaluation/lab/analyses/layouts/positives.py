@@ -17,7 +17,7 @@ from evaluation.lab.analyses.charts import (
     spec,
     step,
 )
-from evaluation.lab.analyses.results import Correlation
+from evaluation.lab.analyses.old_results import Correlation
 from evaluation.lab.analyses.tables import Column, Table
 
 POSITIVES_MAX = 50

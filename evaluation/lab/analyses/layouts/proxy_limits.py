@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from evaluation.lab.analyses.charts import DOTS, PERCENT, RULES, Chart, name_of, quantity
-from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.old_results import Row
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.words import counted
 

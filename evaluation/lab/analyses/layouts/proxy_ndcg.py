@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from evaluation.core.graded.scoring import EPIC_MAP, FULL_AP, Gain
 from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, name_of, quantity
-from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.old_results import Row
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.words import counted
 from pooling.core.direction import Direction

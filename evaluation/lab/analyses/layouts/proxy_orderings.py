@@ -19,7 +19,7 @@ from evaluation.lab.analyses.charts import (
     step,
 )
 from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
-from evaluation.lab.analyses.results import Ends, Row
+from evaluation.lab.analyses.old_results import Ends, Row
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.numbers import coefficient, ratio, with_percent
 from hearth.shared.words import counted

@@ -16,7 +16,7 @@ from evaluation.lab.analyses.charts import (
     spans,
 )
 from evaluation.lab.analyses.intervals import tau_columns, tau_note
-from evaluation.lab.analyses.results import Ends, Row
+from evaluation.lab.analyses.old_results import Ends, Row
 from evaluation.lab.analyses.tables import Column, Table
 
 STRATEGY = {

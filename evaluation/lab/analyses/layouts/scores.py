@@ -21,7 +21,7 @@ from evaluation.lab.analyses.intervals import (
     interval_title,
     method_title,
 )
-from evaluation.lab.analyses.results import Ends, Row, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.saturation import SaturationFigures, saturation_warnings
 from evaluation.lab.analyses.tables import Column, Table
 from pooling.enums import EqualTexts

@@ -25,7 +25,7 @@ from evaluation.lab.analyses.intervals import (
     method_title,
     tau_note,
 )
-from evaluation.lab.analyses.results import Ends, Row, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.saturation import (
     SaturationFigures,
     saturation_warnings,

@@ -12,7 +12,7 @@ from evaluation.lab.analyses.intervals import (
     interval_title,
     method_title,
 )
-from evaluation.lab.analyses.results import Ends, RunCorrelation, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, RunCorrelation, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.words import counted
 

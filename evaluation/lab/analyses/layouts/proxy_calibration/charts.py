@@ -24,7 +24,7 @@ from evaluation.lab.analyses.layouts.proxy_calibration.findings import best_row
 from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     CalibrationResult,
 )
-from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.old_results import Row
 
 CURVES = {"precision": "Precision", "recall": "Recall", "alpha": "Alpha"}
 PEOPLE = "People"

@@ -7,7 +7,7 @@ from evaluation.lab.analyses.layouts.proxy_calibration.results import (
     CalibrationResult,
     ProxyRow,
 )
-from evaluation.lab.analyses.results import Ends
+from evaluation.lab.analyses.old_results import Ends
 from hearth.shared.numbers import coefficient, points, ratio, with_percent
 from hearth.shared.words import counted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from evaluation.lab.analyses.results import Ends, WithIntervals
+from evaluation.lab.analyses.old_results import Ends, WithIntervals
 
 
 class SharesAt(TypedDict):

@@ -1,0 +1,150 @@
+"""Results as frozen dataclasses, from which JSON, tables, files and the API's documents follow.
+
+    @dataclass(frozen=True, slots=True)
+    class Loss:
+        run: Run
+        bias: Annotated[float | None, Shown("Difference, points", "points")]
+        pairs: Annotated[int, Shown("Pairs only it contributed", "count")]
+
+A field is a key of the JSON object. With a title, it is also a column of tables. A property whose
+type is annotated in the same way is a column, but no key. Results are stored as JSON, so a `float`
+can be an `int`, and intervals are lists.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+
+from evaluation.core.arrays import FloatArray
+from evaluation.lab.analyses.tables import Column
+
+T = TypeVar("T")
+
+Ends: TypeAlias = list[float]
+"""The lower and the upper end of an interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How tables and documents show a value of a row.
+
+    title: the head of its column, in which `{name}` is replaced by a field of the result; without a
+    title, tables leave it out. kind: a key of `FORMATS`. doc: a noun phrase or sentence for the
+    documents of the API. write: returns the value as tables show it. key: the name of the column,
+    if it is not the name of the field. compared, page: as in `Column` (page: `names`).
+    """
+
+    title: str = ""
+    kind: str = "text"
+    doc: str = ""
+    write: Callable[[Any], Any] | None = None
+    key: str = ""
+    compared: Callable[[Any], Mapping[str, Any]] | None = None
+    page: str = ""
+
+
+Run = Annotated[str, Shown("Run")]
+OtherRun = Annotated[str, Shown("Other run")]
+MeasureName = Annotated[str, Shown("Measure")]
+Score = float | None
+Interval = Annotated[Ends | None, Shown("{interval}", "percent")]
+PointsInterval = Annotated[Ends | None, Shown("{interval}", "points")]
+
+
+@cache
+def shown_fields(row: type) -> dict[str, Shown]:
+    """Return how the fields of a dataclass are shown, then its properties, by name."""
+    hints = get_type_hints(row, include_extras=True)
+    found = {field.name: _shown(hints[field.name]) for field in fields(row)}
+    for part in reversed(row.__mro__):
+        for name, value in vars(part).items():
+            if isinstance(value, property):
+                returned = get_type_hints(value.fget, include_extras=True).get("return")
+                found[name] = _shown(returned)
+    return {name: shown for name, shown in found.items() if shown is not None}
+
+
+def _shown(hint: Any) -> Shown | None:
+    """Return the last `Shown` of an annotation, which replaces that of an alias."""
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((note for note in reversed(notes) if isinstance(note, Shown)), None)
+
+
+def columns_of(
+    row: type, words: Mapping[str, Any], names: str = "", without: Iterable[str] = ()
+) -> list[Column]:
+    """Return the columns of a row class, in the order of its fields.
+
+    words: replace the names in titles. names: the columns to take and their order, separated by
+    spaces; all by default. without: names to leave out.
+    """
+    shown = {name: one for name, one in shown_fields(row).items() if one.title}
+    return [
+        Column(
+            shown[name].key or name,
+            shown[name].title.format_map(words),
+            shown[name].kind,
+            compared=shown[name].compared,
+            names=shown[name].page,
+        )
+        for name in names.split() or shown
+        if name not in without
+    ]
+
+
+def cells_of(row: Any) -> dict[str, Any]:
+    """Return the values of a row by the names of its columns, as tables show them."""
+    kind: type = type(row)
+    cells = {field.name: getattr(row, field.name) for field in fields(row)}
+    for name, shown in shown_fields(kind).items():
+        value = getattr(row, name)
+        cells[shown.key or name] = shown.write(value) if shown.write else value
+    return cells
+
+
+def as_json(value: Any) -> Any:
+    """Return a value with its dataclasses as JSON objects."""
+    if is_dataclass(value):
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {key: as_json(part) for key, part in value.items()}
+    return [as_json(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def from_json(hint: Any, value: Any) -> Any:
+    """Return stored JSON as a value of this type. A missing field has its default, or is None."""
+    parts = get_args(hint)
+    if value is None:
+        return None
+    if get_origin(hint) is types.UnionType:
+        return from_json(next(part for part in parts if part is not types.NoneType), value)
+    if get_origin(hint) in (list, tuple):
+        return get_origin(hint)(from_json(parts[0], part) for part in value)
+    if get_origin(hint) is dict:
+        return {key: from_json(parts[1], part) for key, part in value.items()}
+    return _instance(hint, value) if is_dataclass(hint) else value
+
+
+def _instance(row: Any, value: Mapping[str, Any]) -> Any:
+    hints = _hints_of(row)
+    return row(
+        **{
+            field.name: from_json(hints[field.name], value.get(field.name))
+            for field in fields(row)
+            if field.name in value or field.default is MISSING
+        }
+    )
+
+
+@cache
+def _hints_of(row: type) -> dict[str, Any]:
+    return get_type_hints(row)
+
+
+def mean_of(values: FloatArray) -> float | None:
+    """Return a mean as JSON; null if there are no values."""
+    return float(values.mean()) if len(values) else None
