@@ -6,30 +6,22 @@ is looked up when the text is shown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_noop as _
 
-from annotation.core.keys import (
-    ORDERING_TEXTS,
-    Action,
-    KeyProblem,
-    normal_key,
-    shown_key,
-)
+from annotation.core.keys import Action, KeyProblem, normal_key, shown_key
 
-# The texts of the modules in static/js/annotation/judging.
+# The texts of the modules in static/js/annotation/judging. Kinds of questions have others as well.
 ROOM_TEXTS = (
     _("Answer again"),
-    _("Correct: not relevant"),
-    _("Correct: relevant"),
+    _("Correct"),
     _("Correct so far: {count} of {total}"),
     _("Eight frames of the video, from start to end"),
-    _("Next pair."),
     _("Next video."),
-    _("Order confirmed. Next video."),
     _("No longer escalated. You can answer it now."),
     _("Pause"),
-    _("Place {place} of {total}: {caption}"),
     _("Play"),
     _("Sent to a lead."),
     _("The images of this video cannot be shown."),
@@ -43,19 +35,14 @@ ROOM_TEXTS = (
     _("This video cannot be played."),
     _("This video no longer exists."),
     _("Video reported."),
-    _("Wrong: the pair is not relevant"),
-    _("Wrong: the pair is relevant"),
-    _("You have answered this pair in another tab. Next pair."),
+    _("Wrong"),
     _("You have answered this video in another tab. Next video."),
     _("You have been judging for {minutes} minutes. Consider taking a short break."),
     _("Your answer: {label}"),
     _("Your earlier answer: {label}"),
-    _("Your earlier order. Change it and confirm it again."),
     _("about {left} left"),
     _("about {left} left, ≈ {time} at your pace"),
-    _("in first place"),
     _("{count} unsent"),
-    _("{label}. Next pair."),
     _("{name} is now open to you."),
 )
 # The texts of annotation.core.keys, which does not depend on Django.
@@ -63,15 +50,7 @@ ACTION_TEXTS = (
     _("Not relevant"),
     _("Relevant"),
     _("Step {step}"),
-    _("Choose the caption above"),
-    _("Choose the caption below"),
-    _("Move the caption up"),
-    _("Move the caption down"),
-    _("Move the caption to the first place"),
-    _("Move the caption to the last place"),
-    _("Confirm the order"),
     _("Undo: back to the last pair"),
-    _("Undo: back to the last video"),
     _("Unsure: send to a lead"),
     _("The video cannot play"),
     _("Play or pause"),
@@ -104,18 +83,13 @@ PROBLEM_TEXTS = (
 )
 
 
-def room_texts() -> dict[str, str]:
-    """Return the texts of the room's scripts, each with its translation."""
-    return {text: gettext(text) for text in ROOM_TEXTS}
+def room_texts(more: Iterable[str]) -> dict[str, str]:
+    """Return the texts of the room's scripts and `more` texts, each with its translation."""
+    return {text: gettext(text) for text in (*ROOM_TEXTS, *more)}
 
 
 def action_text(action: Action) -> str:
     return gettext(action.text).format(step=action.step)
-
-
-def ordering_text(action: Action) -> str:
-    """Return the text of an action in the judging room of an ordering study."""
-    return gettext(ORDERING_TEXTS.get(action.name, action.text))
 
 
 def key_text(key: str) -> str:

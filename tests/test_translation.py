@@ -23,9 +23,10 @@ from django.db import OperationalError
 from django.test import Client, override_settings
 from django.utils import translation
 
-from annotation.core.keys import ACTIONS, NAMED
+from annotation.core.keys import NAMED, STEPS
 from annotation.enums import CampaignState, GoldUse
 from annotation.models import Campaign, Membership
+from annotation.questions.rooms import ROOMS, all_actions
 from annotation.services import Gold, add_gold, annotator_for, open_training, pause_member
 from annotation.texts import ROOM_TEXTS, action_text, key_text, typed_key
 from hearth.accounts.actors import OPERATOR
@@ -137,11 +138,12 @@ def test_the_compiled_file_matches_its_source() -> None:
 
 
 def test_the_room_page_has_all_texts_of_its_scripts() -> None:
-    assert {(None, (text,)) for text in ROOM_TEXTS} == keys_of(script_texts())
+    texts = {*ROOM_TEXTS, *(text for room in ROOMS.values() for text in room.script_texts)}
+    assert {(None, (text,)) for text in texts} == keys_of(script_texts())
 
 
 def test_texts_of_keys_and_actions_are_marked(messages: dict[Key, tuple[str, ...]]) -> None:
-    assert {(None, (action.text,)) for action in ACTIONS} <= set(messages)
+    assert {(None, (action.text,)) for action in all_actions()} <= set(messages)
     arrows = {name for name in NAMED if name.startswith("Arrow")}
     assert {("key", (NAMED[name],)) for name in set(NAMED) - arrows} <= set(messages)
 
@@ -303,7 +305,7 @@ def test_keys_can_be_typed_as_they_are_shown(client_of_anna: Client, anna: User)
             "j",
             "Space",
         ]
-        assert action_text(ACTIONS[4]) == "Stufe 3"
+        assert action_text(STEPS[2]) == "Stufe 3"
 
 
 # The pages with their headings. Some headings contain a soft or a non-breaking hyphen.

@@ -21,7 +21,7 @@ from django.utils.translation.template import templatize
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "locale"
 APPS = ("annotation", "config", "evaluation", "hearth", "pooling")
-ROOM = "static/js/annotation/judging"
+ROOM = "static/js/annotation"
 KEYWORDS = {
     **DEFAULT_KEYWORDS,
     "gettext_lazy": None,

@@ -14,8 +14,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.core.orderings import CAPTIONS
-
 # The keys with a name, each with the text that is shown for it.
 NAMED = {
     "Space": "Space",
@@ -66,8 +64,8 @@ class KeyProblem:
 
 
 # A person cannot choose digits. In campaigns with a checklist, digits mark elements of the caption.
-# In ordering studies, they choose a caption. In other campaigns, they choose the step of a longer
-# scale. The letters of `STEPS` choose a step in every campaign with a longer scale.
+# Other kinds of questions use them for what they show. Otherwise, they choose the step of a
+# longer scale. The letters of `STEPS` choose a step in every campaign with a longer scale.
 TWO_STEPS = (
     Action("low", "Not relevant", ("j", "ArrowLeft")),
     Action("high", "Relevant", ("k", "ArrowRight")),
@@ -75,16 +73,6 @@ TWO_STEPS = (
 STEPS = tuple(
     Action(f"step-{step}", "Step {step}", (key,), step)
     for step, key in enumerate("asdfgqwer", start=1)
-)
-# The actions of ordering studies. Enter also confirms the order.
-ORDERING = (
-    Action("above", "Choose the caption above", ("ArrowUp",)),
-    Action("below", "Choose the caption below", ("ArrowDown",)),
-    Action("raise", "Move the caption up", ("o",)),
-    Action("lower", "Move the caption down", ("l",)),
-    Action("top", "Move the caption to the first place", ("Home",)),
-    Action("bottom", "Move the caption to the last place", ("End",)),
-    Action("confirm", "Confirm the order", ("y",)),
 )
 OTHERS = (
     Action("undo", "Undo: back to the last pair", ("z", "Backspace")),
@@ -102,7 +90,6 @@ OTHERS = (
     Action("guidelines", "Guidelines", ("h",)),
     Action("keys", "List of keys", ("?",)),
 )
-ACTIONS = TWO_STEPS + STEPS + ORDERING + OTHERS
 # Actions of the room that the desk also has. "cannot-play" excludes a pair there.
 ON_DESK = (
     "undo",
@@ -124,7 +111,6 @@ DESK_ONLY = (
     Action("reopen", "Return the pair to the queue", ("t",)),
 )
 DESK_TEXTS = {"undo": "Undo your last ruling", "cannot-play": "Exclude the pair"}
-ORDERING_TEXTS = {"undo": "Undo: back to the last video"}
 
 Keys = dict[str, tuple[str, ...]]
 
@@ -179,29 +165,30 @@ def keys_problems(keys: Mapping[str, Iterable[str]]) -> dict[tuple[str, int], Ke
     return problems
 
 
-def keys_of(stored: Any) -> Keys:
-    """Return the keys of every action: the person's own keys, or else the default keys.
+def keys_of(stored: Any, actions: Iterable[Action]) -> Keys:
+    """Return the keys of each action: the person's own keys, or else the default keys.
 
     `stored` may be older than an action or a rule. Keys that are no longer valid are ignored. A
     default key that the person uses for another action is left out.
     """
+    actions = list(actions)
     valid = {
         action.name: tuple(key for key in stored[action.name] if not key_problem(key))
-        for action in ACTIONS
+        for action in actions
         if isinstance(stored, dict) and _is_list_of_keys(stored.get(action.name))
     }
     used = {key for keys in valid.values() for key in keys}
-    defaults = {
-        action.name: tuple(key for key in action.keys if key not in used) for action in ACTIONS
+    return {
+        action.name: valid.get(action.name, tuple(key for key in action.keys if key not in used))
+        for action in actions
     }
-    return {action.name: valid.get(action.name, defaults[action.name]) for action in ACTIONS}
 
 
-def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = True) -> Keys:
-    """Return the keys of all actions in one campaign's room.
+def room_keys(keys: Keys, *, steps: int, checklist: bool) -> Keys:
+    """Return the keys of all actions in the room of a campaign in which pairs get labels.
 
     The action `answer-N` gives the label N, from 0. The action `mark-N` marks element N of the
-    caption, from 1. If `characters` is False, only the keys in `NAMED` are left (WCAG 2.1.4).
+    caption, from 1.
     """
     found = {f"answer-{step}": keys[action.name] for step, action in enumerate(_answers(steps))}
     if checklist:
@@ -209,20 +196,13 @@ def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = Tru
     elif steps > len(TWO_STEPS):
         digits = zip(found.items(), DIGITS, strict=False)
         found = {name: (digit, *own) for (name, own), digit in digits}
-    found |= {action.name: keys[action.name] for action in OTHERS}
-    return found if characters else _named(found)
+    return found | {action.name: keys[action.name] for action in OTHERS}
 
 
-def ordering_keys(keys: Keys, *, characters: bool = True) -> Keys:
-    """Return the keys of all actions in the judging room of an ordering study.
-
-    The action that chooses the caption in a place is `choose-N`, from 1. `characters` is as for
-    `room_keys`. Enter always confirms the order.
-    """
-    found: Keys = {f"choose-{digit}": (digit,) for digit in DIGITS[:CAPTIONS]}
-    found |= {action.name: keys[action.name] for action in ORDERING + OTHERS}
-    found = found if characters else _named(found)
-    return {**found, "confirm": ("Enter", *found["confirm"])}
+def without_characters(keys: Keys) -> Keys:
+    """Return the keys that type no character, such as Space and the arrows (WCAG 2.1.4)."""
+    kept = (*NAMED, "Enter")
+    return {name: tuple(key for key in own if key in kept) for name, own in keys.items()}
 
 
 def desk_keys(keys: Keys, *, steps: int, characters: bool = True) -> Keys:
@@ -233,11 +213,10 @@ def desk_keys(keys: Keys, *, steps: int, characters: bool = True) -> Keys:
     """
     found = {
         name: own
-        for name, own in room_keys(
-            keys, steps=steps, checklist=False, characters=characters
-        ).items()
+        for name, own in room_keys(keys, steps=steps, checklist=False).items()
         if name in ON_DESK or name.startswith("answer-")
     }
+    found = found if characters else without_characters(found)
     used = set(bindings(found))
     for action in DESK_ONLY:
         free = (key for key in action.keys if characters and key not in used)
@@ -255,10 +234,6 @@ def desk_texts() -> dict[str, str]:
 def bindings(keys: Keys) -> dict[str, str]:
     """Return the action of each key."""
     return {key: name for name, own in keys.items() for key in own}
-
-
-def _named(keys: Keys) -> Keys:
-    return {name: tuple(key for key in own if key in NAMED) for name, own in keys.items()}
 
 
 def _answers(steps: int) -> tuple[Action, ...]:

@@ -10,18 +10,8 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.keys import (
-    ACTIONS,
-    KEYS_EACH,
-    NAMED,
-    ORDERING,
-    OTHERS,
-    STEPS,
-    TWO_STEPS,
-    Action,
-    Keys,
-    keys_problems,
-)
+from annotation.core.keys import KEYS_EACH, NAMED, Action, Keys, keys_problems
+from annotation.questions.rooms import all_actions, key_tables
 from annotation.services.preferences import BREAK_MINUTES_MAX
 from annotation.texts import action_text, key_text, problem_text, typed_key
 
@@ -34,7 +24,7 @@ class KeysForm(forms.Form):
 
     def __init__(self, *args: Any, keys: Keys, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for action in ACTIONS:
+        for action in all_actions():
             initial = [*map(key_text, keys[action.name]), *[""] * KEYS_EACH]
             for place in range(KEYS_EACH):
                 self.fields[f"{action.name}_{place}"] = forms.CharField(
@@ -54,14 +44,12 @@ class KeysForm(forms.Form):
     @property
     def tables(self) -> list[tuple[str, list[tuple[str, list[forms.BoundField]]]]]:
         """The title and the rows of each table. A row has an action's text and fields."""
-        parts = {
-            gettext("Judging"): TWO_STEPS + OTHERS,
-            gettext("Scales of more than two steps"): STEPS,
-            gettext("Ordering captions"): ORDERING,
-        }
         return [
-            (title, [(action_text(action), [*self._fields_of(action)]) for action in actions])
-            for title, actions in parts.items()
+            (
+                gettext(title),
+                [(action_text(action), [*self._fields_of(action)]) for action in actions],
+            )
+            for title, actions in key_tables()
         ]
 
     def _fields_of(self, action: Action) -> Iterator[forms.BoundField]:
@@ -71,7 +59,7 @@ class KeysForm(forms.Form):
         data = super().clean() or {}
         typed = {
             action.name: [data.get(f"{action.name}_{n}", "") for n in range(KEYS_EACH)]
-            for action in ACTIONS
+            for action in all_actions()
         }
         fields = {
             name: [(n, key) for n, key in enumerate(map(typed_key, own)) if key]

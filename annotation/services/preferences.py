@@ -8,8 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.core.keys import ACTIONS, keys_problems
+from annotation.core.keys import keys_problems
 from annotation.models import Annotator
+from annotation.questions.rooms import all_actions
 from hearth.shared.bulk import lock_row
 from hearth.shared.errors import InvalidInput
 
@@ -20,7 +21,7 @@ BREAK_MINUTES_MAX = 600
 def set_keys(*, annotator: Annotator, keys: Mapping[str, Sequence[str]]) -> None:
     """Set the list of keys of each action. Raises `InvalidInput` for keys that are not allowed."""
     problems = keys_problems(keys)
-    if set(keys) != {action.name for action in ACTIONS} or problems:
+    if set(keys) != {action.name for action in all_actions()} or problems:
         problem = next(iter(problems.values()), "Every action must have a list of keys.")
         raise InvalidInput(str(problem))
     _set(annotator, keys={name: list(own) for name, own in keys.items()})

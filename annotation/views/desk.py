@@ -16,7 +16,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import services
-from annotation.core.keys import bindings, desk_keys, desk_texts, keys_of, shown_key
+from annotation.core.keys import bindings, desk_keys, desk_texts, shown_key
 from annotation.enums import AnnotationAct, CampaignState, TaskState
 from annotation.forms.desk import (
     EXCLUDE,
@@ -28,6 +28,7 @@ from annotation.forms.desk import (
 )
 from annotation.models import AT_DESK, Adjudication, Annotator, Campaign, JudgmentTask
 from annotation.policies import can_lead_somewhere
+from annotation.questions.rooms import own_keys
 from annotation.selectors.campaigns import get_campaign
 from annotation.selectors.desk import (
     DeskCase,
@@ -77,7 +78,7 @@ class KeysContext(TypedDict):
     """The person's keys: for the buttons, for the list of keys, and for the script."""
 
     keys: dict[str, list[str]]
-    key_list: list[tuple[list[str], str]]
+    key_list: list[tuple[list[str], str, bool]]
     bindings: str
     answers: list[AnswerButton]
 
@@ -322,7 +323,7 @@ def _keys(request: HttpRequest, campaign: Campaign) -> KeysContext:
     annotator = Annotator.objects.filter(user=cast(User, request.user)).first()
     preferences = annotator.preferences if annotator else {}
     found = desk_keys(
-        keys_of(preferences.get("keys")),
+        own_keys(annotator),
         steps=len(labels),
         characters=preferences.get("character_keys", True),
     )
@@ -333,8 +334,8 @@ def _keys(request: HttpRequest, campaign: Campaign) -> KeysContext:
     ]
     return {
         "keys": {name.replace("-", "_"): own for name, own in shown.items()},
-        "key_list": [(answer.keys, answer.text) for answer in answers]
-        + [(shown[name], text) for name, text in desk_texts().items()],
+        "key_list": [(answer.keys, answer.text, False) for answer in answers]
+        + [(shown[name], text, False) for name, text in desk_texts().items()],
         "bindings": json.dumps(bindings(found)),
         "answers": answers,
     }

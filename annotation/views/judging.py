@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import Any, cast
 
 from django.conf import settings
@@ -15,19 +16,11 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from annotation.core.keys import (
-    ORDERING,
-    OTHERS,
-    Action,
-    Keys,
-    bindings,
-    keys_of,
-    ordering_keys,
-    room_keys,
-)
-from annotation.core.orderings import CAPTIONS
+from annotation.core.keys import OTHERS, bindings, without_characters
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, scopes_known
+from annotation.questions.room import Room
+from annotation.questions.rooms import ROOMS, own_keys, question_of
 from annotation.selectors.campaigns import get_campaign
 from annotation.selectors.guidelines import last_guideline_version
 from annotation.selectors.judging import judged_by
@@ -37,7 +30,7 @@ from annotation.selectors.members import accesses_for
 from annotation.selectors.training import find_training_queue
 from annotation.services import annotator_for
 from annotation.services.preferences import BREAK_MINUTES
-from annotation.texts import action_text, key_text, ordering_text, room_texts
+from annotation.texts import action_text, key_text, room_texts
 from hearth.accounts.models import User
 from hearth.accounts.selectors import needs_consent
 from hearth.shared.errors import Conflict
@@ -62,21 +55,25 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
     if needs_consent(request.user):
         return redirect(f"{reverse('consent')}?{urlencode({'next': request.path})}")
     annotator = annotator_for(cast(User, request.user))
+    question = question_of(campaign)
+    room = ROOMS[question]
     context = {
         "campaign": campaign,
+        "question": question,
+        "room": room,
         "guideline": campaign.guideline,
         "has_new_guideline": last_guideline_version(campaign, annotator)
         not in (None, campaign.guideline_version),
         "judged": judged_by(campaign, annotator),
         "left": left_in(campaign, annotator),
         "new_until": NEW_UNTIL,
-        "room_texts": room_texts(),
+        "room_texts": room_texts(room.script_texts),
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
         "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),
-        **_room_keys(campaign, annotator),
+        **_room_keys(campaign, room, annotator),
         **_room_training(campaign, annotator),
     }
-    return render(request, "annotation/judging/judge.html", context)
+    return render(request, f"annotation/questions/{question}/room.html", context)
 
 
 @translated
@@ -91,53 +88,47 @@ def room_guideline(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "annotation/judging/_guideline.html", context)
 
 
-def _room_keys(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
+def _room_keys(campaign: Campaign, room: Room, annotator: Annotator) -> dict[str, Any]:
     """Return the annotator's keys for the buttons, for the list of keys, and for the script."""
-    own = keys_of(annotator.preferences.get("keys"))
-    characters = annotator.preferences.get("character_keys", True)
-    others = [action for action in OTHERS if _is_in_room(action, campaign)]
-    if campaign.is_ordering:
-        keys = ordering_keys(own, characters=characters)
-        shown = _shown(keys)
-        answers: list[dict[str, Any]] = []
-        key_list = [(shown[action.name], ordering_text(action)) for action in (*ORDERING, *others)]
-    else:
-        keys = room_keys(
-            own,
-            steps=len(campaign.labels),
-            checklist=campaign.checklist,
-            characters=characters,
-        )
-        shown = _shown(keys)
-        answers = [
-            {"value": value, "text": _capitalised(gettext(text)), "keys": shown[f"answer-{value}"]}
-            for value, text in campaign.labels.items()
-        ]
-        key_list = [(answer["keys"], answer["text"]) for answer in answers]
-        key_list += [(shown[action.name], action_text(action)) for action in others]
+    keys = room.keys(campaign, own_keys(annotator))
+    if not annotator.preferences.get("character_keys", True):
+        keys = without_characters(keys)
+    shown = {name: [*map(key_text, own)] for name, own in keys.items()}
     return {
-        "answers": answers,
         "keys": {name.replace("-", "_"): own for name, own in shown.items()},
         "bindings": json.dumps(bindings(keys)),
         "space_key": key_text("Space"),
-        "last_place": CAPTIONS,
-        "key_list": key_list,
+        "key_list": _key_list(shown, _key_texts(campaign, room)),
+        **room.context(campaign, shown),
     }
 
 
-def _shown(keys: Keys) -> dict[str, list[str]]:
-    return {name: [*map(key_text, own)] for name, own in keys.items()}
+def _key_texts(campaign: Campaign, room: Room) -> dict[str, str]:
+    """Return the text of each action in the list of keys. Training has no undo."""
+    others = {action.name: action_text(action) for action in OTHERS}
+    others["undo"] = gettext(room.texts.undo)
+    if campaign.is_training:
+        del others["undo"]
+    if not campaign.contact_sheet:
+        del others["sheet"]
+    return room.key_texts(campaign) | others
 
 
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _key_list(
+    shown: dict[str, list[str]], texts: dict[str, str]
+) -> list[tuple[list[str], str, bool]]:
+    """Return the rows of the list of keys: keys, text, and whether they are the ends of a range.
 
-
-def _is_in_room(action: Action, campaign: Campaign) -> bool:
-    """Return whether the campaign's room has the action. Training has no undo."""
-    if action.name == "sheet":
-        return campaign.contact_sheet
-    return not (campaign.is_training and action.name == "undo")
+    Actions with the same text, such as those of the digits, are one row.
+    """
+    rows = []
+    for text, names in groupby(texts, texts.__getitem__):
+        of_names = [shown[name] for name in names if shown.get(name)]
+        if len(of_names) > 1:
+            rows.append(([of_names[0][0], of_names[-1][0]], text, True))
+        elif of_names:
+            rows.append((of_names[0], text, False))
+    return rows
 
 
 def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:

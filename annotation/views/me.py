@@ -14,9 +14,9 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import services
-from annotation.core.keys import keys_of
 from annotation.forms.me import KeysForm, PreferencesForm
 from annotation.models import Annotator, Judgment
+from annotation.questions.rooms import own_keys
 from annotation.selectors.me import (
     COMMENTS_MAX,
     comments_for,
@@ -50,13 +50,13 @@ def me(request: HttpRequest) -> HttpResponse:
 def keys(request: HttpRequest) -> HttpResponse:
     annotator = _annotator(request)
     if request.method != "POST":
-        form = KeysForm(keys=keys_of(annotator.preferences.get("keys")))
+        form = KeysForm(keys=own_keys(annotator))
         return render(request, "annotation/me/keys.html", {"keys_form": form})
     if RESET in request.POST:
         services.reset_keys(annotator=annotator)
         messages.success(request, gettext("The default keys are restored."))
         return redirect("me-keys")
-    form = KeysForm(request.POST, keys=keys_of(None))
+    form = KeysForm(request.POST, keys=own_keys(None))
     if not form.is_valid():
         context = {"keys_form": form}
         return render(request, "annotation/me/keys.html", context, status=UNPROCESSABLE)

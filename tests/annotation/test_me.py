@@ -11,9 +11,10 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-from annotation.core.keys import ACTIONS, KEYS_EACH, keys_of
+from annotation.core.keys import KEYS_EACH
 from annotation.enums import CampaignState, GoldUse
 from annotation.models import Annotator, Campaign, Judgment
+from annotation.questions.rooms import all_actions, own_keys
 from annotation.selectors.me import midnight_now, own_work, pairs_per_day, training_in
 from annotation.services import (
     Gold,
@@ -231,7 +232,7 @@ def test_comments_are_new_until_they_are_read(
 def form_of(**changes: str) -> dict[str, str]:
     """Return the data of the form of keys with these changes."""
     data = {}
-    for name, keys in keys_of(None).items():
+    for name, keys in own_keys(None).items():
         for place in range(KEYS_EACH):
             data[f"{name}_{place}"] = keys[place] if place < len(keys) else ""
     return data | changes
@@ -241,14 +242,14 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
     changes = {"high_0": "Ö", "undo_1": "", "play_1": "page down"}
     assert page.post("/me/keys/", form_of(**changes)).status_code == 302
     anna.refresh_from_db()
-    keys = keys_of(anna.preferences["keys"])
+    keys = own_keys(anna)
     assert (keys["high"], keys["undo"]) == (("ö", "ArrowRight"), ("z",))
     assert keys["play"] == ("Space", "PageDown")
     assert 'value="Ö"' in page.get("/me/keys/").content.decode()
 
     page.post("/me/keys/", {"reset": "1"})
     anna.refresh_from_db()
-    assert keys_of(anna.preferences["keys"]) == keys_of(None)
+    assert own_keys(anna) == own_keys(None)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +319,7 @@ def test_preferences_are_stored_without_changing_keys(page: Client, anna: Annota
 
 
 def test_the_services_refuse_invalid_values(anna: Annotator) -> None:
-    usual = {action.name: action.keys for action in ACTIONS}
+    usual = {action.name: action.keys for action in all_actions()}
     wrong: list[Any] = [{}, {"undo": ["z"]}, {**usual, "more": []}, {**usual, "undo": ["1"]}]
     for keys in wrong:
         with pytest.raises(InvalidInput):

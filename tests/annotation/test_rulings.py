@@ -11,9 +11,10 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from annotation.core.keys import desk_keys, keys_of
+from annotation.core.keys import desk_keys
 from annotation.enums import CampaignState, EscalationKind, Scale
 from annotation.models import Adjudication, Campaign, JudgmentTask
+from annotation.questions.rooms import own_keys
 from annotation.selectors.judgments import adjudicated
 from annotation.selectors.labels import labels_fingerprint
 from annotation.services import (
@@ -231,7 +232,7 @@ def test_the_desk_has_the_keys_of_the_judging_room(
 
 
 def test_the_keys_of_the_desk_for_a_scale_of_two_steps() -> None:
-    keys = desk_keys(keys_of(None), steps=2)
+    keys = desk_keys(own_keys(None), steps=2)
     assert keys == {
         "answer-0": ("j", "ArrowLeft"),
         "answer-1": ("k", "ArrowRight"),

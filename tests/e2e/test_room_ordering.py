@@ -59,7 +59,7 @@ def test_captions_are_put_in_order_and_corrected(
     rooms.press(page, "z")
     assert captions(page) == [e, d, b, c, a]
     page.click("[data-part=lower]")
-    page.click("[data-part=confirm]")
+    page.click("[data-submit=confirm]")
     rooms.until_sent(page)
     stored = Judgment.objects.order_by("pk").values_list("label", "state")
     assert [(order_of_number(label), state) for label, state in stored] == [

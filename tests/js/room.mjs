@@ -5,6 +5,8 @@ import { h, load, openBrowser, pass, settle } from "./browser.mjs";
 // Longer than the time in which the room ignores keys.
 export const SETTLED_MS = 251;
 
+const QUESTIONS = new URL("../../static/js/annotation/questions/", import.meta.url);
+
 const BINDINGS = {
   j: "answer-1",
   f: "answer-0",
@@ -42,14 +44,16 @@ const PARTS = [
 ];
 
 const named = (tag, name, ...children) => h(tag, { "data-part": name }, ...children);
-const answerButton = (label, text) => h("button", { "data-label": label, "data-text": text });
+const answerButton = (label, text) =>
+  h("button", { "data-submit": `answer-${label}`, "data-label": label, "data-text": text });
 const guideline = (version) => h("div", { "data-version": version });
 
 const captionOfPair = () => [named("p", "caption"), answerButton(0, "Not relevant"), answerButton(1, "Relevant")];
 const captionsToOrder = () => [
   named("ol", "captions"),
   named("p", "unmoved"),
-  ...["raise", "lower", "confirm"].map((name) => named("button", name)),
+  ...["raise", "lower"].map((name) => named("button", name)),
+  h("button", { "data-submit": "confirm" }),
 ];
 
 function buildRoom({ training, ordering }) {
@@ -79,7 +83,7 @@ function buildRoom({ training, ordering }) {
       "data-keys": JSON.stringify(ordering ? ORDER_BINDINGS : BINDINGS),
       "data-break-minutes": "0",
       ...(training ? { "data-training": "" } : {}),
-      ...(ordering ? { "data-ordering": "" } : {}),
+      "data-question-module": new URL(`${ordering ? "order" : "label"}.js`, QUESTIONS).href,
     },
     ...(ordering ? captionsToOrder() : captionOfPair()),
     ...BUTTONS.map((name) => named("button", name)),

@@ -7,19 +7,25 @@ from typing import Any
 import pytest
 
 from annotation.core.keys import (
-    ACTIONS,
     OTHERS,
     KeyProblem,
+    Keys,
     bindings,
     key_problem,
-    keys_of,
     keys_problems,
     normal_key,
     room_keys,
     shown_key,
+    without_characters,
 )
+from annotation.core.keys import keys_of as keys_of_actions
+from annotation.questions.rooms import all_actions
 
-DEFAULTS = {action.name: action.keys for action in ACTIONS}
+DEFAULTS = {action.name: action.keys for action in all_actions()}
+
+
+def keys_of(stored: Any) -> Keys:
+    return keys_of_actions(stored, all_actions())
 
 
 @pytest.mark.parametrize(
@@ -137,8 +143,8 @@ def test_the_longest_scale_has_a_key_for_each_step() -> None:
 
 
 def test_without_character_keys_only_named_keys_remain() -> None:
-    keys = room_keys(keys_of(None), steps=2, checklist=True, characters=False)
-    assert bindings(keys) == {
+    keys = room_keys(keys_of(None), steps=2, checklist=True)
+    assert bindings(without_characters(keys)) == {
         "ArrowLeft": "answer-0",
         "ArrowRight": "answer-1",
         "Backspace": "undo",

@@ -1,25 +1,22 @@
-// Keys, buttons and swipes, which start the same actions.
+// Keys and buttons, which start the same actions.
 
 import { listenToKeys } from "./keys.js";
-import { countSwipe } from "./notices.js";
-import { answers, dialogs, isSettledForTaps, isTraining, part, room } from "./room.js";
-import { onSwipe } from "./swipe.js";
+import { dialogs, isSettledForTaps, isTraining, part, room, submits } from "./room.js";
 
-const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet", "raise", "lower"];
+const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet"];
 const VIDEO_BUTTONS = ["frame-back", "frame-on", "slower", "faster", "sound"];
 
-// `actions`: functions, under their names in key bindings and buttons. `answer(label)` submits a label, and
-// `answer()` submits the order of the captions.
+// `actions`: functions, under their names in key bindings and buttons. `answer(button)` submits an
+// answer. A button that submits one has the name of its action in `data-submit`.
 export function connect({ bindings, actions, answer }) {
   const all = {
     ...actions,
     guidelines: () => dialogs.guidelines.showModal(),
     keys: () => dialogs.keys.showModal(),
   };
-  answers.forEach(({ dataset }) => {
-    all[`answer-${dataset.label}`] = () => answer(Number(dataset.label));
+  submits.forEach((button) => {
+    all[button.dataset.submit] = () => answer(button);
   });
-  all.confirm = () => answer();
   listenToKeys({
     // Enter presses “Next” wherever the focus is. It cannot be chosen for another action.
     bindings: isTraining ? { ...bindings, Enter: "next" } : bindings,
@@ -39,22 +36,13 @@ function connectAnswers(answer) {
   room.addEventListener("pointerdown", ({ pointerType }) => {
     isMouse = pointerType === "mouse";
   });
-  const submit = (event, label) => {
-    // The first click of a double click shows the next pair. The second click is not meant for it. On touch
-    // screens, people tap quickly, and do not double-click.
-    if (!isMouse || event.detail < 2) answer(label, isSettledForTaps);
-  };
-  answers.forEach((button) => {
-    button.addEventListener("click", (event) => submit(event, Number(button.dataset.label)));
+  submits.forEach((button) => {
+    button.addEventListener("click", ({ detail }) => {
+      // The first click of a double click shows the next pair. The second click is not meant for it. On touch
+      // screens, people tap quickly, and do not double-click.
+      if (!isMouse || detail < 2) answer(button, isSettledForTaps);
+    });
   });
-  part("confirm")?.addEventListener("click", (event) => submit(event));
-  if (answers.length !== 2) return;
-  const [low, high] = answers.map((button) => Number(button.dataset.label));
-  const swiped = (label) => {
-    countSwipe();
-    answer(label);
-  };
-  onSwipe(part("stage"), { left: () => swiped(low), right: () => swiped(high) });
 }
 
 function connectDialogs() {

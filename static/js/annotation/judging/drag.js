@@ -1,8 +1,6 @@
 // Dragging the rows of a list: with a mouse anywhere on a row, and with a finger or a pen by its
 // handle, because elsewhere a finger scrolls the page.
 
-import { placeOfDragged } from "./order.js";
-
 // A shorter movement of the pointer is a click.
 const DRAG_PIXELS = 4;
 // The page scrolls while a row is dragged this near to the edge of the window.
@@ -11,7 +9,7 @@ const SCROLL_PIXELS = 8;
 
 export class Drag {
   // `onStart(place)` is called when a drag of a row starts. `onPass(from, to)` is called when the row passes
-  // other rows, and must reorder the rows in the page. If the row has another place at the end,
+  // other rows, and must move the rows in the page. If the row has another place at the end,
   // `onEnd(place)` is called with this place. If the browser cancels the drag, `onPass` is called instead, to
   // undo the change.
   constructor(list, { onStart, onPass, onEnd }) {
@@ -56,7 +54,7 @@ export class Drag {
   // Move the row to the pointer, and past other rows.
   place() {
     const { row, rows } = this;
-    // Stop if the list no longer contains the row, for example because a key confirmed the order.
+    // Stop if the list no longer contains the row, for example because a key submitted the answer.
     if (!rows.includes(row)) this.row = null;
     if (!this.row) return;
     row.style.translate = "none";
@@ -88,6 +86,15 @@ export class Drag {
     if (type === "pointercancel") this.onPass(end, start);
     else this.onEnd(end);
   }
+}
+
+// Return the place of a dragged row with these edges, which was at `from`. `middles`: the middle of
+// each row where it is now. A row passes another when its edge passes the other's middle, so that
+// rows of different heights do not swap back and forth.
+export function placeOfDragged(from, { top, bottom }, middles) {
+  const below = middles.findLastIndex((middle, place) => place > from && bottom > middle);
+  const above = middles.findIndex((middle, place) => place < from && top < middle);
+  return [below, above, from].find((place) => place !== -1);
 }
 
 function middleOf(row) {

@@ -1,22 +1,19 @@
 // The judging room shows a pair, accepts an answer and shows the next pair. No key press waits for the
 // server: pairs and videos are loaded ahead (queue, stage), and answers are sent later (outbox). In
-// training, annotators wait for the feedback on their answer. In ordering studies, the room shows a video
-// with five captions instead of a pair, and the answer is an order instead of a label (order-question).
+// training, annotators wait for the feedback on their answer. What is asked, and how it is answered, is up to the
+// campaign's kind of question (question).
 
 import { UNREACHABLE } from "./clip.js";
 import { connect } from "./controls.js";
 import { Guidelines } from "./guidelines.js";
 import { History } from "./history.js";
-import { LabelQuestion } from "./label-question.js";
 import * as notices from "./notices.js";
-import { OrderQuestion } from "./order-question.js";
 import { Outbox } from "./outbox.js";
 import { Queue } from "./queue.js";
 import { Remaining } from "./remaining.js";
 import {
   dialogs,
   isIn,
-  isOrdering,
   isSeen,
   isSettled,
   isTraining,
@@ -47,9 +44,6 @@ const showConnection = () => notices.showConnection(server, outbox, queue);
 const server = new Server(owner, showConnection);
 const viewing = new Viewing({ onSeen });
 const guidelines = new Guidelines({ server, onRead: onGuidelinesRead });
-const question = isOrdering
-  ? new OrderQuestion()
-  : new LabelQuestion({ keys: new Set(Object.keys(bindings)) });
 const sheet = new Sheet(part("sheet-box"), part("sheet"), { onSeen });
 const stage = new Stage(part("stage"), {
   onBroken: (problem) => notices.showVideoProblem(problem, isCutOff(problem)),
@@ -65,6 +59,9 @@ const timeline = new Timeline({
   onRelease: () => stage.release(),
   onSeek: (seconds) => stage.seek(seconds),
 });
+const { default: Question } = await import(room.dataset.questionModule);
+const keys = new Set(Object.keys(bindings));
+const question = new Question({ stage, timeline, submit: answer, keys });
 const outbox = new Outbox({
   server,
   owner,
@@ -190,8 +187,8 @@ function onSeen() {
 
 // --- Answers --------------------------------------------------------------------------------
 
-// `isMeant(state)` returns whether a key press or a tap is meant for what the room shows.
-function answer(label, isMeant = isSettled) {
+// `button` submits the answer. `isMeant(state)` returns whether a key press or a tap is meant for what the room shows.
+function answer(button, isMeant = isSettled) {
   if (isIn("feedback")) goOn();
   // If Escape has closed the dialog, it opens again only after its "close" event.
   if (guidelines.isUnread) return;
@@ -201,7 +198,7 @@ function answer(label, isMeant = isSettled) {
     announce(part("unseen").textContent);
     return;
   }
-  const fields = question.answer(label);
+  const fields = question.answer(button);
   if (!fields) return;
   escalated = "";
   const item = { ...current, ...fields };

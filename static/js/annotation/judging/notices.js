@@ -1,13 +1,9 @@
 // Messages around the pair.
 
-import { keep, recall } from "../../shared/storage.js";
 import { dialogs, isIn, part, room } from "./room.js";
 import { formatNumber, translate } from "./texts.js";
 
 const FEW_UNSENT = 3;
-const SWIPES_KEY = "hearth-swipes";
-// After this many swipes in this browser the hint is hidden.
-const SWIPE_HINT_MAX = 5;
 
 let isStoreNoticeRead = false;
 
@@ -18,20 +14,6 @@ export function showJudged(count) {
 // Show how much is left, or nothing.
 export function showLeft(text) {
   part("left").textContent = text && `· ${text}`;
-}
-
-// Show the hint that a swipe submits an answer. Style sheets show it only on touch screens.
-function showSwipeHint() {
-  if (part("swipe")) part("swipe").hidden = swipes() >= SWIPE_HINT_MAX;
-}
-
-export function countSwipe() {
-  keep(SWIPES_KEY, swipes() + 1);
-  showSwipeHint();
-}
-
-function swipes() {
-  return Number(recall(SWIPES_KEY)) || 0;
 }
 
 export function showSound(hasSound) {
@@ -104,7 +86,6 @@ export function showEmpty(refusal) {
   part("empty").focus({ preventScroll: true });
 }
 
-showSwipeHint();
 part("no-store-read").addEventListener("click", () => {
   isStoreNoticeRead = true;
 });

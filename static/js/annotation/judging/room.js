@@ -9,10 +9,9 @@ const IGNORE_TAPS_MS = 150;
 
 export const room = document.getElementById("room");
 export const isTraining = "training" in room.dataset;
-export const isOrdering = "ordering" in room.dataset;
 export const part = (name) => room.querySelector(`[data-part="${name}"]`);
-export const answers = [...room.querySelectorAll("[data-label]")];
-const submits = [...answers, part("confirm")].filter(Boolean);
+// The buttons that submit an answer.
+export const submits = [...room.querySelectorAll("[data-submit]")];
 export const dialogs = Object.fromEntries(
   [...room.querySelectorAll("dialog")].map((dialog) => [dialog.id, dialog]),
 );
@@ -42,13 +41,6 @@ export function setSeen(seen) {
 
 export function isSeen() {
   return room.dataset.seen === "true";
-}
-
-// Mark the label of the earlier answer to the pair, or none (null).
-export function markEarlierAnswer(label) {
-  answers.forEach((button) => {
-    button.ariaPressed = label === null ? null : button.dataset.label === String(label);
-  });
 }
 
 export function isIn(...states) {

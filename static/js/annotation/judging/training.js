@@ -2,14 +2,6 @@
 
 import { translate } from "./texts.js";
 
-// Keys: whether the answer was correct, and whether the pair is relevant.
-const VERDICTS = {
-  "true-true": translate("Correct: relevant"),
-  "true-false": translate("Correct: not relevant"),
-  "false-true": translate("Wrong: the pair is relevant"),
-  "false-false": translate("Wrong: the pair is not relevant"),
-};
-
 const MET = "[data-requirement-met]";
 
 function isMarkedMet(requirement) {
@@ -27,8 +19,9 @@ export class Training {
   }
 
   // Show the feedback on an answer. Returns it as one text.
-  showFeedback({ is_right, relevant, explanation }, answer) {
-    const verdict = VERDICTS[`${is_right}-${relevant}`];
+  showFeedback(feedback, answer) {
+    const { is_right, explanation } = feedback;
+    const verdict = this.question.verdict(feedback);
     this.part("verdict").textContent = verdict;
     this.part("own-answer").textContent = is_right
       ? ""

@@ -1,20 +1,19 @@
 // The question of ordering studies: in which order the captions fit the video. The annotator puts the
 // list of captions in order by keys, by buttons or by dragging, and then confirms the order.
 
-import { Drag } from "./drag.js";
-import { inOrder, moved, nearest } from "./order.js";
-import { announce, bringIntoView, isIn, part } from "./room.js";
-import { translate } from "./texts.js";
+import { Drag } from "../judging/drag.js";
+import { Question } from "../judging/question.js";
+import { announce, isIn, part } from "../judging/room.js";
+import { translate } from "../judging/texts.js";
 
 const CAPTIONS = 5;
 
-export class OrderQuestion {
-  constructor() {
+export default class OrderQuestion extends Question {
+  constructor(options) {
+    super(options);
     this.list = part("captions");
     this.captions = [];
     this.chosen = 0;
-    this.next = translate("Next video.");
-    this.answeredElsewhere = translate("You have answered this video in another tab. Next video.");
     this.list.addEventListener("click", ({ target }) => {
       const row = target.closest("li");
       if (row) this.choose(this.rows.indexOf(row));
@@ -24,6 +23,7 @@ export class OrderQuestion {
       onPass: (from, to) => this.move(from, to),
       onEnd: (place) => this.announceMove(place),
     });
+    ["raise", "lower"].forEach((name) => part(name).addEventListener("click", this.actions[name]));
   }
 
   get rows() {
@@ -43,12 +43,11 @@ export class OrderQuestion {
 
   focus() {
     this.rows[this.chosen].focus({ preventScroll: true });
-    bringIntoView(part("stage"));
+    super.focus();
   }
 
   // --- Choosing and moving captions ---------------------------------------------------------
 
-  // The actions, under their names in the key bindings.
   get actions() {
     const last = CAPTIONS - 1;
     const all = {
@@ -106,8 +105,7 @@ export class OrderQuestion {
 
   // --- Answers ------------------------------------------------------------------------------
 
-  // Return the fields of an answer, or null if it must not be sent yet: an order in which nothing was
-  // moved must be confirmed twice.
+  // An order in which nothing was moved must be confirmed twice.
   answer() {
     if (!this.item.places && !this.isReminded) {
       this.isReminded = true;
@@ -122,7 +120,6 @@ export class OrderQuestion {
     return translate("in first place");
   }
 
-  // Return what the list of the last answers shows of an item.
   captionOf({ captions, places }) {
     return inOrder(captions, places)[0].text;
   }
@@ -134,6 +131,24 @@ export class OrderQuestion {
   textOfAnswered() {
     return translate("Order confirmed. Next video.");
   }
+}
+
+// Return the list with the element at `from` moved to the place `to`.
+function moved(list, from, to) {
+  const rest = list.toSpliced(from, 1);
+  return rest.toSpliced(to, 0, list[from]);
+}
+
+// Return the nearest place from 0 to `count - 1`.
+function nearest(place, count) {
+  return Math.min(Math.max(place, 0), count - 1);
+}
+
+// Return the captions in the order of an answer, which contains their places on the screen. Without
+// an answer, the captions keep their places.
+function inOrder(captions, places) {
+  if (!places) return captions;
+  return places.map((place) => captions.find((caption) => caption.place === place));
 }
 
 function rowOf(text) {

@@ -1,0 +1,30 @@
+"""The rooms of all kinds of questions, and the keys that a person has in them."""
+
+from __future__ import annotations
+
+from annotation.core.keys import Action, Keys, keys_of
+from annotation.models import Annotator, Campaign
+from annotation.questions.label.room import ROOM as LABEL
+from annotation.questions.order.room import ROOM as ORDER
+from annotation.questions.room import Room
+
+ROOMS: dict[str, Room] = {"label": LABEL, "order": ORDER}
+
+
+def question_of(campaign: Campaign) -> str:
+    return "order" if campaign.is_ordering else "label"
+
+
+def key_tables() -> list[tuple[str, tuple[Action, ...]]]:
+    """Return the actions whose keys a person can choose, in tables with titles."""
+    return [table for room in ROOMS.values() for table in room.actions.items()]
+
+
+def all_actions() -> list[Action]:
+    return [action for _, actions in key_tables() for action in actions]
+
+
+def own_keys(annotator: Annotator | None) -> Keys:
+    """Return the person's keys for every action, or the default keys."""
+    stored = annotator.preferences.get("keys") if annotator else None
+    return keys_of(stored, all_actions())
