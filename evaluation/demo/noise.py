@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.demo.benchmark import DemoBenchmark
+from pooling.core.ranked_lists import RankedLists
 
 
 class DemoScore(TypedDict):
@@ -34,7 +34,7 @@ class DemoNoise(TypedDict):
 
 def true_scores(
     demo: DemoBenchmark,
-    runs: Mapping[str, npt.NDArray[Any]],
+    runs: Mapping[str, RankedLists],
     codes: IntArray,
     measures: Sequence[str],
 ) -> dict[str, dict[str, float]]:

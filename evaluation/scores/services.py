@@ -33,7 +33,7 @@ from pooling.core.direction import Direction
 from pooling.core.equal_texts import OFF
 from pooling.models import Benchmark, Run
 from pooling.policies import POOLED_DEPTH
-from pooling.selectors.runs import find_runs, private_runs, ranked_matrix
+from pooling.selectors.runs import find_runs, private_runs, ranked_lists
 
 JUDGED_DEPTHS = (1, 5, 10)
 # Measures whose bounds take no longer to compute than their scores.
@@ -205,7 +205,7 @@ def score_all_again(*, benchmark: Benchmark, by: Actor) -> None:
 def _evaluate(
     run: Run, original: Judged, labelled: Judged | None, measures: Sequence[Measure]
 ) -> RunEvaluation:
-    ranked = ranked_matrix(run)
+    ranked = ranked_lists(run)
     reads = {str(measure): measure.reads(run.depth) for measure in measures}
     depths = [Measure("Judged", depth) for depth in _judged_depths(run.depth, reads.values())]
     by_original = score_run(ranked, original, [*measures, *depths])
@@ -213,9 +213,9 @@ def _evaluate(
         by_original if labelled is None else score_run(ranked, labelled, [*measures, *depths])
     )
     known = original if labelled is None else labelled
-    coverage = cover_ranks(ranked[:, :POOLED_DEPTH], known)
+    coverage = cover_ranks(ranked.top(POOLED_DEPTH), known)
     # The bounds of C@k depend only on the top k.
-    bounds = bound_scores(ranked[:, : max(JUDGED_DEPTHS)], known, BOUNDED)
+    bounds = bound_scores(ranked.top(max(JUDGED_DEPTHS)), known, BOUNDED)
     reasons: dict[str, str] = {}
     for scores in (by_original, by_labels):
         for measure in measures:

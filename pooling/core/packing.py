@@ -51,16 +51,6 @@ def unpack_into(ranked: Int32s, blobs: Sequence[bytes], query_numbers: Int32s | 
     ranked[np.repeat(query_numbers, lengths)[kept], place[kept]] = videos[kept]
 
 
-def ranked_matrix(run: RunData, n_queries: int, depth: int) -> Int32s:
-    """Return the videos of a run in memory, int32 [n_queries, depth], padded with -1."""
-    ranked = np.full((n_queries, depth), -1, dtype=np.int32)
-    lengths = np.diff(run.offsets)
-    place = np.arange(len(run.videos)) - np.repeat(run.offsets[:-1], lengths)
-    kept = place < depth
-    ranked[np.repeat(run.query_numbers, lengths)[kept], place[kept]] = run.videos[kept]
-    return ranked
-
-
 def pack_numbers(numbers: Int32s) -> bytes:
     """Pack query numbers, four bytes each."""
     return numbers.astype(_NUMBER).tobytes()

@@ -9,23 +9,15 @@ import numpy as np
 from hearth.shared.arrays import sorted_once
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.hashing import lowest
-from pooling.core.pair_space import PairSpace
+from pooling.core.ranked_lists import RankedLists
 
 NOT_RANKED = int(np.iinfo(np.int32).max)
 
 
-def pair_codes(
-    ranked: Int32s, depth: int, space: PairSpace, queries: Int32s | None = None
-) -> Int64s:
-    """Return the sorted codes of the pairs in the first `depth` columns, without repetition.
-
-    `ranked` is int32 [n, d] with video numbers, padded with -1. Row i belongs to the query
-    `queries[i]`, or to query i if `queries` is None.
-    """
-    top = ranked[:, :depth]
-    rows = np.arange(len(ranked)) if queries is None else queries
-    codes = space.encode(rows[:, None], top)
-    return sorted_once(codes[top >= 0])
+def pair_codes(lists: RankedLists, depth: int) -> Int64s:
+    """Return the sorted codes of the pairs in the top `depth` of lists, without repetition."""
+    top = lists.top(depth)
+    return sorted_once(top.codes[top.is_item])
 
 
 def union_codes(sets: Sequence[Int64s]) -> Int64s:
@@ -42,22 +34,15 @@ def new_codes(codes: Int64s, existing: Int64s) -> Int64s:
     return fresh
 
 
-def ranks_of_pairs(
-    ranked: Int32s, codes: Int64s, space: PairSpace, queries: Int64s | None = None
-) -> Int32s:
-    """Return the rank of each pair in a run, int32 [n], from 0.
+def ranks_of_pairs(lists: RankedLists, codes: Int64s) -> Int32s:
+    """Return the rank of each pair in a run, int32 [n], from 0. `codes` can be in any order.
 
     The rank of a pair that the run does not contain is NOT_RANKED.
-
-    `ranked` is int32 [n, depth], and `queries` the query of each row, as in `pair_codes`. `codes`
-    can be in any order.
     """
-    rows = np.arange(len(ranked)) if queries is None else queries
-    listed = space.encode(rows[:, None], ranked)
-    columns = np.broadcast_to(np.arange(ranked.shape[1], dtype=np.int32), ranked.shape)
-    is_video = ranked >= 0
-    order = np.argsort(listed[is_video], kind="stable")
-    ranked_codes, rank_of = listed[is_video][order], columns[is_video][order]
+    is_item, listed = lists.is_item, lists.codes
+    columns = np.broadcast_to(np.arange(lists.depth, dtype=np.int32), listed.shape)
+    order = np.argsort(listed[is_item], kind="stable")
+    ranked_codes, rank_of = listed[is_item][order], columns[is_item][order]
     ranks = np.full(len(codes), NOT_RANKED, dtype=np.int32)
     if len(ranked_codes):
         at = np.minimum(np.searchsorted(ranked_codes, codes), len(ranked_codes) - 1)

@@ -18,6 +18,7 @@ from pooling.core.direction import Direction
 from pooling.core.packing import unpack_into, unpack_list
 from pooling.core.pool import pair_codes, ranks_of_pairs
 from pooling.core.pool_options import PoolRequest
+from pooling.core.ranked_lists import NO_ITEM, RankedLists
 from pooling.enums import RunUploadState
 from pooling.models import Benchmark, RankedList, Run
 from pooling.selectors.arrays import Int32Array, Int64Array
@@ -108,38 +109,39 @@ def get_run(benchmark: Benchmark, name: str) -> Run:
     return run
 
 
-def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
-    """Return the run's item numbers, int32 [n_rows, width], best first, padded with -1.
+def ranked_lists(run: Run, depth: int | None = None) -> RankedLists:
+    """Return the ranked lists of a run, cut at `depth`.
 
     The rows are captions and the items videos, or the other way round: see `Run.pair_space`. A row
-    without a list has only -1. The width is the depth of the run, or `depth` if that is less. The
-    time is linear in the number of stored predictions.
+    without a list has no item. The time is linear in the number of stored predictions.
     """
     rows = np.arange(run.pair_space.n_queries)
-    return _ranked_rows(RankedList.objects.filter(run=run), run, depth, rows)
+    items = _items(RankedList.objects.filter(run=run), run, depth, rows)
+    return RankedLists.of(items, run.pair_space.n_videos)
 
 
-def ranked_rows(run: Run, depth: int | None, rows: Int64Array) -> Int32Array:
-    """Return some rows of `ranked_matrix`, int32 [len(rows), width]. rows: int64, ascending."""
+def some_ranked_lists(run: Run, depth: int | None, rows: Int64Array) -> RankedLists:
+    """Return some rows of `ranked_lists`. rows: int64, ascending."""
     lists = RankedList.objects.filter(Among("row", rows), run=run)
-    return _ranked_rows(lists, run, depth, rows)
+    items = _items(lists, run, depth, rows)
+    return RankedLists.of(items, run.pair_space.n_videos, queries=rows)
 
 
-def _ranked_rows(
+def _items(
     lists: QuerySet[RankedList], run: Run, depth: int | None, wanted: Int64Array
 ) -> Int32Array:
     width = min(run.depth, depth) if depth else run.depth
-    ranked = np.full((len(wanted), width), -1, dtype=np.int32)
+    items = np.full((len(wanted), width), NO_ITEM, dtype=np.int32)
     rows = lists.values_list("row", "items").iterator(1000)
     while part := list(islice(rows, 1 + PART_PREDICTIONS // run.depth)):
         numbers = np.array([number for number, _ in part], dtype=np.int64)
-        unpack_into(ranked, [bytes(v) for _, v in part], np.searchsorted(wanted, numbers))
-    return ranked
+        unpack_into(items, [bytes(v) for _, v in part], np.searchsorted(wanted, numbers))
+    return items
 
 
 def pooled_codes_of(run: Run, depth: int) -> Int64Array:
     """Return the pairs in the top `depth` of a run as codes of the benchmark, int64."""
-    codes = pair_codes(ranked_matrix(run, depth), depth, run.pair_space)
+    codes = pair_codes(ranked_lists(run, depth), depth)
     return run.facing.benchmark_codes(codes, run.benchmark.pair_space)
 
 
@@ -151,18 +153,18 @@ def ranks_in_run(
     codes: int64 [n], codes of the benchmark, in any order. all_rows: whether to read all lists with
     one statement, which is faster if the pairs belong to most rows.
     """
-    space, own = run.pair_space, run.facing.codes(codes, run.benchmark.pair_space)
+    own = run.facing.codes(codes, run.benchmark.pair_space)
     if all_rows:
-        return ranks_of_pairs(ranked_matrix(run, depth), own, space)
-    rows = np.unique(space.queries(own))
-    return ranks_of_pairs(ranked_rows(run, depth, rows), own, space, rows)
+        return ranks_of_pairs(ranked_lists(run, depth), own)
+    rows = np.unique(run.pair_space.queries(own))
+    return ranks_of_pairs(some_ranked_lists(run, depth, rows), own)
 
 
 def similarities_of(run: Run) -> npt.NDArray[np.float16]:
     """Return the similarities of captions and videos, [n_queries, n_videos], mapped into memory.
 
-    They are rounded to float16, so ranks come from `order_of`. Raises `InvalidInput` if the run was
-    not read from a matrix.
+    They are rounded to float16, so ranks come from `deepest_lists`. Raises `InvalidInput` if the
+    run was not read from a matrix.
     """
     if not run.has_matrix:
         raise InvalidInput(f"The run {run.name!r} has ranked lists only, and no whole matrix.")
@@ -170,15 +172,15 @@ def similarities_of(run: Run) -> npt.NDArray[np.float16]:
     return found if run.facing is Direction.TEXT_TO_VIDEO else found.T
 
 
-def order_of(run: Run) -> npt.NDArray[np.integer[Any]]:
-    """Return all items of each row, best first, [n_rows, n_items], mapped into memory.
+def deepest_lists(run: Run) -> RankedLists:
+    """Return the ranked lists of a run with all items if it was read from a matrix.
 
-    Raises ValueError if the run was not read from a matrix.
+    The items of a matrix are mapped into memory.
     """
     if not run.has_matrix:
-        raise ValueError(f"the run {run.name} has no matrix")
-    order: npt.NDArray[np.integer[Any]] = np.lib.format.open_memmap(Path(run.order.path), "r")
-    return order
+        return ranked_lists(run)
+    order = np.lib.format.open_memmap(Path(run.order.path), "r")
+    return RankedLists(order, run.pair_space.n_videos)
 
 
 def top_items(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[int]]:

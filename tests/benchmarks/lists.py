@@ -13,7 +13,6 @@ and one thread.
 
 from __future__ import annotations
 
-import gzip
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.pools.bounds import bound_scores
 from evaluation.core.pools.expectations import check_expectations, expect_scores, pool_chances
@@ -32,6 +30,7 @@ from evaluation.core.pools.overlap import compare_all_runs, compare_runs
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
+from pooling.core.ranked_lists import RankedLists
 from tests.benchmarks.report import Report, run_program
 from tests.benchmarks.scoring import (
     N_QUERIES,
@@ -40,11 +39,10 @@ from tests.benchmarks.scoring import (
     judged_of,
     read_data,
     read_rows,
+    read_run,
     repeat_benchmark,
     run_by_query,
 )
-
-Ranked = npt.NDArray[np.int32]
 
 DEPTH, PERSISTENCE = 10, 0.9
 # Limits for the smaller size, in milliseconds.
@@ -64,13 +62,14 @@ MONOTONE = parse("C@1 C@5 C@10 P@10 RR MedR Judged@10")
 class Input:
     """Runs of one depth, the judged pairs, and the original positives."""
 
-    runs: Mapping[str, Ranked]
+    runs: Mapping[str, RankedLists]
     judged: Judged
     original: Judged
 
     @property
     def size(self) -> str:
-        n_queries, depth = next(iter(self.runs.values())).shape
+        first = next(iter(self.runs.values()))
+        n_queries, depth = len(first), first.depth
         return f"{n_queries:,} x {depth}"
 
     def repeat(self, times: int) -> Input:
@@ -101,8 +100,10 @@ def draw_input(rng: np.random.Generator, n_queries: int) -> Input:
         scores = common + rng.standard_normal((n_queries, N_VIDEOS), dtype=np.float32)
         top = np.argpartition(-scores, DEPTH, axis=1)[:, :DEPTH]
         order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1)
-        runs[system] = np.take_along_axis(top, order, axis=1).astype(np.int32)
-        np.put_along_axis(pooled, runs[system], True, axis=1)
+        runs[system] = RankedLists.of(
+            np.take_along_axis(top, order, axis=1).astype(np.int32), N_VIDEOS
+        )
+        np.put_along_axis(pooled, runs[system].items, True, axis=1)
     queries, videos = np.nonzero(pooled)
     gains = relevant[queries, videos].astype(np.int64)
     judged = judged_of(queries, videos, gains, n_queries)
@@ -119,13 +120,7 @@ def read_input(folder: Path) -> Input:
     for caption, _, key in rows:
         query.setdefault(caption, len(query))
         video.setdefault(key, len(video))
-    runs = {system: np.full((len(query), DEPTH), -1, dtype=np.int32) for system in SYSTEMS}
-    for system, ranked in runs.items():
-        with gzip.open(folder / f"{system}.run.gz", "rt", encoding="utf-8") as file:
-            for line in file:
-                caption, _, key, rank, _, _ = line.split()
-                if int(rank) <= DEPTH:
-                    ranked[query[caption], int(rank) - 1] = video[key]
+    runs = {name: read_run(folder / f"{name}.run.gz", query, video, DEPTH) for name in SYSTEMS}
     return Input(runs, judged, original)
 
 
@@ -149,26 +144,26 @@ def extrapolate(first: list[int], second: list[int], p: float) -> float:
     return total + agreement * p ** len(first)
 
 
-def extrapolate_all(first: Ranked, second: Ranked) -> float:
-    rows = zip(first.tolist(), second.tolist(), strict=True)
+def extrapolate_all(first: RankedLists, second: RankedLists) -> float:
+    rows = zip(first.items.tolist(), second.items.tolist(), strict=True)
     return float(np.mean([extrapolate(one, other, PERSISTENCE) for one, other in rows]))
 
 
-def extrapolate_by_package(package: Any, first: Ranked, second: Ranked) -> float:
-    rows = zip(first.tolist(), second.tolist(), strict=True)
+def extrapolate_by_package(package: Any, first: RankedLists, second: RankedLists) -> float:
+    rows = zip(first.items.tolist(), second.items.tolist(), strict=True)
     values = [package.RankingSimilarity(one, two).rbo_ext(p=PERSISTENCE) for one, two in rows]
     return float(np.mean(values))
 
 
-def intersect_all(first: Ranked, second: Ranked) -> float:
-    rows = zip(first.tolist(), second.tolist(), strict=True)
+def intersect_all(first: RankedLists, second: RankedLists) -> float:
+    rows = zip(first.items.tolist(), second.items.tolist(), strict=True)
     return float(np.mean([len(set(one) & set(other)) / len(one) for one, other in rows]))
 
 
 def leave_out_by_sets(data: Input) -> dict[str, float]:
     """Return C@10 of each system without the pairs that only this system contributed."""
     pairs = {
-        system: {(query, video) for query, row in enumerate(ranked.tolist()) for video in row}
+        system: {(query, video) for query, row in enumerate(ranked.items.tolist()) for video in row}
         for system, ranked in data.runs.items()
     }
     original = set(data.original.codes.tolist())
@@ -262,7 +257,7 @@ def time_gaps(report: Report, data: Input, peers: bool) -> None:
 
 
 def time_pytrec_eval(
-    report: Report, group: str, ranked: Ranked, labels: Judged, ours: Mapping[str, Any]
+    report: Report, group: str, ranked: RankedLists, labels: Judged, ours: Mapping[str, Any]
 ) -> None:
     package = report.load("pytrec_eval")
     if package is None:

@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.graded.rankings import BySimilarity
 from evaluation.core.graded.scoring import score_both
 from pooling.core.arrays import Float32s
 from pooling.core.lines import TextBlocks
@@ -35,6 +34,7 @@ from pooling.core.proxies.senses import Lesk, StatedClasses
 from pooling.core.proxies.stop_words import spacy_stop_words
 from pooling.core.proxies.wordnet import DEBIAN, WordNet
 from tests.benchmarks.report import Report, print_table
+from tests.evaluation.core.lists import by_similarity
 from tests.pooling.core.proxies.made_wordnet import SYNSETS, make_wordnet
 
 MEMORY_MB = 1024
@@ -193,7 +193,7 @@ def _measure_epic(
         report, group, "SYN by classes", lambda: compute(senses, rows, columns), EPIC_MS
     )
     similarity = np.random.default_rng(2).random(relevance.shape, np.float32).astype(np.float16)
-    rankings = BySimilarity(similarity), BySimilarity(similarity.T)
+    rankings = by_similarity(similarity), by_similarity(similarity.T)
     _time(report, group, "all scores of both directions", lambda: score_both(relevance, *rankings))
 
 

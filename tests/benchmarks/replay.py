@@ -12,7 +12,6 @@ from halves of two test captions. The program uses no Django, no database and on
 
 from __future__ import annotations
 
-import gzip
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,15 +32,16 @@ from evaluation.core.texts.similarity import (
     overlap_with_train,
     score_matches,
 )
+from pooling.core.ranked_lists import RankedLists
 from tests.benchmarks.report import Report, print_table, run_program
 from tests.benchmarks.scoring import (
     N_QUERIES,
     N_VIDEOS,
     TINY_QUERIES,
-    Ranked,
     judged_of,
     read_data,
     read_rows,
+    read_run,
 )
 from tests.processes import peak_memory
 
@@ -55,7 +55,7 @@ KNOWN = {"depth": 0.5, "uniform": 1.0, "move-to-front": 0.6, "max-mean": 0.8, "t
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    runs: Mapping[str, Ranked]
+    runs: Mapping[str, RankedLists]
     judged: Judged
     original: Judged
     texts: list[str]
@@ -90,18 +90,8 @@ def read_input(folder: Path) -> Input:
             query[caption] = len(query)
             texts.append(text)
         video.setdefault(key, len(video))
-    runs = {name: read_run(folder / f"{name}.run.gz", query, video) for name in RUNS}
+    runs = {name: read_run(folder / f"{name}.run.gz", query, video, DEPTH) for name in RUNS}
     return Input(runs, judged, original, texts)
-
-
-def read_run(path: Path, query: Mapping[str, int], video: Mapping[str, int]) -> Ranked:
-    ranked = np.full((len(query), DEPTH), -1, dtype=np.int32)
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            caption, _, key, rank, _, _ = line.split()
-            if int(rank) <= DEPTH:
-                ranked[query[caption], int(rank) - 1] = video[key]
-    return ranked
 
 
 def draw_input(rng: np.random.Generator, n_queries: int) -> Input:
@@ -115,7 +105,7 @@ def draw_input(rng: np.random.Generator, n_queries: int) -> Input:
     runs = {f"run {strength}": draw_run(rng, relevant, strength) for strength in (1.0, 1.5, 2.5)}
     pooled = np.zeros_like(relevant)
     for ranked in runs.values():
-        np.put_along_axis(pooled, ranked, True, axis=1)
+        np.put_along_axis(pooled, ranked.items, True, axis=1)
     queries, videos = np.nonzero(pooled)
     gains = relevant[queries, videos].astype(np.int64)
     judged = judged_of(queries, videos, gains, n_queries)
@@ -123,11 +113,13 @@ def draw_input(rng: np.random.Generator, n_queries: int) -> Input:
     return Input(runs, judged, original, draw_texts(rng, n_queries))
 
 
-def draw_run(rng: np.random.Generator, relevant: npt.NDArray[np.bool_], strength: float) -> Ranked:
+def draw_run(
+    rng: np.random.Generator, relevant: npt.NDArray[np.bool_], strength: float
+) -> RankedLists:
     scores = rng.standard_normal(relevant.shape, dtype=np.float32) + strength * relevant
     top = np.argpartition(-scores, DEPTH, axis=1)[:, :DEPTH]
     order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1)
-    return np.take_along_axis(top, order, axis=1).astype(np.int32)
+    return RankedLists.of(np.take_along_axis(top, order, axis=1).astype(np.int32), N_VIDEOS)
 
 
 def draw_texts(rng: np.random.Generator, n_queries: int) -> list[str]:
@@ -159,7 +151,7 @@ def time_orders(report: ReplayReport, pool: PooledLabels) -> None:
 def max_mean_by_query(pool: PooledLabels) -> list[list[int]]:
     """Return the videos of each query in the order of `order_by_max_mean`, with plain loops."""
     relevant = set(pool.labels.positives()[0].tolist())
-    runs = [ranked.tolist() for ranked in pool.runs.values()]
+    runs = [ranked.items.tolist() for ranked in pool.runs.values()]
     orders = []
     for query in range(pool.labels.n_queries):
         lists = [runs[(query + step) % len(runs)][query] for step in range(len(runs))]

@@ -16,8 +16,8 @@ from __future__ import annotations
 import csv
 import gzip
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,9 @@ from evaluation.core.people.alpha import Interval, alpha_interval, krippendorff_
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
+from pooling.core.ranked_lists import RankedLists
 from tests.benchmarks.report import Report, run_program
 
-Ranked = npt.NDArray[np.int32]
 IntArray = npt.NDArray[np.int64]
 
 N_QUERIES, N_VIDEOS, N_ANNOTATORS = 27_763, 670, 100
@@ -71,7 +71,7 @@ class Labels:
 # --- input ----------------------------------------------------------------------------------------
 
 
-def draw_scored_run(rng: np.random.Generator, n_queries: int) -> tuple[Ranked, Judged]:
+def draw_scored_run(rng: np.random.Generator, n_queries: int) -> tuple[RankedLists, Judged]:
     """Draw lists of depth 100, and about 22 judged pairs per query, a ninth of them positive."""
     relevant = rng.random((n_queries, N_VIDEOS), dtype=np.float32) < 0.0022
     relevant[np.arange(n_queries), rng.integers(0, N_VIDEOS, n_queries)] = True
@@ -79,9 +79,9 @@ def draw_scored_run(rng: np.random.Generator, n_queries: int) -> tuple[Ranked, J
     scores[relevant] += 2.5
     top = np.argpartition(-scores, 100, axis=1)[:, :100]
     order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1)
-    ranked = np.take_along_axis(top, order, axis=1).astype(np.int32)
+    ranked = RankedLists.of(np.take_along_axis(top, order, axis=1).astype(np.int32), N_VIDEOS)
     pooled = relevant.copy()
-    np.put_along_axis(pooled, ranked[:, :22], True, axis=1)
+    np.put_along_axis(pooled, ranked.items[:, :22], True, axis=1)
     queries, videos = np.nonzero(pooled)
     gains = relevant[queries, videos].astype(np.int64)
     return ranked, judged_of(queries, videos, gains, n_queries)
@@ -118,7 +118,7 @@ def read_rows(path: Path) -> Iterator[list[str]]:
         yield from csv.reader(file)
 
 
-def read_data(folder: Path) -> tuple[Ranked, Judged, Judged, Labels]:
+def read_data(folder: Path) -> tuple[RankedLists, Judged, Judged, Labels]:
     """Return the run of depth 20, the original positives, the majority labels and all labels."""
     query: dict[str, int] = {}
     video: dict[str, int] = {}
@@ -127,12 +127,7 @@ def read_data(folder: Path) -> tuple[Ranked, Judged, Judged, Labels]:
     pairs = [(query.setdefault(c, len(query)), video.setdefault(v, len(video))) for c, _, v in rows]
     original = judged_of([q for q, _ in pairs], [v for _, v in pairs], [1] * len(pairs))
 
-    ranked = np.full((len(query), 20), -1, dtype=np.int32)
-    with gzip.open(folder / "tfidf-5cap.run.gz", "rt", encoding="utf-8") as file:
-        for line in file:
-            caption, _, key, rank, _, _ = line.split()
-            ranked[query[caption], int(rank) - 1] = video[key]
-
+    ranked = read_run(folder / "tfidf-5cap.run.gz", query, video, 20)
     person: dict[str, int] = {}
     rows = read_rows(folder / "judgments_sim.csv.gz")
     next(rows)
@@ -147,13 +142,25 @@ def read_data(folder: Path) -> tuple[Ranked, Judged, Judged, Labels]:
     return ranked, original, judged, labels
 
 
-def repeat_benchmark(ranked: Ranked, judged: Judged, times: int) -> tuple[Ranked, Judged]:
+def read_run(
+    path: Path, query: Mapping[str, int], video: Mapping[str, int], depth: int
+) -> RankedLists:
+    ranked = np.full((len(query), depth), -1, dtype=np.int32)
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            caption, _, key, rank, _, _ = line.split()
+            if int(rank) <= depth:
+                ranked[query[caption], int(rank) - 1] = video[key]
+    return RankedLists.of(ranked, N_VIDEOS)
+
+
+def repeat_benchmark(ranked: RankedLists, judged: Judged, times: int) -> tuple[RankedLists, Judged]:
     """Repeat all captions `times` times, as further queries for the same videos."""
     shift = np.arange(times)[:, None] * judged.space.n_pairs
     codes = (judged.codes + shift).reshape(-1)
     gains = np.tile(judged.gains, times)
     more = Judged(codes, gains, judged.n_queries * times, judged.n_videos)
-    return np.tile(ranked, (times, 1)), more
+    return RankedLists.of(np.tile(ranked.items, (times, 1)), N_VIDEOS), more
 
 
 # --- alternatives ---------------------------------------------------------------------------------
@@ -168,12 +175,12 @@ def positives_by_query(judged: Judged) -> dict[str, dict[str, int]]:
     return qrels
 
 
-def run_by_query(ranked: Ranked) -> dict[str, dict[str, float]]:
-    keys = [str(video) for video in range(int(ranked.max()) + 1)]
-    scores = [-float(rank) for rank in range(ranked.shape[1])]
+def run_by_query(ranked: RankedLists) -> dict[str, dict[str, float]]:
+    keys = [str(video) for video in range(ranked.n_items)]
+    scores = [-float(rank) for rank in range(ranked.depth)]
     return {
         str(query): dict(zip((keys[video] for video in row), scores, strict=True))
-        for query, row in enumerate(ranked.tolist())
+        for query, row in enumerate(ranked.items.tolist())
     }
 
 
@@ -204,7 +211,7 @@ def score_query(videos: list[int], positives: set[int]) -> dict[str, float]:
 
 def time_scoring(
     report: Report,
-    ranked: Ranked,
+    ranked: RankedLists,
     judged: Judged,
     repeats: int,
     limit: float | None = None,
@@ -213,8 +220,8 @@ def time_scoring(
 
     Each alternative runs `repeats` times. With 0, only Hearth runs.
     """
-    group = f"{ranked.shape[0]:,} x {ranked.shape[1]}"
-    ranked = np.ascontiguousarray(ranked)
+    group = f"{len(ranked):,} x {ranked.depth}"
+    ranked = replace(ranked, items=np.ascontiguousarray(ranked.items))
     score_run(ranked, judged, DEFAULT_MEASURES)
     name = f"Hearth, all {len(DEFAULT_MEASURES)} measures"
     report.time(group, name, lambda: score_run(ranked, judged, DEFAULT_MEASURES), 7, limit)
@@ -229,7 +236,7 @@ def time_scoring(
 
 
 def time_pytrec_eval(
-    report: Report, group: str, ranked: Ranked, judged: Judged, repeats: int
+    report: Report, group: str, ranked: RankedLists, judged: Judged, repeats: int
 ) -> dict[str, float]:
     package = report.load("pytrec_eval")
     if package is None:
@@ -258,7 +265,7 @@ def time_pytrec_eval(
 
 
 def time_ir_measures(
-    report: Report, group: str, ranked: Ranked, judged: Judged, repeats: int
+    report: Report, group: str, ranked: RankedLists, judged: Judged, repeats: int
 ) -> dict[str, float]:
     package = report.load("ir_measures")
     if package is None:
@@ -275,9 +282,9 @@ def time_ir_measures(
 
 
 def time_sets(
-    report: Report, group: str, ranked: Ranked, judged: Judged, repeats: int
+    report: Report, group: str, ranked: RankedLists, judged: Judged, repeats: int
 ) -> dict[str, float]:
-    run = ranked.tolist()
+    run = ranked.items.tolist()
     positives: list[set[int]] = [set() for _ in run]
     for code in judged.positives()[0].tolist():
         query, video = judged.space.decode(code)
@@ -345,7 +352,7 @@ def time_interval(report: Report, counts: ValueCounts) -> None:
 
 
 def check_figures(
-    report: Report, ranked: Ranked, original: Judged, judged: Judged, counts: ValueCounts
+    report: Report, ranked: RankedLists, original: Judged, judged: Judged, counts: ValueCounts
 ) -> None:
     """Compare the results for the MSVD data with the known values, which have six digits."""
     expected = {
@@ -375,16 +382,16 @@ def measure_all(data: Path | None, *, tiny: bool = False) -> Report:
     n_queries = TINY_QUERIES if tiny else N_QUERIES
     deep, drawn = draw_scored_run(rng, n_queries)
     if data is None:
-        ranked, judged = deep[:, :20], drawn
+        ranked, judged = deep.top(20), drawn
         labels = draw_labels(rng, TINY_PAIRS if tiny else N_PAIRS)
     else:
         ranked, original, majority, labels = read_data(data)
         judged = with_positives(majority, original)
         report.notes.append("the input of depth 100 is drawn, the other input is real")
-    time_scoring(report, ranked[:, :10], judged, 3, DEPTH_10_MS)
+    time_scoring(report, ranked.top(10), judged, 3, DEPTH_10_MS)
     time_scoring(report, ranked, judged, 3)
     time_scoring(report, deep, drawn, 1, DEPTH_100_MS)
-    time_scoring(report, *repeat_benchmark(ranked[:, :10], judged, 10), 1)
+    time_scoring(report, *repeat_benchmark(ranked.top(10), judged, 10), 1)
     # For these 28 million predictions, the alternatives would need gigabytes of dictionaries.
     time_scoring(report, *repeat_benchmark(deep, drawn, 10), 0)
     report.grow(f"{n_queries:,} x", f"{10 * n_queries:,} x")

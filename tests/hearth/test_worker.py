@@ -21,7 +21,7 @@ from hearth.jobs.services import enqueue_job, sweep_jobs
 from hearth.operations.models import WorkerTime
 from hearth.shared.uploads import store_upload
 from pooling.models import Benchmark, RankedList, Run
-from pooling.selectors.runs import ranked_matrix
+from pooling.selectors.runs import ranked_lists
 from tests.conftest import Worker
 from tests.factories import make_benchmark, row_counts
 from tests.long_run import CAPTIONS, VIDEOS, long_run
@@ -85,7 +85,7 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
         "scoring": [str(Job.objects.get(kind="evaluate").pk)],
         "warnings": ["captions without a ranked list: 2 of 3"],
     }
-    assert ranked_matrix(run)[0].tolist() == [1, 0]
+    assert ranked_lists(run).items[0].tolist() == [1, 0]
 
     failed = wait_for_job(bad, ended, celery_worker_process)
     assert (failed.state, failed.error) == (
@@ -139,7 +139,7 @@ def check_done_once(job: Job, attempts: int) -> None:
     )
     assert (run.n_queries, run.depth) == (CAPTIONS, VIDEOS)
     assert RankedList.objects.count() == CAPTIONS
-    ranked = ranked_matrix(run)
+    ranked = ranked_lists(run).items
     assert (np.sort(ranked, axis=1) == np.arange(VIDEOS)).all()
 
 

@@ -17,7 +17,13 @@ from hearth.jobs.models import Job
 from hearth.shared.errors import InvalidInput, Outdated
 from pooling.models import Benchmark, Run
 from pooling.selectors.pools import pair_arrays
-from pooling.selectors.runs import find_runs, order_of, pooled_codes_of, ranked_matrix, ranks_in_run
+from pooling.selectors.runs import (
+    deepest_lists,
+    find_runs,
+    pooled_codes_of,
+    ranked_lists,
+    ranks_in_run,
+)
 from pooling.services import ImportedRun, delete_run
 from tests.factories import build_pool, import_run, make_benchmark
 
@@ -57,9 +63,9 @@ def test_one_matrix_is_two_runs_of_one_system(benchmark: Benchmark, tmp_path: Pa
         (done.run.sha256, runs[0].system_id)
     ] * 2
     assert [(run.depth, run.n_queries) for run in runs] == [(2, 3), (2, 4)]
-    assert ranked_matrix(runs[0]).tolist() == [row[:2] for row in TO_VIDEO]
-    assert ranked_matrix(runs[1]).tolist() == [row[:2] for row in TO_TEXT]
-    assert [order_of(run).tolist() for run in runs] == [TO_VIDEO, TO_TEXT]
+    assert ranked_lists(runs[0]).items.tolist() == [row[:2] for row in TO_VIDEO]
+    assert ranked_lists(runs[1]).items.tolist() == [row[:2] for row in TO_TEXT]
+    assert [deepest_lists(run).items.tolist() for run in runs] == [TO_VIDEO, TO_TEXT]
     similarities = [np.load(run.similarities.path) for run in runs]
     assert similarities[0].tolist() == np.array(SCORES, np.float16).tolist()
     assert similarities[1].tolist() == similarities[0].T.tolist()
@@ -101,9 +107,8 @@ def test_a_run_of_lists_has_no_matrix(benchmark: Benchmark, tmp_path: Path) -> N
     path.write_text("v0 Q0 c1 1 1 t\nv0 Q0 c0 2 0 t\n")
     run = import_run(benchmark=benchmark, path=path, system="s", direction="video-to-text").run
     assert (run.has_matrix, run.similarities_sha256) == (False, "")
-    assert ranked_matrix(run).tolist() == [[1, 0], [-1, -1], [-1, -1], [-1, -1]]
-    with pytest.raises(ValueError, match="has no matrix"):
-        order_of(run)
+    assert ranked_lists(run).items.tolist() == [[1, 0], [-1, -1], [-1, -1], [-1, -1]]
+    assert deepest_lists(run).items.tolist() == ranked_lists(run).items.tolist()
     with pytest.raises(InvalidInput, match=r"only a \.npy matrix contains a run of each direction"):
         import_run(benchmark=benchmark, path=path, system="s", direction="both")
     with pytest.raises(InvalidInput, match="The direction must be one of"):
@@ -163,7 +168,7 @@ def test_an_exported_run_is_imported_in_its_direction(
     report = json.loads(capsys.readouterr().out)
     assert (report["run"], report["queries"]) == ("other (video-to-text)", 4)
     again = find_runs(benchmark, [report["run"]])[0]
-    assert ranked_matrix(again).tolist() == TO_TEXT
+    assert ranked_lists(again).items.tolist() == TO_TEXT
 
 
 def test_an_exported_matrix_has_captions_in_rows(benchmark: Benchmark, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from hearth.shared.uploads import upload_names
 from pooling import services
 from pooling.core.proxies.request import SentFile
 from pooling.models import Benchmark, Run
-from pooling.selectors.runs import ranked_matrix
+from pooling.selectors.runs import ranked_lists
 from pooling.services import import_run
 from tests.factories import make_benchmark, make_outsider, make_user
 from tests.test_api import API, client_for
@@ -86,7 +86,7 @@ def test_a_matrix_is_imported_with_its_keys(tmp_path: Path, send: Callable[[Path
         job = Job.objects.get()
         assert len(upload_names(job.params)) == 2
         run_job(job.pk)
-    assert ranked_matrix(Run.everything.get()).tolist() == RANKED
+    assert ranked_lists(Run.everything.get()).items.tolist() == RANKED
 
 
 @pytest.mark.django_db

@@ -16,7 +16,7 @@ from hearth.shared.errors import Conflict, InvalidInput
 from pooling import media, services
 from pooling.models import Benchmark, Pair, Pool, Query, RankedList, Run, Video
 from pooling.selectors.arrays import original_positives
-from pooling.selectors.runs import ranked_matrix
+from pooling.selectors.runs import ranked_lists
 from pooling.services import BuiltPool
 from tests.factories import (
     add_run,
@@ -267,7 +267,7 @@ def test_the_same_lists_are_stored_from_every_format(tmp_path: Path) -> None:
         path = tmp_path / f"a.{name}"
         run = import_run(benchmark=benchmark, path=path, system=f"S {name}").run
         assert (run.name, run.format, run.depth, run.n_queries) == (f"S {name}", name, 4, 3)
-        assert ranked_matrix(run).tolist() == ranked
+        assert ranked_lists(run).items.tolist() == ranked
     assert Run.objects.count() == 3
 
 
@@ -276,8 +276,8 @@ def test_a_list_that_is_missing_or_short_is_padded(tmp_path: Path) -> None:
     run = make_run(tmp_path, benchmark, {"c2": ["v3"], "c0": ["v1", "v0", "v2"]})
 
     assert (run.depth, run.n_queries) == (3, 2)
-    assert ranked_matrix(run).tolist() == [[1, 0, 2], [-1, -1, -1], [3, -1, -1]]
-    assert ranked_matrix(run, depth=1).tolist() == [[1], [-1], [3]]
+    assert ranked_lists(run).items.tolist() == [[1, 0, 2], [-1, -1, -1], [3, -1, -1]]
+    assert ranked_lists(run, depth=1).items.tolist() == [[1], [-1], [3]]
 
 
 def test_the_same_content_is_the_same_run_under_any_name(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_a_run_cut_at_another_depth_is_another_run(tmp_path: Path) -> None:
     cut = import_run(benchmark=benchmark, path=path, system="A", depth=2)
 
     assert (cut.created, cut.run.name, cut.run.sha256) == (True, "A@2", whole.sha256)
-    assert ranked_matrix(cut.run)[0].tolist() == [1, 0]
+    assert ranked_lists(cut.run).items[0].tolist() == [1, 0]
     assert not import_run(benchmark=benchmark, path=path, system="A", depth=2).created
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
+from pooling.core.ranked_lists import RankedLists
 from tests.reference.figures import Figure, Options, compared
 
 DEPTH = 30
@@ -44,5 +45,5 @@ def _recall(lines: list[list[str]], own: dict[str, str]) -> dict[str, float]:
         n_queries=len(queries),
         n_videos=len(videos),
     )
-    scores = score_run(ranked, judged, MEASURES.values())
+    scores = score_run(RankedLists.of(ranked, len(videos)), judged, MEASURES.values())
     return {name: 100 * (scores.mean(m).value or 0) for name, m in MEASURES.items()}

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.graded.rankings import BySimilarity
 from evaluation.core.graded.scoring import (
     EPIC_MAP,
     FULL_AP,
@@ -35,6 +34,7 @@ from pooling.core.proxies.senses import StatedClasses
 from pooling.core.proxies.stop_words import NO_STOP_WORDS, spacy_stop_words
 from pooling.core.proxies.wordnet import MISSING, WordNet
 from pooling.core.proxies.words import Split, bag_of_words
+from tests.evaluation.core.lists import by_similarity
 from tests.reference.figures import Figure, Options, compared
 
 Values = npt.NDArray[np.float64]
@@ -144,7 +144,7 @@ def _first_400(videos: list[ParsedCaption], path: Path) -> Iterator[Figure]:
 def _variant(
     source: str, expected: dict[str, Any], relevance: Values, similarity: Values
 ) -> Iterator[Figure]:
-    scores = score_both(relevance, BySimilarity(similarity), BySimilarity(similarity.T))
+    scores = score_both(relevance, by_similarity(similarity), by_similarity(similarity.T))
     for direction, found in (("v2t", scores.rows), ("t2v", scores.columns)):
         of_direction = expected.pop(direction)
         yield from compared(f"{source}, {direction}", of_direction, _named(found), 5.1e-9)
@@ -187,7 +187,7 @@ def _random(videos: Mapping[str, ParsedCaption], path: Path) -> Iterator[Figure]
 def _score_equal_values(relevance: Values) -> BothDirections:
     """Score with equal similarities. Only the random nDCG is used, and no order affects it."""
     equal = np.broadcast_to(np.float32(0), relevance.shape)
-    return score_both(relevance, BySimilarity(equal), BySimilarity(equal.T))
+    return score_both(relevance, by_similarity(equal), by_similarity(equal.T))
 
 
 def _frequent_words(data: Path) -> Iterator[Figure]:

@@ -15,9 +15,10 @@ import numpy as np
 
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.core.graded.means import NO_OWN, NO_QUERY_LEFT, QueryValues
-from evaluation.core.graded.rankings import Matrix, Ranking, blocks, check_shapes, values_in_order
+from evaluation.core.graded.rankings import Matrix, blocks, check_shapes, values_in_order
 from evaluation.core.relevance.scoring import Score
 from hearth.shared.progress import Progress, no_progress
+from pooling.core.ranked_lists import RankedLists
 
 CUTOFFS: Final = (1, 5, 10)
 
@@ -55,7 +56,7 @@ class RecallLimits:
 
 def recall_limits(
     relevance: Matrix,
-    ranking: Ranking,
+    ranking: RankedLists,
     own: tuple[IntArray, IntArray],
     threshold: float,
     *,
@@ -89,7 +90,7 @@ def recall_limits(
 
 def _ranks(
     relevance: Matrix,
-    ranking: Ranking,
+    ranking: RankedLists,
     own: tuple[IntArray, IntArray],
     threshold: float,
     block: slice,
@@ -108,7 +109,7 @@ def _ranks(
     # numpy rounds the threshold to the type of the matrix. A relevance that was stored as 0.8 is
     # therefore not above the threshold 0.8.
     is_other = ~is_own & (rows > threshold)
-    ranked = ranking.items(block)
+    ranked = ranking.items[block].astype(np.int64)
     first, _ = _first_and_last(is_own, ranked)
     best, worst = _first_and_last(is_other, ranked)
     n_equivalent = np.count_nonzero(is_own | is_other, axis=1)

@@ -1,95 +1,27 @@
-"""The ranked items of all queries, from a similarity matrix or from lists."""
+"""Relevance matrices, and the values of ranked items."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
+from pooling.core.ranked_lists import NO_ITEM, RankedLists
 
 Matrix = npt.NDArray[np.floating[Any]]
 """[n_queries, n_items] of any float type. The array may be a file that is mapped into memory."""
-
-NO_ITEM: Final = -1
 
 # The number of cells of a matrix that are ranked at once.
 _BLOCK_CELLS: Final = 1 << 20
 
 
-class Ranking(Protocol):
-    """The items of each query, best first."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    @property
-    def depth(self) -> int:
-        """The largest number of items in a list."""
-        ...
-
-    def items(self, queries: slice) -> IntArray:
-        """Return the items of some queries, int64 [queries, depth], padded with NO_ITEM."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BySimilarity:
-    """All items in descending order of similarity. Equally similar items keep their order.
-
-    similarity: [n_queries, n_items]. In the code of Wray et al. (2021), the order of equally
-    similar items is undefined.
-    """
-
-    similarity: Matrix
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.similarity.shape
-
-    @property
-    def depth(self) -> int:
-        return int(self.similarity.shape[1])
-
-    def items(self, queries: slice) -> IntArray:
-        """Return the items of some queries. Raises ValueError if a similarity is not finite."""
-        rows = np.ascontiguousarray(self.similarity[queries])
-        if rows.dtype == np.float16:  # numpy sorts float16 slowly
-            rows = rows.astype(np.float32)
-        if not np.isfinite(rows).all():
-            raise ValueError("a similarity is not a finite number")
-        return np.argsort(-rows, axis=1, kind="stable")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ByLists:
-    """Ranked lists of limited depth.
-
-    ranked: integers [n_queries, depth], best first, padded with NO_ITEM. n_items: the number of
-    items of the benchmark.
-    """
-
-    ranked: npt.NDArray[np.integer[Any]]
-    n_items: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return len(self.ranked), self.n_items
-
-    @property
-    def depth(self) -> int:
-        return int(self.ranked.shape[1])
-
-    def items(self, queries: slice) -> IntArray:
-        return self.ranked[queries].astype(np.int64)
-
-
-def check_shapes(relevance: Matrix, other: Ranking | Matrix) -> None:
+def check_shapes(relevance: Matrix, other: RankedLists | Matrix) -> None:
     """Raise ValueError unless both have the same queries and items, and there is an item."""
-    if relevance.shape != other.shape:
+    shape = other.shape if isinstance(other, np.ndarray) else (len(other), other.n_items)
+    if relevance.shape != shape:
         raise ValueError("the two arguments have different queries or items")
     if relevance.ndim != 2 or relevance.shape[1] == 0:
         raise ValueError("there is no item")

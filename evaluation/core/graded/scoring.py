@@ -33,13 +33,13 @@ from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.graded.means import NO_FULL, NO_QUERY_LEFT, NO_RELEVANT, QueryValues
 from evaluation.core.graded.rankings import (
     Matrix,
-    Ranking,
     blocks,
     check_shapes,
     values_in_order,
 )
 from evaluation.core.relevance.scoring import Score
 from hearth.shared.progress import Progress, no_progress
+from pooling.core.ranked_lists import RankedLists
 
 ALL_EQUAL: Final = "every order of the items has the same nDCG"
 EPIC_MAP: Final = "mAP (EPIC code)"
@@ -124,14 +124,14 @@ def above_random(score: Score, random: Score) -> Score:
 
 
 def score_ranking(
-    relevance: Matrix, ranking: Ranking, progress: Progress = no_progress
+    relevance: Matrix, ranking: RankedLists, progress: Progress = no_progress
 ) -> DirectionScores:
     """Compute all scores of one direction, as `score_rankings` does."""
     return score_rankings(relevance, [ranking], progress)[0]
 
 
 def score_rankings(
-    relevance: Matrix, rankings: Sequence[Ranking], progress: Progress = no_progress
+    relevance: Matrix, rankings: Sequence[RankedLists], progress: Progress = no_progress
 ) -> list[DirectionScores]:
     """Compute all scores of one direction for each ranking. The best order is computed once.
 
@@ -145,7 +145,7 @@ def score_rankings(
         progress(block.start, n_queries, "scoring")
         best = _Best.of(relevance[block].astype(np.float64))
         for parts, ranking in zip(found, rankings, strict=True):
-            parts.append(_score(best, ranking.items(block)))
+            parts.append(_score(best, ranking.items[block].astype(np.int64)))
     return [
         _joined(n_items, ranking.depth, parts)
         for ranking, parts in zip(rankings, found, strict=True)
@@ -235,7 +235,7 @@ def _precisions(ranked: FloatArray, n_full: IntArray) -> dict[str, FloatArray]:
 
 
 def score_both(
-    relevance: Matrix, rows: Ranking, columns: Ranking, progress: Progress = no_progress
+    relevance: Matrix, rows: RankedLists, columns: RankedLists, progress: Progress = no_progress
 ) -> BothDirections:
     """Compute all scores of both directions.
 

@@ -23,16 +23,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.pools.extremes import Extremes
 from evaluation.core.relevance.judged import MAX_GAIN, Judged, look_up_gains, with_positives
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import RunScores, score_run
+from pooling.core.ranked_lists import RankedLists
 
 # Measures that an additional positive can lower, because they divide by a number of positives.
 _NOT_MONOTONE: Final = frozenset({"R", "AP", "AP(found)", "nDCG", "nDCG(exp)"})
@@ -73,7 +73,7 @@ def divides_by_all(measure: Measure) -> bool:
 
 
 def bound_scores(
-    ranked: npt.NDArray[Any],
+    ranked: RankedLists,
     labels: Judged,
     measures: Iterable[Measure],
     rel: int = 1,
@@ -81,8 +81,8 @@ def bound_scores(
 ) -> Bounds:
     """Return the exact bounds over the listed pairs and over all unjudged pairs.
 
-    ranked: as for `score_run`. All its ranks count: a pair below the cutoff of R@k, AP@k or nDCG@k
-    can still change the number by which the measure divides. rel: the lowest gain that counts as
+    All ranks count: a pair below the cutoff of R@k, AP@k or nDCG@k can still change the number by
+    which the measure divides. rel: the lowest gain that counts as
     relevant. highest: the highest grade of the scale, at least `rel`; by default the highest known
     gain, or `rel` if that is higher. Each unjudged pair can have any grade from 0 to `highest`.
 
@@ -100,7 +100,7 @@ def bound_scores(
     if not rel <= highest <= MAX_GAIN:
         raise ValueError(f"the highest grade must be from rel to {MAX_GAIN}")
     gains = look_up_gains(ranked, labels)
-    unjudged = (gains < 0) & (ranked >= 0)
+    unjudged = (gains < 0) & ranked.is_item
     listed = np.count_nonzero(unjudged, axis=1)
     unlisted = labels.n_videos - _count_judged(labels) - listed
     uncertain = [measure for measure in known.values if measure.name != "Judged"]
@@ -142,13 +142,11 @@ def _count_judged(labels: Judged) -> IntArray:
     return np.diff(np.searchsorted(labels.codes, edges))
 
 
-def _with_listed(
-    ranked: npt.NDArray[Any], unjudged: BoolArray, labels: Judged, gain: int
-) -> Judged:
+def _with_listed(ranked: RankedLists, unjudged: BoolArray, labels: Judged, gain: int) -> Judged:
     """Return the known positives, and the unjudged cells of the lists as labels of this gain."""
     positives = Judged(*labels.positives(), labels.n_queries, labels.n_videos)
     # Codes must ascend, so each row is sorted. Judged cells go to the end of their row.
-    videos = np.sort(np.where(unjudged, ranked, labels.n_videos), axis=1)
+    videos = np.sort(np.where(unjudged, ranked.items, labels.n_videos), axis=1)
     kept = videos < labels.n_videos
     query, _ = np.nonzero(kept)
     codes = labels.space.encode(query, videos[kept])

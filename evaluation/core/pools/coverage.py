@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.relevance.judged import Judged, check_ranked, gains_of, look_up_gains
+from evaluation.core.relevance.judged import Judged, check_lists, gains_of, look_up_gains
+from pooling.core.ranked_lists import RankedLists
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,40 +49,36 @@ class PoolDepth:
     relevant: int
 
 
-def cover_ranks(ranked: npt.NDArray[Any], judged: Judged) -> RankCoverage:
-    """Count judged and relevant videos at each rank. ranked: [n_queries, depth], padded with -1."""
-    check_ranked(ranked, judged)
+def cover_ranks(ranked: RankedLists, judged: Judged) -> RankCoverage:
+    """Count judged and relevant videos at each rank."""
     gains = look_up_gains(ranked, judged)
     return RankCoverage(
-        filled=(ranked >= 0).sum(axis=0),
+        filled=ranked.is_item.sum(axis=0),
         judged=(gains >= 0).sum(axis=0),
         relevant=(gains >= 1).sum(axis=0),
     )
 
 
-def judged_shares(ranked: npt.NDArray[Any], judged: Judged) -> FloatArray:
+def judged_shares(ranked: RankedLists, judged: Judged) -> FloatArray:
     """Return Judged@k for each k from 1 to the depth, float64 [depth].
-
-    ranked: as for `cover_ranks`.
 
     Judged@k is the judged share of the top k, as a mean over all queries. An empty list counts as
     0, and a list shorter than k is divided by its length. All are 0 for a benchmark without
     queries.
     """
-    check_ranked(ranked, judged)
     known = np.cumsum(look_up_gains(ranked, judged) >= 0, axis=1)
-    filled = np.cumsum(ranked >= 0, axis=1)
+    filled = np.cumsum(ranked.is_item, axis=1)
     shares = known / np.maximum(filled, 1)
     return np.asarray(shares.sum(axis=0) / max(1, len(ranked)))
 
 
 def pool_depths(
-    runs: Mapping[str, npt.NDArray[Any]], judged: Judged, depth: int
+    runs: Mapping[str, RankedLists], judged: Judged, depth: int
 ) -> tuple[PoolDepth, ...]:
     """Return the size of the runs' pool for each depth from 1 to `depth`.
 
     Each pair counts once and enters the pool at its best rank in any run. All predictions are
-    sorted once. Raises ValueError if `depth` is below 1 or a run is malformed.
+    sorted once. Raises ValueError if `depth` is below 1.
     """
     codes, ranks = _best_ranks(runs, judged, depth)
     gains = gains_of(codes, judged)
@@ -100,7 +96,7 @@ def pool_depths(
 
 
 def _best_ranks(
-    runs: Mapping[str, npt.NDArray[Any]], judged: Judged, depth: int
+    runs: Mapping[str, RankedLists], judged: Judged, depth: int
 ) -> tuple[IntArray, IntArray]:
     """Return the codes of all pairs in the top `depth` of the runs, and their best ranks from 1.
 
@@ -110,11 +106,10 @@ def _best_ranks(
         raise ValueError("the depth of a pool must be at least 1")
     keys = [np.empty(0, np.int64)]
     for ranked in runs.values():
-        check_ranked(ranked, judged)
-        top = ranked[:, :depth].astype(np.int64)
-        codes = judged.space.encode(np.arange(len(top))[:, None], top)
+        check_lists(ranked, judged)
+        top = ranked.top(depth)
         # The sort key is one number, made of the pair and the rank.
-        keys.append((codes * depth + np.arange(top.shape[1]))[top >= 0])
+        keys.append((top.codes * depth + np.arange(top.depth))[top.is_item])
     ordered = np.sort(np.concatenate(keys))
     codes, ranks = np.divmod(ordered, depth)
     first = np.flatnonzero(np.diff(codes, prepend=-1))

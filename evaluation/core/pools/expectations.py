@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.pools.leave_out import PooledLabels
-from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
+from evaluation.core.relevance.judged import Judged, look_up_gains
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import NO_QUERIES, Score, score_run
+from pooling.core.ranked_lists import RankedLists
 
 # Queries are processed in blocks of this size, so that all arrays fit into the cache.
 _BLOCK_QUERIES: Final = 1 << 12
@@ -61,10 +62,10 @@ def pool_chances(pool: PooledLabels, rel: int = 1) -> FloatArray:
     """
     relevant, judged = np.zeros((2, 2, pool.depth), dtype=np.float64)
     for system, deep in pool.runs.items():
-        ranked = deep[:, : pool.depth]
+        ranked = deep.top(pool.depth)
         has_positive = (look_up_gains(ranked, pool.without(system).labels) >= rel).any(axis=1)
         gains = look_up_gains(ranked, pool.unique_pairs(system))
-        width = ranked.shape[1]
+        width = ranked.depth
         for row, queries in enumerate((~has_positive, has_positive)):
             relevant[row, :width] += np.count_nonzero(gains[queries] >= rel, axis=0)
             judged[row, :width] += np.count_nonzero(gains[queries] >= 0, axis=0)
@@ -75,7 +76,7 @@ def pool_chances(pool: PooledLabels, rel: int = 1) -> FloatArray:
 
 
 def expect_scores(
-    ranked: npt.NDArray[Any],
+    ranked: RankedLists,
     labels: Judged,
     chances: FloatArray,
     measures: Iterable[Measure],
@@ -83,7 +84,7 @@ def expect_scores(
 ) -> dict[Measure, FloatArray]:
     """Return the expected score of each query for each measure, float64 [n_queries].
 
-    ranked: video numbers [n_queries, depth], not deeper than `chances`. chances: float64 [2, any
+    ranked: lists that are not deeper than `chances`. chances: float64 [2, any
     depth], from `pool_chances`. measures: C, P, R, RR, AP and AP(found), with or without a cutoff.
     rel: the lowest gain that counts as relevant.
 
@@ -96,7 +97,7 @@ def expect_scores(
     usually closer to the score with all labels than the known score was, but not for all measures.
     Do not publish it without the errors that `check_expectations` returns.
 
-    Raises ValueError if `ranked` is malformed or too deep, if a probability is not from 0 to 1, or
+    Raises ValueError if `ranked` is too deep, if a probability is not from 0 to 1, or
     if a measure is not C, P, R, RR, AP or AP(found). The median of MedR and the ideal list of nDCG
     have no such expected value.
     """
@@ -109,16 +110,16 @@ def expect_scores(
             )
     if chances.ndim != 2 or len(chances) != 2 or np.any((chances < 0) | (chances > 1)):
         raise ValueError("chances must be two rows of shares")
-    check_ranked(ranked, labels)
-    if ranked.shape[1] > chances.shape[1]:
+    if ranked.depth > chances.shape[1]:
         raise ValueError("the lists have more ranks than `chances`; cut the lists")
     positives = labels.count_per_query(labels.gains >= rel)
+    known_gains, is_item = look_up_gains(ranked, labels), ranked.is_item
     values = np.empty((len(requested), len(ranked)), dtype=np.float64)
     for start in range(0, len(ranked), _BLOCK_QUERIES):
         rows = slice(start, start + _BLOCK_QUERIES)
-        gains = look_up_gains(ranked[rows], labels, start)
-        hit, unjudged = gains >= rel, (gains < 0) & (ranked[rows] >= 0)
-        likely = chances[hit.any(axis=1).astype(np.int64), : ranked.shape[1]]
+        gains = known_gains[rows]
+        hit, unjudged = gains >= rel, (gains < 0) & is_item[rows]
+        likely = chances[hit.any(axis=1).astype(np.int64), : ranked.depth]
         # The array is [depth, queries], because numpy is fast on long rows.
         chance = np.ascontiguousarray((hit + unjudged * likely).T)
         outside = positives[rows] - np.count_nonzero(hit, axis=1)
@@ -139,7 +140,7 @@ def check_expectations(
     requested = tuple(measures)
     rows = []
     for system, deep in pool.runs.items():
-        ranked, rest = deep[:, : pool.depth], pool.without(system)
+        ranked, rest = deep.top(pool.depth), pool.without(system)
         expected = expect_scores(ranked, rest.labels, pool_chances(rest, rel), requested, rel)
         truth = score_run(ranked, pool.labels, requested, rel)
         known = score_run(ranked, rest.labels, requested, rel)

@@ -7,13 +7,13 @@ positives.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
-from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
+from evaluation.core.relevance.judged import Judged, look_up_gains
+from pooling.core.ranked_lists import NO_ITEM, RankedLists
 
 # trec_eval's INFAP_EPSILON. It keeps the share of relevant pairs defined if no pair is judged.
 _INFERRED_EPSILON: Final = 1e-5
@@ -22,23 +22,22 @@ _INFERRED_EPSILON: Final = 1e-5
 _BLOCK_QUERIES: Final = 1 << 12
 
 
-def condense(ranked: npt.NDArray[Any], labels: Judged) -> npt.NDArray[Any]:
-    """Return the lists without their unjudged videos, in the shape and type of `ranked`.
+def condense(ranked: RankedLists, labels: Judged) -> RankedLists:
+    """Return the lists without their unjudged videos.
 
     Judged videos move up, and the end is padded with -1 (Sakai, Alternatives to Bpref, SIGIR 2007).
     Compare scores of condensed lists only with each other. They favour a system that was not
     pooled, because condensing removes all its unjudged videos, and most of these are not relevant.
     """
-    check_ranked(ranked, labels)
     judged = look_up_gains(ranked, labels) >= 0
     query, _ = np.nonzero(judged)
     place = np.cumsum(judged, axis=1)[judged] - 1
-    condensed = np.full_like(ranked, -1)
-    condensed[query, place] = ranked[judged]
-    return condensed
+    condensed = np.full_like(ranked.items, NO_ITEM)
+    condensed[query, place] = ranked.items[judged]
+    return RankedLists(condensed, ranked.n_items)
 
 
-def bpref(ranked: npt.NDArray[Any], labels: Judged, rel: int = 1) -> FloatArray:
+def bpref(ranked: RankedLists, labels: Judged, rel: int = 1) -> FloatArray:
     """Return bpref (binary preference) of each query, float64 [n_queries]; 0 without positives.
 
     Let a query have R positives and N pairs judged not relevant. For each listed positive, let n be
@@ -58,9 +57,7 @@ def bpref(ranked: npt.NDArray[Any], labels: Judged, rel: int = 1) -> FloatArray:
     return _by_block(ranked, labels, score)
 
 
-def inferred_ap(
-    ranked: npt.NDArray[Any], labels: Judged, pool_depth: int, rel: int = 1
-) -> FloatArray:
+def inferred_ap(ranked: RankedLists, labels: Judged, pool_depth: int, rel: int = 1) -> FloatArray:
     """Return the inferred average precision of each query, float64 [n_queries].
 
     It is 0 for a query without positives. The measure assumes that a random part of the pool was
@@ -76,12 +73,12 @@ def inferred_ap(
     Do not use the measure for a system that was not pooled. The unjudged videos of such a system
     are not a random part of the pool.
     """
-    relevant = labels.count_per_query(labels.gains >= rel)
+    relevant, is_item = labels.count_per_query(labels.gains >= rel), ranked.is_item
 
     def score(rows: slice, gains: GainArray) -> FloatArray:
         hit, judged = gains >= rel, gains >= 0
         rank = np.arange(1, gains.shape[1] + 1)
-        pooled = judged | (ranked[rows] >= 0) & (rank <= pool_depth)
+        pooled = judged | is_item[rows] & (rank <= pool_depth)
         share = (_count_before(hit) + _INFERRED_EPSILON) / (
             _count_before(judged) + 2 * _INFERRED_EPSILON
         )
@@ -92,14 +89,14 @@ def inferred_ap(
 
 
 def _by_block(
-    ranked: npt.NDArray[Any], labels: Judged, score: Callable[[slice, GainArray], FloatArray]
+    ranked: RankedLists, labels: Judged, score: Callable[[slice, GainArray], FloatArray]
 ) -> FloatArray:
     """Apply `score` to the gains [B, depth] of each block of queries: float64 [n_queries]."""
-    check_ranked(ranked, labels)
+    gains = look_up_gains(ranked, labels)
     values = np.empty(len(ranked), dtype=np.float64)
     for start in range(0, len(ranked), _BLOCK_QUERIES):
         rows = slice(start, start + _BLOCK_QUERIES)
-        values[rows] = score(rows, look_up_gains(ranked[rows], labels, start))
+        values[rows] = score(rows, gains[rows])
     return values
 
 

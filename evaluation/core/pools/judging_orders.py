@@ -279,7 +279,7 @@ def _cells(pool: PooledLabels, start: int, stop: int) -> IntArray:
     labels, n_runs = pool.labels, len(pool.runs)
     ranked = np.full((n_runs, stop - start, pool.depth), -1, dtype=np.int64)
     for lists, run in zip(ranked, pool.runs.values(), strict=True):
-        top = run[start:stop, : pool.depth]
+        top = run.items[start:stop, : pool.depth]
         lists[:, : top.shape[1]] = top
     query = np.arange(start, stop)
     ranked = ranked[(query + np.arange(n_runs)[:, None]) % max(1, n_runs), query - start]

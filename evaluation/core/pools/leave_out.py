@@ -15,17 +15,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray
 from evaluation.core.people.agreement import Estimate
-from evaluation.core.relevance.judged import Judged, check_ranked, with_positives
+from evaluation.core.relevance.judged import Judged, check_lists, with_positives
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import RunScores, score_run
 from pooling.core.pair_space import PairSpace
+from pooling.core.ranked_lists import RankedLists
 
 # As in `relevance.judged`, a table with this number of cells fits into the cache of a processor
 # core.
@@ -36,7 +36,7 @@ _TABLE_CELLS: Final = 1 << 20
 class PooledLabels:
     """J labels of a pool, and the systems that contributed their pairs.
 
-    runs: the ranked lists by name of system, each [n_queries, any depth].
+    runs: the ranked lists by name of system, of any depth.
     depth: a system contributes the top `depth` of its lists.
     labels: the judged pairs joined with the original positives.
     is_original: bool [J], whether the pair is an original positive.
@@ -44,7 +44,7 @@ class PooledLabels:
     `runs`.
     """
 
-    runs: Mapping[str, npt.NDArray[Any]]
+    runs: Mapping[str, RankedLists]
     depth: int
     labels: Judged
     is_original: BoolArray
@@ -128,23 +128,22 @@ class Growth:
 
 
 def gather_pool(
-    runs: Mapping[str, npt.NDArray[Any]], depth: int, judged: Judged, original: Judged
+    runs: Mapping[str, RankedLists], depth: int, judged: Judged, original: Judged
 ) -> PooledLabels:
     """Return the labels of a pool with the systems that contributed each pair.
 
-    runs: ranked lists as for `score_run`, by name. Their top `depth` was pooled. Scores use the
+    runs: ranked lists by name. Their top `depth` was pooled. Scores use the
     whole lists, so pass lists that end at `depth` if deeper ranks were not judged.
 
-    Raises ValueError if the depth is below 1, a run is malformed, or `judged` and `original`
-    belong to benchmarks of different size.
+    Raises ValueError if the depth is below 1, or if the runs, `judged` and `original` belong to
+    benchmarks of different size.
     """
     if depth < 1:
         raise ValueError("the depth of a pool must be at least 1")
     labels = with_positives(judged, original)
     contributed = np.zeros((len(runs), len(labels.codes)), dtype=np.bool_)
     for place, ranked in enumerate(runs.values()):
-        check_ranked(ranked, labels)
-        contributed[place] = are_ranked(ranked[:, :depth], labels)
+        contributed[place] = are_ranked(ranked.top(depth), labels)
     is_original = np.zeros(len(labels.codes), dtype=np.bool_)
     is_original[np.searchsorted(labels.codes, original.positives()[0])] = True
     return PooledLabels(dict(runs), depth, labels, is_original, contributed)
@@ -214,18 +213,19 @@ def _select(labels: Judged, kept: BoolArray) -> Judged:
     return Judged(labels.codes[kept], labels.gains[kept], labels.n_queries, labels.n_videos)
 
 
-def are_ranked(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
+def are_ranked(ranked: RankedLists, labels: Judged) -> BoolArray:
     """Return flags [J] of the labels whose pairs are in these lists.
 
     As in `relevance.judged.look_up_gains`, ranked cells are marked in a small dense table, one
     block of queries at a time. The flags of the labels are read from this table.
     """
+    check_lists(ranked, labels)
     flags = np.zeros(len(labels.codes), dtype=np.bool_)
     space = labels.space
     block = max(1, _TABLE_CELLS // max(1, space.n_videos))
     table = np.zeros(PairSpace(block, space.n_videos).n_pairs, dtype=np.bool_)
     for start in range(0, len(ranked), block):
-        part = ranked[start : start + block]
+        part = ranked.items[start : start + block]
         cells = space.encode(np.arange(len(part))[:, None], part)[part >= 0]
         known = labels.rows_of(start, start + len(part))
         table[cells] = True

@@ -17,14 +17,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.relevance.judged import Judged, check_ranked
 from evaluation.core.relevance.scoring import NO_QUERIES, Score
+from pooling.core.ranked_lists import Items, RankedLists
 
 # A table with this number of cells fits into the cache of a processor core.
 _TABLE_CELLS: Final = 1 << 18
@@ -72,15 +71,14 @@ class PairOverlap:
 
 
 def compare_runs(
-    first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int = 10, p: float = 0.9
+    first: RankedLists, second: RankedLists, depth: int = 10, p: float = 0.9
 ) -> Overlap:
     """Compare the top `depth` of two runs of one benchmark, query by query.
 
-    first, second: [n_queries, any depth] of signed integers, -1 at the end, as for `score_run`.
     p: persistence, between 0 and 1, both excluded.
 
-    Raises ValueError if an array is malformed, the runs differ in the number of queries, or `depth`
-    or `p` is out of bounds. Time and memory are linear in n_queries * depth.
+    Raises ValueError if the runs differ in the number of queries, or `depth` or `p` is out of
+    bounds. Time and memory are linear in n_queries * depth.
     """
     _check_parameters(depth, p)
     _check_runs({"first": first, "second": second})
@@ -88,7 +86,7 @@ def compare_runs(
 
 
 def compare_all_runs(
-    runs: Mapping[str, npt.NDArray[Any]], depth: int = 10, p: float = 0.9
+    runs: Mapping[str, RankedLists], depth: int = 10, p: float = 0.9
 ) -> tuple[PairOverlap, ...]:
     """Compare every two of several runs; return means over all queries, in the order of `runs`."""
     _check_parameters(depth, p)
@@ -104,13 +102,12 @@ def _check_parameters(depth: int, p: float) -> None:
         raise ValueError("depth must be at least 1 and p between 0 and 1")
 
 
-def _check_runs(runs: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Raise ValueError if a run is malformed or has another number of queries than the first."""
+def _check_runs(runs: Mapping[str, RankedLists]) -> None:
+    """Raise ValueError if a run has another number of queries than the first."""
     n_queries = next((len(ranked) for ranked in runs.values()), 0)
     for ranked in runs.values():
-        n_videos = int(ranked.max(initial=-1)) + 1
-        no_labels = Judged.from_pairs([], [], [], n_queries=n_queries, n_videos=n_videos)
-        check_ranked(ranked, no_labels)
+        if len(ranked) != n_queries:
+            raise ValueError(f"ranked has {len(ranked)} rows for {n_queries} queries")
 
 
 def _mean(first: str, second: str, overlap: Overlap) -> PairOverlap:
@@ -130,25 +127,27 @@ def _mean(first: str, second: str, overlap: Overlap) -> PairOverlap:
     )
 
 
-def _compare(first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int, p: float) -> Overlap:
+def _compare(first: RankedLists, second: RankedLists, depth: int, p: float) -> Overlap:
     """Return the result of `compare_runs` for runs that have passed the checks."""
     blocks = range(0, max(1, len(first)), _BLOCK)
     parts = [
-        _compare_block(first[row : row + _BLOCK], second[row : row + _BLOCK], depth, p)
+        _compare_block(
+            first.items[row : row + _BLOCK, :depth],
+            second.items[row : row + _BLOCK, :depth],
+            depth,
+            p,
+        )
         for row in blocks
     ]
     return Overlap(depth, p, *np.concatenate(parts, axis=1))
 
 
-def _compare_block(
-    first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int, p: float
-) -> FloatArray:
+def _compare_block(first: Items, second: Items, depth: int, p: float) -> FloatArray:
     """Return the arrays of `Overlap` in their order, [5, n_queries].
 
     The equations are 4, 11, 30 and 32, with the sums over the unknown ranks in closed form. From
     the length of the longer list on, X_d is constant.
     """
-    first, second = first[:, :depth], second[:, :depth]
     shared = _count_shared(first, second, depth)
     lengths = np.stack([np.count_nonzero(ranked >= 0, axis=1) for ranked in (first, second)])
     short, long = lengths.min(axis=0), lengths.max(axis=0)
@@ -179,7 +178,7 @@ def _at_depth(shared: IntArray, depth: IntArray) -> IntArray:
     return np.where(depth > 0, values, 0)
 
 
-def _count_shared(first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int) -> IntArray:
+def _count_shared(first: Items, second: Items, depth: int) -> IntArray:
     """Return X_d for d = 1 to `depth`, int64 [n_queries, depth].
 
     X_d is the number of videos that both lists contain down to depth d. For each block of queries,

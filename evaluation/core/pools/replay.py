@@ -22,10 +22,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.agreement import Estimate
@@ -37,6 +36,7 @@ from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.rank_stability import NOT_TWO_SYSTEMS
 from evaluation.core.statistics.slices import kendall_tau_b
 from pooling.core.pair_space import PairSpace
+from pooling.core.ranked_lists import RankedLists
 
 SHARES: Final = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)
 
@@ -229,7 +229,8 @@ class _States:
             return
         known, measure = self._known_labels(sequence, scored), self._measure
         for values, lists in zip(self._values, self._pool.runs.values(), strict=True):
-            ranked = lists[self._query_of[scored], : self._pool.depth]
+            items = lists.items[self._query_of[scored], : self._pool.depth]
+            ranked = RankedLists(items, lists.n_items)
             values[scored] = score_run(ranked, known, (measure,), self._rel).per_query(measure)
 
     def _known_labels(self, sequence: IntArray, scored: IntArray) -> Judged:
@@ -267,11 +268,11 @@ class _JudgedShares:
         labels, rows = pool.labels, pooled_rows(pool)
         depth = min(measure.cutoff or pool.depth, pool.depth)
         query = labels.space.queries(labels.codes)
-        tops = [ranked[:, :depth] for ranked in pool.runs.values()]
+        tops = [ranked.top(depth) for ranked in pool.runs.values()]
         in_top = np.stack([are_ranked(top, labels) for top in tops])
         self._measure, self._systems = measure, tuple(pool.runs)
         self._positives = np.flatnonzero(labels.gains[rows] >= rel)
-        self._lengths = np.stack([_lengths(top) for top in tops])
+        self._lengths = np.stack([np.maximum(top.lengths, 1) for top in tops])
         # [S, Q]: the number of judged pairs if only the original positives are known.
         originals = in_top & pool.is_original
         self._known = np.stack(
@@ -293,11 +294,6 @@ class _JudgedShares:
             scores[row] = [values.mean() for values in counts / self._lengths]
         positives = np.searchsorted(np.sort(place[self._positives]), sizes)
         return _as_replay(name, self._measure, self._systems, sizes, positives, scores)
-
-
-def _lengths(ranked: npt.NDArray[Any]) -> IntArray:
-    """Return the length of each list, at least 1, int64 [n_queries]."""
-    return np.asarray(np.maximum(np.count_nonzero(ranked >= 0, axis=1), 1), dtype=np.int64)
 
 
 def _as_replay(

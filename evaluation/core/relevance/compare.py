@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, IntArray
-from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
+from evaluation.core.relevance.judged import Judged, look_up_gains
+from pooling.core.ranked_lists import RankedLists
 
 # Options of `select_by_correctness`. Those of NEEDS_PAIR compare two runs.
 ALL: Final = "all"
@@ -71,15 +72,13 @@ class Places:
         return np.bincount(queries, minlength=len(self.labelled))
 
 
-def find_places(ranked: npt.NDArray[Any], judged: Judged, original: Judged) -> Places:
+def find_places(lists: RankedLists, judged: Judged, original: Judged) -> Places:
     """Return the ranks of a run's positives, by the labels (`judged`) and by `original`.
 
-    ranked: int [n_queries, depth], padded with -1. Raises ValueError if it is not a valid run of
-    the benchmark.
+    Raises ValueError if the lists are not those of the benchmark.
     """
-    check_ranked(ranked, judged)
-    positive = look_up_gains(ranked, judged) >= 1
-    is_original = look_up_gains(ranked, original) >= 1
+    positive = look_up_gains(lists, judged) >= 1
+    is_original = look_up_gains(lists, original) >= 1
     queries, columns = np.nonzero(positive & ~is_original)
     return Places(
         _first_ranks(is_original),

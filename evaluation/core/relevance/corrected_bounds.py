@@ -10,10 +10,9 @@ the benchmark (`label_noise`). They exist for measures that a relevant pair cann
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.label_rates import ErrorRates, RatesEstimate
@@ -26,15 +25,14 @@ from evaluation.core.relevance.label_noise import (
     variance_of_score,
 )
 from evaluation.core.relevance.measures import Measure
-from pooling.core.pair_space import PairSpace
 from pooling.core.pool import union_codes
+from pooling.core.ranked_lists import RankedLists
 
 BOUNDED: Final = ("C", "P", "RR")
 
 
 def correct_bounds(
-    ranked: npt.NDArray[Any],
-    n_videos: int,
+    ranked: RankedLists,
     codes: IntArray,
     relevance_at: Callable[[ErrorRates], FloatArray],
     measures: Sequence[Measure],
@@ -45,24 +43,21 @@ def correct_bounds(
 ) -> dict[Measure, Pair]:
     """Return the corrected bounds of one run for each measure in `BOUNDED`, within 0 to 1.
 
-    ranked: video numbers [n_queries, depth], -1 for padding. The other arguments are those of
-    `label_noise.correct_scores`. Raises ValueError if the rates are undefined.
+    The arguments are those of `label_noise.correct_scores`. Raises ValueError if the rates are
+    undefined.
     """
     if estimate.rates is None:
         raise ValueError("error rates are needed")
     bounded = [measure for measure in measures if measure.name in BOUNDED]
     points = rate_points(estimate.rates, estimate.draws)
     numbers = [relevance_at(rates) for rates in points.rates]
-    space = PairSpace(len(ranked), n_videos)
-    queries, places = np.nonzero(ranked >= 0)
-    listed = space.encode(queries, ranked[queries, places].astype(np.int64))
-    with_unjudged = union_codes([codes, listed])
+    with_unjudged = union_codes([codes, ranked.codes[ranked.is_item]])
     place = np.searchsorted(with_unjudged, codes)
     ends: list[dict[Measure, Pair]] = []
     for is_upper in (False, True):
         if is_upper:
             numbers = [_put(np.ones(len(with_unjudged)), place, each) for each in numbers]
-        lists = locate(ranked, with_unjudged if is_upper else codes, n_videos)
+        lists = locate(ranked, with_unjudged if is_upper else codes)
         scores = [score_relevance(lists, each, bounded) for each in numbers]
         noise = noise_variances(lists, numbers[0], bounded)
         ends.append({})

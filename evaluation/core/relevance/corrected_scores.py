@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ import numpy.typing as npt
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.relevance.measures import Measure
 from pooling.core.pair_space import PairSpace
+from pooling.core.ranked_lists import RankedLists
 
 CORRECTABLE: Final = ("C", "P", "R", "RR", "AP", "AP(found)", "nDCG", "nDCG(exp)")
 
@@ -63,19 +64,14 @@ class JudgedLists:
         return PairSpace(self.n_queries, self.n_videos)
 
 
-def locate(ranked: npt.NDArray[Any], codes: IntArray, n_videos: int) -> JudgedLists:
-    """Look up the pairs of ranked lists among pair codes.
-
-    ranked: whole numbers [n_queries, depth], video numbers, -1 for padding. codes: int64 [J],
-    ascending.
-    """
-    space = PairSpace(len(ranked), n_videos)
-    ranked_codes = space.encode(np.arange(len(ranked))[:, None], ranked)
+def locate(lists: RankedLists, codes: IntArray) -> JudgedLists:
+    """Look up the pairs of ranked lists among pair codes. codes: int64 [J], ascending."""
+    ranked_codes = lists.codes
     place = np.searchsorted(codes, ranked_codes)
     found = place < len(codes)
     found[found] = codes[place[found]] == ranked_codes[found]
-    places = np.where(found & (ranked >= 0), place, -1)
-    return JudgedLists(codes, np.ascontiguousarray(places.T), n_videos)
+    places = np.where(found & lists.is_item, place, -1)
+    return JudgedLists(codes, np.ascontiguousarray(places.T), lists.n_items)
 
 
 def score_relevance(

@@ -9,16 +9,15 @@ sole positives.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.core.people.label_rates import ErrorRates
 from evaluation.core.relevance.corrected_scores import locate
-from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
+from evaluation.core.relevance.judged import Judged, look_up_gains
 from evaluation.core.relevance.noisy_labels import NoisyLabels
+from pooling.core.ranked_lists import RankedLists
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +38,19 @@ class Confirmation:
 
 
 def sole_positives(
-    ranked: npt.NDArray[Any], judged: Judged, k: int, certain: Judged | None = None
+    lists: RankedLists, judged: Judged, k: int, certain: Judged | None = None
 ) -> IntArray:
     """Return the pair codes of the sole positives of a run, int64, ascending.
 
-    ranked: video numbers [n_queries, depth]. judged: the labels and the original positives.
-    certain: pairs that need no confirmation, such as the original positives; they are not returned.
-    Raises ValueError if k < 1, or if `ranked` does not match `judged`.
+    judged: the labels and the original positives. certain: pairs that need no confirmation, such as
+    the original positives; they are not returned. Raises ValueError if k < 1, or if `lists` does
+    not match `judged`.
     """
     if k < 1:
         raise ValueError("k must be at least 1")
-    check_ranked(ranked, judged)
-    top = ranked[:, :k]
+    top = lists.top(k)
     is_positive = look_up_gains(top, judged) >= 1
-    queries = np.flatnonzero(is_positive.sum(axis=1) == 1)
-    videos = top[queries, is_positive[queries].argmax(axis=1)].astype(np.int64)
-    codes = judged.space.encode(queries, videos)
+    codes: IntArray = top.codes[is_positive & (is_positive.sum(axis=1) == 1)[:, None]]
     if certain is None:
         return codes
     known, _ = certain.positives()
@@ -63,12 +59,12 @@ def sole_positives(
 
 
 def expect_confirmation(
-    ranked: npt.NDArray[Any], judged: Judged, k: int, labels: NoisyLabels, rates: ErrorRates
+    lists: RankedLists, judged: Judged, k: int, labels: NoisyLabels, rates: ErrorRates
 ) -> Confirmation:
     """Estimate the effect of second labels for the sole positives of C@k.
 
-    ranked: video numbers [n_queries, depth]. judged: the labels and original positives from which
-    the score without correction is computed. Raises ValueError as `sole_positives` does.
+    judged: the labels and original positives from which the score without correction is computed.
+    Raises ValueError as `sole_positives` does.
 
     Let f be the false alarm rate of a pair (`ErrorRates.false_alarms`), and t an unbiased estimate
     of its relevance (`noise_relevance.unbiased_relevance`). If a pair has one label, the mean of
@@ -77,22 +73,22 @@ def expect_confirmation(
     have one label and no other positive in the top k of their caption. This needs no assumption
     about the number of relevant pairs.
     """
-    codes = sole_positives(ranked, judged, k)
+    codes = sole_positives(lists, judged, k)
     place = np.searchsorted(labels.codes, codes)
     place = place[~labels.is_known[place]]
     to_confirm = int((labels.n_all_labels[place] == 1).sum())
-    lists = locate(ranked[:, :k], labels.codes, judged.n_videos)
+    located = locate(lists.top(k), labels.codes)
     has_one_label = (labels.n_labels == 1) & (labels.ruled < 0) & ~labels.is_known
-    positive = _at(labels.is_positive, lists.places)
+    positive = _at(labels.is_positive, located.places)
     other_positives = positive.sum(axis=0) - positive
-    single = _at(has_one_label, lists.places) & (other_positives == 0)
+    single = _at(has_one_label, located.places) & (other_positives == 0)
     false = rates.false_alarms(labels.is_isolated) * (1 - labels.relevance(rates))
     n_single = int((single & positive).sum())
-    share = min(1.0, max(0.0, float(false[lists.places[single]].sum()) / max(1, n_single)))
+    share = min(1.0, max(0.0, float(false[located.places[single]].sum()) / max(1, n_single)))
     # A positive is rejected if the second and the third label are both “not relevant”.
     rejected = to_confirm * (share * (1 - rates.false_alarm) ** 2 + (1 - share) * rates.miss**2)
-    n = max(1, len(ranked))
-    score = float((look_up_gains(ranked[:, :k], judged) >= 1).any(axis=1).sum()) / n
+    n = max(1, len(lists))
+    score = float((look_up_gains(lists.top(k), judged) >= 1).any(axis=1).sum()) / n
     return Confirmation(len(place), to_confirm, to_confirm * share, score, score - rejected / n)
 
 

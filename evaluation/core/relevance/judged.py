@@ -2,17 +2,12 @@
 
 A pair is one integer, its code (`pooling.core.pair_space.PairSpace`). Sorted codes group the pairs
 by query, need no lookup table, and merge in one pass.
-
-The ranked lists of a run are an integer array `ranked` of shape [n_queries, depth]. A row contains
-video numbers, best first, and is padded with -1 at the end. If the run has no list for a query, the
-row contains only -1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +15,7 @@ import numpy.typing as npt
 from evaluation.core.arrays import BoolArray, GainArray, IntArray, whole_numbers
 from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace
+from pooling.core.ranked_lists import RankedLists
 
 UNJUDGED: Final = -1
 """The gain that `look_up_gains` and `gains_of` return for an unjudged pair.
@@ -33,9 +29,6 @@ MAX_GAIN: Final = 127
 # split this is seven times as fast as one table for all queries. The table has at most this number
 # of cells, or one row of videos if that is larger.
 _TABLE_CELLS: Final = 1 << 20
-
-# Lists are checked in blocks of rows for the same reason.
-_CHECKED_ROWS: Final = 1 << 13
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,82 +163,45 @@ def with_positives(judged: Judged, original: Judged) -> Judged:
     return Judged(codes, gains, judged.n_queries, judged.n_videos)
 
 
-def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:
-    """Raise ValueError if `ranked` is not a valid run of the benchmark of `judged`.
+def look_up_gains(lists: RankedLists, judged: Judged) -> GainArray:
+    """Return the gain of every ranked video, int8 [n_queries, depth].
 
-    A valid run has the shape [n_queries, depth] and contains integers from -1 to n_videos - 1. A
-    row has padding only at its end, and no video twice, because a positive that counts twice would
-    raise a score above 1.
-    """
-    if ranked.ndim != 2 or not np.issubdtype(ranked.dtype, np.signedinteger):
-        raise ValueError("ranked must be a two-dimensional array of signed whole numbers")
-    if ranked.shape[0] != judged.n_queries:
-        raise ValueError(f"ranked has {ranked.shape[0]} rows for {judged.n_queries} queries")
-    if ranked.size == 0:
-        return
-    step = max(1, min(_CHECKED_ROWS, _TABLE_CELLS // ranked.shape[1]))
-    for start in range(0, len(ranked), step):
-        _check_rows(ranked[start : start + step], judged.n_videos, start)
-
-
-def _check_rows(ranked: npt.NDArray[Any], n_videos: int, first_query: int) -> None:
-    if ranked.min() < -1 or ranked.max() >= n_videos:
-        raise ValueError(f"ranked contains a video number outside of -1 to {n_videos - 1}")
-    if np.any(_in_neighbours(ranked, lambda before, after: (before < 0) & (after >= 0))):
-        raise ValueError("ranked has padding before a video")
-    ordered = np.sort(ranked, axis=1)
-    twice = _in_neighbours(ordered, lambda before, after: (before == after) & (after >= 0))
-    if np.any(twice):
-        query = first_query + int(np.argmax(twice)) // ranked.shape[1]
-        raise ValueError(f"query {query} has a video twice in its ranked list")
-
-
-def _in_neighbours(
-    ranked: npt.NDArray[Any],
-    condition: Callable[[npt.NDArray[Any], npt.NDArray[Any]], BoolArray],
-) -> BoolArray:
-    """Return flags of the cells for which `condition(cell, next cell of the row)` is true.
-
-    The array is compared as one long row, and the flags at the row ends are then cleared. This is
-    faster than a comparison of each row, because numpy has a cost per row and rows are short.
-    """
-    flat = ranked.reshape(-1)
-    flags = condition(flat[:-1], flat[1:])
-    flags[ranked.shape[1] - 1 :: ranked.shape[1]] = False
-    return flags
-
-
-def look_up_gains(ranked: npt.NDArray[Any], judged: Judged, first_query: int = 0) -> GainArray:
-    """Return the gain of every ranked video, int8 in the shape of `ranked`.
-
-    Unjudged videos and padding have the gain UNJUDGED. Row i belongs to the query
-    `first_query + i`. `ranked` must have passed `check_ranked`.
+    Unjudged videos and padding have the gain UNJUDGED. Raises ValueError unless there is one list
+    for each query, with the same videos as `judged`.
 
     For each block of queries, the function writes the judged pairs into a small dense table, reads
     the ranked videos from it, and clears the same cells. The time is linear in the number of judged
     pairs and in n_queries * depth. More videos only make the blocks shorter. A binary search for
     every ranked pair takes several times as long.
     """
-    gains = np.full(ranked.shape, UNJUDGED, dtype=np.int8)
-    if ranked.size == 0 or judged.codes.size == 0:
+    check_lists(lists, judged)
+    gains = np.full(lists.items.shape, UNJUDGED, dtype=np.int8)
+    if lists.items.size == 0 or judged.codes.size == 0:
         return gains
-    (n_rows, depth), space = ranked.shape, judged.space
+    (n_rows, depth), space = lists.items.shape, judged.space
     block = min(n_rows, max(1, _TABLE_CELLS // space.n_videos))
     cell_space = PairSpace(block, space.n_videos)
     table = np.full(cell_space.n_pairs, UNJUDGED, dtype=np.int8)
     row_starts = np.repeat(cell_space.encode(np.arange(block), 0), depth)
-    for row in range(0, n_rows, block):
-        part = ranked[row : row + block]
-        query = first_query + row
+    for query in range(0, n_rows, block):
+        part = lists.items[query : query + block]
         known = judged.rows_of(query, query + len(part))
         cells = judged.codes[known] - space.encode(query, 0)
         table[cells] = judged.gains[known]
         # Padding (-1) reads a cell of the row before. The last line of the function corrects this.
         values = table[part.reshape(-1) + row_starts[: part.size]]
-        gains[row : row + block] = values.reshape(-1, depth)
+        gains[query : query + block] = values.reshape(-1, depth)
         table[cells] = UNJUDGED
-    gains[ranked < 0] = UNJUDGED
+    gains[lists.items < 0] = UNJUDGED
     return gains
+
+
+def check_lists(lists: RankedLists, judged: Judged) -> None:
+    """Raise ValueError unless there is one list for each query, with the videos of `judged`."""
+    if lists.queries is not None or len(lists) != judged.n_queries:
+        raise ValueError(f"ranked has {len(lists)} rows for {judged.n_queries} queries")
+    if lists.n_items != judged.n_videos:
+        raise ValueError(f"ranked has {lists.n_items} videos, and the labels {judged.n_videos}")
 
 
 def gains_of(codes: IntArray, judged: Judged) -> IntArray:

@@ -25,10 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.label_rates import ErrorRates, RatesEstimate
@@ -40,6 +39,7 @@ from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.proportions import t_quantile
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, mean_interval, normal_quantile
 from evaluation.core.statistics.ties import ROUNDING
+from pooling.core.ranked_lists import RankedLists
 
 _CHUNK_DRAWS: Final = 1 << 22
 
@@ -120,7 +120,7 @@ class Resamples:
 
 
 def correct_scores(
-    runs: Mapping[str, npt.NDArray[Any]],
+    runs: Mapping[str, RankedLists],
     judged: Judged,
     codes: IntArray,
     relevance_at: Callable[[ErrorRates], FloatArray],
@@ -133,7 +133,7 @@ def correct_scores(
 ) -> list[NoisyScore]:
     """Return raw and corrected scores of each run and measure.
 
-    runs: ranked lists [n_queries, depth] by name. judged: the labels for raw scores. codes: int64
+    runs: ranked lists by name. judged: the labels for raw scores. codes: int64
     [J], ascending, the pair codes of all pairs with a label and of original positives.
     relevance_at: a function that computes an unbiased estimate for each of these pairs, float64
     [J], from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with
@@ -147,7 +147,7 @@ def correct_scores(
     relevance = [relevance_at(rates) for rates in points.rates]
     values = {}
     for name, ranked in runs.items():
-        lists = locate(ranked, codes, judged.n_videos)
+        lists = locate(ranked, codes)
         scored = score_run(ranked, judged, measures)
         values[name] = (
             {measure: scored.per_query(measure) for measure in measures},
@@ -227,7 +227,7 @@ def fixed_interval(
 
 
 def score_change_by_noise(
-    ranked: npt.NDArray[Any],
+    ranked: RankedLists,
     judged: Judged,
     codes: IntArray,
     relevance: FloatArray,
@@ -235,12 +235,12 @@ def score_change_by_noise(
 ) -> dict[Measure, float]:
     """Return the effect of label noise on each score: raw minus corrected, without intervals.
 
-    ranked: lists of one run [n_queries, depth]. judged: the labels for raw scores. codes: int64
+    judged: the labels for raw scores. codes: int64
     [J], as in `correct_scores`. relevance: float64 [J], unbiased estimates at the estimated
     error rates. Raises ValueError if a measure cannot be corrected.
     """
     raw = score_run(ranked, judged, measures)
-    corrected = score_relevance(locate(ranked, codes, judged.n_videos), relevance, measures)
+    corrected = score_relevance(locate(ranked, codes), relevance, measures)
     return {
         measure: float(raw.per_query(measure).mean())
         - min(1.0, max(0.0, float(corrected[measure].mean())))

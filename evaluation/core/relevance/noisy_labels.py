@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray, renumber
 from evaluation.core.people.dawid_skene import dawid_skene
@@ -28,6 +27,7 @@ from evaluation.core.relevance.noise_relevance import (
     unbiased_relevance,
 )
 from pooling.core.pair_space import PairSpace
+from pooling.core.ranked_lists import RankedLists
 
 # Each rate of an annotator is shrunk as if the annotator had this number of additional labels at
 # the average rate.
@@ -176,15 +176,15 @@ class NoisyLabels:
         )
 
 
-def best_ranks(runs: Iterable[npt.NDArray[Any]], codes: IntArray, n_videos: int) -> IntArray:
+def best_ranks(runs: Iterable[RankedLists], codes: IntArray) -> IntArray:
     """Return the best rank of each pair over all runs, int64 [J], from 1; 0 if no run ranks it.
 
-    runs: video numbers [n_queries, depth] of each run. codes: int64 [J], pair codes, ascending.
+    codes: int64 [J], pair codes, ascending.
     """
     unranked = np.iinfo(np.int64).max
     best = np.full(len(codes), unranked)
     for ranked in runs:
-        places = locate(ranked, codes, n_videos).places
+        places = locate(ranked, codes).places
         for rank in range(len(places), 0, -1):
             pairs = places[rank - 1]
             pairs = pairs[pairs >= 0]

@@ -9,13 +9,13 @@ and tables 5 and 6 of the FIRE study (see `measures`) show these counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, IntArray
-from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
+from evaluation.core.relevance.judged import Judged, look_up_gains
+from pooling.core.ranked_lists import RankedLists
 
 ORIGINAL, NEW = range(2)
 NEITHER, ONLY_FIRST, ONLY_SECOND, BOTH = range(4)
@@ -43,22 +43,20 @@ def length_table(lengths: IntArray, positives: IntArray) -> IntArray:
     return cells.reshape(height, width)
 
 
-def ranks_by_source(ranked: npt.NDArray[Any], judged: Judged, original: Judged) -> IntArray:
+def ranks_by_source(lists: RankedLists, judged: Judged, original: Judged) -> IntArray:
     """Return the number of positives of a run at each rank, by source.
 
     The result is int64 [2, depth], with the rows ORIGINAL and NEW. A positive of `judged` is
     ORIGINAL if it is also in `original`. A positive that is only in `original` is not counted.
     """
-    check_ranked(ranked, judged)
-    positive = look_up_gains(ranked, judged) >= 1
-    is_original = look_up_gains(ranked, original) >= 1
+    positive = look_up_gains(lists, judged) >= 1
+    is_original = look_up_gains(lists, original) >= 1
     return np.stack([(positive & is_original).sum(axis=0), (positive & ~is_original).sum(axis=0)])
 
 
-def finds_one(ranked: npt.NDArray[Any], judged: Judged, cutoff: int) -> BoolArray:
+def finds_one(lists: RankedLists, judged: Judged, cutoff: int) -> BoolArray:
     """Return whether a positive is in the top `cutoff` of each list, bool [n_queries]."""
-    check_ranked(ranked, judged)
-    return np.asarray((look_up_gains(ranked[:, :cutoff], judged) >= 1).any(axis=1))
+    return np.asarray((look_up_gains(lists.top(cutoff), judged) >= 1).any(axis=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

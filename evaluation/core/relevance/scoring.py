@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
-from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
+from evaluation.core.relevance.judged import Judged, look_up_gains
 from evaluation.core.relevance.measures import Measure
+from pooling.core.ranked_lists import RankedLists
 
 NO_QUERIES: Final = "no queries"
 MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
@@ -80,22 +81,22 @@ class RunScores:
 
 
 def score_run(
-    ranked: npt.NDArray[Any], judged: Judged, measures: Iterable[Measure], rel: int = 1
+    lists: RankedLists, judged: Judged, measures: Iterable[Measure], rel: int = 1
 ) -> RunScores:
     """Compute `measures` for one run.
 
-    ranked: [n_queries, depth] of a signed integer type, video numbers, best first, padded with -1.
     rel: the lowest gain of a positive. nDCG uses all gains, regardless of `rel`.
 
-    Raises ValueError if `ranked` is malformed or does not match `judged`, or if `rel` < 1.
+    Raises ValueError if `lists` does not match `judged`, or if `rel` < 1.
 
     Cost: `look_up_gains` reads each ranked cell and each judged pair once. The time of all later
     steps depends on the number of positives and queries, not on the depth.
     """
     if rel < 1:
         raise ValueError("rel must be at least 1; 0 is the gain of a pair judged not relevant")
-    check_ranked(ranked, judged)
-    n_queries, depth = ranked.shape
+    n_queries, depth = len(lists), lists.depth
+    gains = look_up_gains(lists, judged)
+    lengths = lists.lengths
     distinct = tuple(dict.fromkeys(measures))
     values = np.empty((len(distinct), n_queries), dtype=np.float64)
     not_retrieved = 0
@@ -103,10 +104,10 @@ def score_run(
     step = max(1, min(_BLOCK_QUERIES, _BLOCK_CELLS // max(1, depth)))
     for start in range(0, n_queries, step):
         rows = slice(start, start + step)
-        lists = _gather_statistics(ranked[rows], judged, start, cutoffs, rel)
-        not_retrieved += int(np.count_nonzero(lists.n_hits[None] == 0))
+        found = _gather_statistics(gains[rows], lengths[rows], judged, start, cutoffs, rel)
+        not_retrieved += int(np.count_nonzero(found.n_hits[None] == 0))
         for place, measure in enumerate(distinct):
-            values[place, rows] = _CALCULATIONS[measure.name](lists, measure.cutoff)
+            values[place, rows] = _CALCULATIONS[measure.name](found, measure.cutoff)
     return RunScores(n_queries, depth, not_retrieved, dict(zip(distinct, values, strict=True)))
 
 
@@ -128,7 +129,7 @@ class _Hits:
 class _ListStatistics:
     """Statistics from which the measures of a block of B queries are computed.
 
-    ranked, gains: [B, depth], the lists and the gains of their videos.
+    gains: [B, depth], the gains of the listed videos. lengths: the length of each list, [B].
     hits: the listed pairs with a gain of `rel` or more.
     n_hits: number of positives in the top k of each list, [B], by cutoff; None: in the whole list.
     first_query: queries with a positive in their list, ascending. first_rank: the rank of the first
@@ -139,8 +140,8 @@ class _ListStatistics:
     gains descend within a query. graded_place: [P], the index in the best possible list, from 0.
     """
 
-    ranked: npt.NDArray[Any]
     gains: GainArray
+    lengths: IntArray
     hits: _Hits
     n_hits: Mapping[int | None, IntArray]
     first_query: IntArray
@@ -157,23 +158,23 @@ class _ListStatistics:
 
 
 def _gather_statistics(
-    ranked: npt.NDArray[Any],
+    gains: GainArray,
+    lengths: IntArray,
     judged: Judged,
     start: int,
     cutoffs: Iterable[int | None],
     rel: int,
 ) -> _ListStatistics:
     """Return the statistics of a block of lists. start: the number of the first query."""
-    n_queries = len(ranked)
-    gains = look_up_gains(ranked, judged, start)
+    n_queries = len(gains)
     graded_hits = _find_hits(gains, 1)
     hits = graded_hits if rel == 1 else _find_hits(gains, rel)
     first = hits.nth == 1
     codes, gain = judged.positives(start, start + n_queries)
     query = judged.space.queries(codes) - start
     return _ListStatistics(
-        ranked=ranked,
         gains=gains,
+        lengths=lengths,
         hits=hits,
         n_hits={k: _count_per_query(hits.query, _within(hits, k), n_queries) for k in cutoffs},
         first_query=hits.query[first],
@@ -308,9 +309,8 @@ def _ndcg_exponential(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
 
 
 def _judged_share(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    return _divide(
-        _count_per_row(lists.gains[:, :cutoff] >= 0), _count_per_row(lists.ranked[:, :cutoff] >= 0)
-    )
+    length = np.minimum(lists.lengths, cutoff or 0)
+    return _divide(_count_per_row(lists.gains[:, :cutoff] >= 0), length)
 
 
 def _count_per_row(flags: BoolArray) -> IntArray:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray
 from evaluation.core.pools.bounds import Bounds, bound_scores
@@ -39,9 +38,9 @@ from evaluation.lab.analyses.old_analysis import CUT, Analysis
 from evaluation.lab.analyses.old_results import Ends
 from evaluation.release.selectors import highest_grade
 from hearth.shared.progress import Progress
-from pooling.selectors.runs import find_runs, ranked_matrix
+from pooling.core.ranked_lists import RankedLists
+from pooling.selectors.runs import find_runs, ranked_lists
 
-Ranked = npt.NDArray[Any]
 # Measures that have an estimate.
 EXPECTED = ("C", "P", "R", "RR", "AP", "AP(found)")
 
@@ -80,7 +79,7 @@ def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> Boun
     # If no run was selected, `inputs.runs` can contain runs that were added since the request.
     names = sorted({*options["pool"], *(run.name for run in inputs.runs)})
     all_runs = find_runs(inputs.benchmark, names, inputs.direction)
-    lists = {run.name: ranked_matrix(run)[:, :depth] for run in all_runs}
+    lists = {run.name: ranked_lists(run, depth) for run in all_runs}
     runs = {run.name: lists[run.name] for run in inputs.runs}
     measures = [parse_measure(name) for name in options["measures"]]
     pool = gather_pool(lists, depth, inputs.judged, inputs.counted_originals)
@@ -93,7 +92,7 @@ def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> Boun
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs), "bounding scores")
         shares = [Measure("Judged", depth)]
-        shares += [_judged_measure(measure, ranked.shape[1]) for measure in measures]
+        shares += [_judged_measure(measure, ranked.depth) for measure in measures]
         found = bound_scores(ranked, inputs.judged, [*measures, *shares], highest=grade)
         corrected = corrected_bounds(noise, ranked, measures, options["confidence"])
         rows += _bounds(name, ranked, inputs, measures, found, corrected)
@@ -113,7 +112,7 @@ def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> Boun
 
 def _bounds(
     name: str,
-    ranked: Ranked,
+    ranked: RankedLists,
     inputs: Inputs,
     measures: list[Measure],
     found: Bounds,
@@ -128,8 +127,8 @@ def _bounds(
             "bounds": [found.lower.mean(measure).value, found.upper.mean(measure).value],
             "bounds_corrected": corrected.get(measure),
             "bounds_all": [found.lower_all.mean(measure).value, found.upper.mean(measure).value],
-            "judged_depth": measure.reads(ranked.shape[1]),
-            "judged": found.known.mean(_judged_measure(measure, ranked.shape[1])).value,
+            "judged_depth": measure.reads(ranked.depth),
+            "judged": found.known.mean(_judged_measure(measure, ranked.depth)).value,
             "condensed": condensed.mean(measure).value,
             "expected": None,
             "expected_interval": None,
@@ -143,7 +142,7 @@ def _judged_measure(measure: Measure, depth: int) -> Measure:
     return Measure("Judged", max(1, measure.reads(depth)))
 
 
-def _judged(ranked: Ranked, inputs: Inputs, depth: int, found: Bounds) -> JudgedFigures:
+def _judged(ranked: RankedLists, inputs: Inputs, depth: int, found: Bounds) -> JudgedFigures:
     unlisted = found.unlisted
     return {
         "judged": found.known.mean(Measure("Judged", depth)).value,
@@ -157,7 +156,7 @@ def _judged(ranked: Ranked, inputs: Inputs, depth: int, found: Bounds) -> Judged
 
 def _expect(
     rows: list[BoundsRow],
-    runs: dict[str, Ranked],
+    runs: dict[str, RankedLists],
     pool: PooledLabels,
     inputs: Inputs,
     options: BoundsOptions,

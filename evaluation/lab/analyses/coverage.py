@@ -64,7 +64,7 @@ class CoverageOptions(TypedDict):
 
 
 def _compute(inputs: Inputs, options: CoverageOptions, progress: Progress) -> CoverageResult:
-    runs = {name: ranked[:, : options["depth"]] for name, ranked in inputs.ranked.items()}
+    runs = {name: ranked.top(options["depth"]) for name, ranked in inputs.ranked.items()}
     rows: list[RankRow] = []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs) + 1, "looking up labels")
@@ -86,7 +86,7 @@ def _compute(inputs: Inputs, options: CoverageOptions, progress: Progress) -> Co
             )
         ]
     progress(len(runs), len(runs) + 1, "pooling")
-    depth = max(ranked.shape[1] for ranked in runs.values())
+    depth = max(ranked.depth for ranked in runs.values())
     pools = pool_depths(runs, inputs.judged, max(depth, 1))
     return {"ranks": rows, "pools": [_pool_row(pool) for pool in pools]}
 

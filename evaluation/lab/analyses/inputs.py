@@ -27,10 +27,11 @@ from hearth.shared.errors import InvalidInput
 from hearth.shared.version import code_version
 from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace
+from pooling.core.ranked_lists import RankedLists
 from pooling.models import Benchmark, Proxy, Run
 from pooling.selectors.arrays import query_keys, query_texts, video_keys
 from pooling.selectors.captions import first_equal_captions
-from pooling.selectors.runs import find_runs, ranked_matrix
+from pooling.selectors.runs import find_runs, ranked_lists
 
 
 class Provenance(TypedDict):
@@ -146,9 +147,9 @@ class Inputs:
         return for_equal_captions(self.judgments, rulings, equal, self.benchmark.pair_space)[0]
 
     @cached_property
-    def ranked(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Ranked lists by the name of the run, int32 [n_queries, depth], padded with -1."""
-        return {run.name: ranked_matrix(run) for run in self.runs}
+    def ranked(self) -> dict[str, RankedLists]:
+        """Ranked lists by the name of the run."""
+        return {run.name: ranked_lists(run) for run in self.runs}
 
     @cached_property
     def original(self) -> Judged:

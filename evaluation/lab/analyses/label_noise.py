@@ -296,7 +296,7 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     progress(1, 4, "error rates")
     clusters = _clusters(inputs, options.unit)
     resamples = Resamples(clusters, options.resamples, options.seed)
-    ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
+    ranks = best_ranks(inputs.ranked.values(), labels.codes)
     strata, n_strata = rank_strata(labels.codes, ranks, inputs.original)
     estimates = estimate_rates(inputs, labels, strata, resamples, options)
     progress(2, 4, "correcting scores")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray
 from evaluation.core.pools.bounds import bound_scores
@@ -44,6 +42,7 @@ from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 from hearth.shared.progress import Progress
+from pooling.core.ranked_lists import RankedLists
 
 # Maximum number of label sets; the newest are used.
 RELEASES_MAX = 12
@@ -187,10 +186,10 @@ def _board(inputs: Inputs, original: FloatArray, options: LeaderboardOptions) ->
 
 
 def _bounds_and_judged(
-    ranked: npt.NDArray[Any], judged: Judged, measure: Measure, grade: int
+    ranked: RankedLists, judged: Judged, measure: Measure, grade: int
 ) -> BoundsAndJudged:
     """Return the bounds over the listed pairs, and the judged share of the ranks that are used."""
-    depth = measure.reads(ranked.shape[1])
+    depth = measure.reads(ranked.depth)
     share = Measure("Judged", max(1, depth))
     found = bound_scores(ranked, judged, [measure, share], highest=max(grade, judged.highest_gain))
     return {

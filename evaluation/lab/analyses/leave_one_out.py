@@ -168,7 +168,7 @@ class Result(results.Result):
 
 def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     # Ranks below the pooled ones are not judged completely for any system.
-    runs = {name: ranked[:, : options.depth] for name, ranked in inputs.ranked.items()}
+    runs = {name: ranked.top(options.depth) for name, ranked in inputs.ranked.items()}
     measures = [parse_measure(name) for name in options.measures]
     pool = gather_pool(runs, options.depth, inputs.judged, inputs.counted_originals)
     progress(0, 2, "leaving systems out")

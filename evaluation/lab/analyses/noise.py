@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import IntArray, dense_groups
 from evaluation.core.people.label_rates import RatesEstimate, rates_from_labels
@@ -20,6 +19,7 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.old_results import Ends
 from evaluation.lab.selectors import labels_of_set
 from pooling.core.direction import Direction
+from pooling.core.ranked_lists import RankedLists
 from pooling.selectors.captions import first_equal_captions
 
 # The number of resamples of the error rates, if an analysis has no option for it.
@@ -72,7 +72,7 @@ def noise_of_labels(
     clusters = inputs.clusters(unit) if unit else None
     groups = dense_groups(np.arange(n_queries) if clusters is None else clusters, n_queries)
     resamples = Resamples(groups, number, seed)
-    ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.space.n_videos)
+    ranks = best_ranks(inputs.ranked.values(), labels.codes)
     strata, _ = rank_strata(labels.codes, ranks, inputs.original)
     of_pairs = resamples.clusters[labels.space.queries(labels.codes)]
     table = labels.table(strata, of_pairs, resamples.n_clusters)
@@ -84,20 +84,18 @@ def noise_of_labels(
 
 def corrected_bounds(
     noise: LabelNoise | None,
-    ranked: npt.NDArray[Any],
+    ranked: RankedLists,
     measures: Sequence[Measure],
     confidence: float,
 ) -> dict[Measure, Ends]:
     """Return the bounds of a run that allow for wrong labels.
 
-    ranked: video numbers [n_queries, depth]. Measures without such bounds are left out, and all
-    measures if the errors are unknown.
+    Measures without such bounds are left out, and all measures if the errors are unknown.
     """
     if noise is None:
         return {}
     found = correct_bounds(
         ranked,
-        noise.labels.space.n_videos,
         noise.labels.codes,
         noise.labels.relevance,
         measures,

@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 
 from evaluation.core.graded.limits import CUTOFFS, Recall, recall_limits
-from evaluation.core.graded.rankings import Ranking
 from evaluation.lab.analyses.fields import NumbersField, proxies_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
@@ -16,12 +15,14 @@ from evaluation.lab.analyses.layouts import proxy_limits as layout
 from evaluation.lab.analyses.layouts.proxy_limits import LimitsRow, ProxyLimitsResult
 from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
-from evaluation.lab.analyses.proxy_runs import DEPTH_NOTE, ranking_of, relevance_of
+from evaluation.lab.analyses.proxy_runs import DEPTH_NOTE, relevance_of
 from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import Progress
 from hearth.shared.words import counted
 from pooling.core.direction import Direction
+from pooling.core.ranked_lists import RankedLists
 from pooling.models import Run
+from pooling.selectors.runs import deepest_lists
 
 CUTOFF_MAX = 1000
 
@@ -52,7 +53,7 @@ class ProxyLimitsOptions(ProxyOptions):
 def _compute(inputs: Inputs, options: ProxyLimitsOptions, progress: Progress) -> ProxyLimitsResult:
     proxies = load_proxies(inputs)
     rows: list[LimitsRow] = []
-    rankings = {run.pk: ranking_of(run) for run in inputs.runs}
+    rankings = {run.pk: deepest_lists(run) for run in inputs.runs}
     cutoffs, short = _reached_cutoffs(inputs.runs, rankings, options["cutoffs"])
     steps = len(inputs.runs) * len(proxies)
     for run in inputs.runs:
@@ -69,7 +70,7 @@ def _compute(inputs: Inputs, options: ProxyLimitsOptions, progress: Progress) ->
 
 
 def _reached_cutoffs(
-    runs: Sequence[Run], rankings: Mapping[int, Ranking], cutoffs: list[int]
+    runs: Sequence[Run], rankings: Mapping[int, RankedLists], cutoffs: list[int]
 ) -> tuple[list[int], list[str]]:
     """Return the cutoffs that all lists reach, and the runs whose lists do not reach all cutoffs.
 
@@ -94,7 +95,7 @@ def _reached_cutoffs(
 def _row(
     inputs: Inputs,
     run: Run,
-    ranking: Ranking,
+    ranking: RankedLists,
     proxy: LoadedProxy,
     cutoffs: list[int],
     threshold: float,

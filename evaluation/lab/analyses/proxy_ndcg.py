@@ -30,12 +30,12 @@ from evaluation.lab.analyses.proxy_runs import (
     DEPTH_NOTE,
     BothRuns,
     both_directions,
-    ranking_of,
     relevance_of,
 )
 from hearth.shared.progress import Progress, progress_of_part
 from pooling.core.direction import Direction
 from pooling.models import Run
+from pooling.selectors.runs import deepest_lists
 
 
 class ProxyNdcgForm(AnalysisForm):
@@ -59,7 +59,7 @@ class ProxyNdcgOptions(ProxyOptions):
 
 def _compute(inputs: Inputs, options: ProxyNdcgOptions, progress: Progress) -> ProxyNdcgResult:
     proxies = load_proxies(inputs)
-    rankings = {run.pk: ranking_of(run) for run in inputs.runs}
+    rankings = {run.pk: deepest_lists(run) for run in inputs.runs}
     scores: dict[tuple[int, str], DirectionScores] = {}
     parts = [
         (proxy, direction, runs)

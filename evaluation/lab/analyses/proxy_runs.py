@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evaluation.core.graded.rankings import ByLists, Matrix, Ranking
+from evaluation.core.graded.rankings import Matrix
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy
 from pooling.core.direction import Direction
 from pooling.models import Run
-from pooling.selectors.runs import order_of, ranked_matrix
 
 DEPTH_NOTE = (
     "A run that was imported as a matrix is scored by all its ranks. The ranks come from the "
     "imported values, before they were rounded for storage. A run that was imported as lists is "
     "scored to the depth of the lists."
 )
-
-
-def ranking_of(run: Run) -> Ranking:
-    """Return the ranking of a run in its direction: of all items if its matrix is kept."""
-    ranked = order_of(run) if run.has_matrix else ranked_matrix(run)
-    return ByLists(ranked, run.pair_space.n_videos)
 
 
 def relevance_of(proxy: LoadedProxy, direction: Direction) -> Matrix:

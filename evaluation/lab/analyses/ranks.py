@@ -49,7 +49,7 @@ def _compute(inputs: Inputs, options: RanksOptions, progress: Progress) -> Ranks
     runs: dict[str, RankCounts] = {}
     for number, (name, ranked) in enumerate(inputs.ranked.items()):
         progress(number, len(inputs.runs), "looking up positives")
-        counts = ranks_by_source(ranked[:, : options["depth"]], inputs.judged, inputs.original)
+        counts = ranks_by_source(ranked.top(options["depth"]), inputs.judged, inputs.original)
         runs[name] = {"original": counts[ORIGINAL].tolist(), "new": counts[NEW].tolist()}
     return {"captions": len(inputs.captions), "runs": runs}
 

@@ -40,7 +40,7 @@ from hearth.shared.pages import check_form
 from pooling.core.direction import Direction
 from pooling.models import Benchmark, Query, Run
 from pooling.selectors.arrays import query_keys, query_texts
-from pooling.selectors.runs import find_runs, ranked_matrix
+from pooling.selectors.runs import find_runs, ranked_lists
 
 
 class FirstRank(TypedDict):
@@ -324,7 +324,7 @@ def _places(inputs: Inputs, run: Run) -> Places:
     key = f"places-{identity}-{labels}"
     found: Places | None = cache.get(key)
     if found is None:
-        found = find_places(ranked_matrix(run), inputs.judged, inputs.original)
+        found = find_places(ranked_lists(run), inputs.judged, inputs.original)
         cache.set(key, found, CACHE_SECONDS)
     return found
 

@@ -67,7 +67,7 @@ from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.models import Benchmark
 from pooling.selectors.pools import pair_arrays
 from pooling.selectors.proxies import find_proxies, has_wordnet, values_of_proxy
-from pooling.selectors.runs import find_runs, ranked_matrix
+from pooling.selectors.runs import find_runs, ranked_lists
 from pooling.services import (
     Details,
     ImportFiles,
@@ -354,7 +354,7 @@ def noise_of(benchmark: Benchmark, label_set: LabelSet) -> DemoNoise:
     rates = next((row for row in result["rates"] if row["used"]), None)
     positives, _ = original_judged(benchmark).positives()
     codes = union_codes([label_set_labels(label_set).codes, positives])
-    ranked = {run.name: ranked_matrix(run) for run in question.inputs.runs}
+    ranked = {run.name: ranked_lists(run) for run in question.inputs.runs}
     truth = true_scores(make_benchmark(), ranked, codes, COLUMNS)
     runs: dict[str, dict[str, DemoScore]] = {name: {} for name in ranked}
     for row in result["scores"]:

@@ -35,7 +35,7 @@ from evaluation.release.exports.options import DEFAULT, ExportOptions
 from evaluation.release.exports.qrels import qrels
 from evaluation.release.selectors import label_set_judged, original_judged
 from pooling.models import Run
-from pooling.selectors.runs import ranked_matrix
+from pooling.selectors.runs import ranked_lists
 
 MEASURES = ("C@1", "C@5", "C@10", "AP")
 
@@ -183,7 +183,7 @@ def _runs(label_set: LabelSet) -> list[RunFacts]:
 
 def _means(run: Run, judged: Judged) -> dict[str, float | None]:
     measures = {name: parse_measure(name) for name in MEASURES}
-    scores = score_run(ranked_matrix(run), judged.facing(run.facing), measures.values())
+    scores = score_run(ranked_lists(run), judged.facing(run.facing), measures.values())
     return {name: scores.mean(measure).value for name, measure in measures.items()}
 
 

@@ -21,7 +21,7 @@ from hearth.shared.errors import InvalidInput
 from pooling.core.equal_texts import text_pair_codes
 from pooling.models import Run
 from pooling.selectors.captions import first_equal_captions
-from pooling.selectors.runs import ranked_matrix
+from pooling.selectors.runs import ranked_lists
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -92,7 +92,7 @@ def unconfirmed_sole_positives(
     original = original_judged(run.benchmark, source)
     judged = with_positives(label_set_judged(source), original)
     codes = sole_positives(
-        ranked_matrix(run, cutoff),
+        ranked_lists(run, cutoff),
         judged.facing(run.facing),
         cutoff,
         certain=original.facing(run.facing),

@@ -14,6 +14,8 @@ from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.noisy_labels import NoisyLabels
 from evaluation.core.relevance.scoring import score_run
 from pooling.core.pair_space import PairSpace
+from pooling.core.ranked_lists import RankedLists
+from tests.evaluation.core.lists import lists_of
 
 Flags = npt.NDArray[np.bool_]
 POOLED, DEPTH = 20, 10
@@ -59,9 +61,9 @@ def draw_labels(
     return n_labels.reshape(-1), relevant.reshape(-1)
 
 
-def lists(captions: int) -> npt.NDArray[np.int32]:
+def lists(captions: int) -> RankedLists:
     """Return a run that ranks the pooled videos in their order."""
-    return np.tile(np.arange(DEPTH, dtype=np.int32), (captions, 1))
+    return lists_of(np.tile(np.arange(DEPTH), (captions, 1)), POOLED)
 
 
 def noisy_labels(n_labels: npt.NDArray[np.int64], relevant: npt.NDArray[np.int64]) -> NoisyLabels:

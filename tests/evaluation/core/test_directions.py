@@ -17,8 +17,10 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from pooling.core.direction import Direction
-from pooling.core.packing import ranked_matrix
-from pooling.core.run_file import read_run
+from pooling.core.packing import packed_lists, unpack_into
+from pooling.core.ranked_lists import RankedLists
+from pooling.core.run_file import RunData, read_run
+from tests.evaluation.core.lists import lists_of
 
 MEASURES = [parse_measure(name) for name in ("C@1", "C@2", "MedR", "AP", "nDCG@3", "Judged@2")]
 UNJUDGED = -1
@@ -34,6 +36,13 @@ def judged(gains: npt.NDArray[np.int8]) -> Judged:
     return Judged.from_pairs(
         queries, videos, gains[queries, videos], n_queries=n_queries, n_videos=n_videos
     )
+
+
+def as_lists(run: RunData, n_rows: int, n_items: int) -> RankedLists:
+    numbers, blobs, _ = zip(*packed_lists(run), strict=True)
+    items = np.full((n_rows, run.depth), -1, np.int32)
+    unpack_into(items, blobs, np.array(numbers))
+    return RankedLists.of(items, n_items)
 
 
 @given(
@@ -64,8 +73,8 @@ def test_scores_are_those_of_the_transposed_matrix(
     others = judged(gains.T)
     assert labels.codes.tolist() == others.codes.tolist()
     assert labels.gains.tolist() == others.gains.tolist()
-    ranked = [ranked_matrix(run, shape[1], run.depth) for run in (back, transposed)]
-    assert ranked[0].tolist() == ranked[1].tolist()
+    ranked = [as_lists(run, *shape[::-1]) for run in (back, transposed)]
+    assert ranked[0].items.tolist() == ranked[1].items.tolist()
     for score in (score_run, lambda *given: bound_scores(*given).upper):
         found = [
             {str(m): score(lists, known, MEASURES).per_query(m).tolist() for m in MEASURES}
@@ -77,7 +86,7 @@ def test_scores_are_those_of_the_transposed_matrix(
 def test_a_video_is_correct_if_a_relevant_caption_is_in_the_top_k() -> None:
     # Caption 0 is relevant for both videos, and caption 1 for video 1.
     labels = judged(np.array([[1, 1], [0, 1], [UNJUDGED, 0]], np.int8))
-    lists = np.array([[1, 0, 2], [2, 1, 0]], np.int32)
+    lists = lists_of([[1, 0, 2], [2, 1, 0]], 3)
     scores = score_run(lists, labels.facing(Direction.VIDEO_TO_TEXT), MEASURES)
     values = {str(measure): scores.mean(measure).value for measure in MEASURES}
     assert (values["C@1"], values["C@2"], values["MedR"], values["Judged@2"]) == (0, 1, 2, 1)

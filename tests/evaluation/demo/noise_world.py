@@ -20,6 +20,8 @@ from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
 from evaluation.demo.files import rank
 from evaluation.demo.systems import score_systems
 from pooling.core.pair_space import PairSpace
+from pooling.core.ranked_lists import RankedLists
+from tests.evaluation.core.lists import lists_of
 
 Int64Array = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -33,18 +35,18 @@ class DemoWorld:
     """
 
     demo: DemoBenchmark
-    runs: dict[str, npt.NDArray[np.int32]]
+    runs: dict[str, RankedLists]
     codes: Int64Array
 
     @classmethod
     def make(cls) -> DemoWorld:
         demo = make_benchmark()
         found = score_systems(demo).items()
-        runs = {name: rank(scores, 20).astype(np.int32) for name, scores in found}
         captions, videos = demo.truth.shape
-        starts = np.arange(captions)[:, None] * videos
-        tops = [(starts + ranked[:, :10]).ravel() for ranked in runs.values()]
-        codes = np.unique(np.concatenate([*tops, starts.ravel() + demo.sources()]))
+        runs = {name: lists_of(rank(scores, 20), videos) for name, scores in found}
+        tops = [ranked.top(10).codes.ravel() for ranked in runs.values()]
+        own = np.arange(captions) * videos + demo.sources()
+        codes = np.unique(np.concatenate([*tops, own]))
         return cls(demo, runs, codes.astype(np.int64))
 
     @property
@@ -108,7 +110,7 @@ class DemoWorld:
     ) -> RatesEstimate:
         """Estimate the error rates from pairs with several labels."""
         drawn = self.resamples(seed, resamples)
-        ranks = best_ranks(self.runs.values(), labels.codes, self.space.n_videos)
+        ranks = best_ranks(self.runs.values(), labels.codes)
         strata, _ = rank_strata(labels.codes, ranks, self.original)
         clusters = drawn.clusters[self.space.queries(labels.codes)]
         if is_split:

@@ -17,6 +17,8 @@ from evaluation.demo.annotators import SimulatedAnnotator, make_annotators
 from evaluation.demo.benchmark import DEFAULT_SEED, DemoBenchmark, make_benchmark
 from evaluation.demo.files import rank
 from evaluation.demo.systems import score_systems
+from pooling.core.ranked_lists import RankedLists
+from tests.evaluation.core.lists import lists_of
 
 VIDEOS, CAPTIONS = 30, 150
 DEPTHS = (0, 1, 2, 4, 8, 16, VIDEOS)
@@ -39,14 +41,13 @@ def demo() -> DemoBenchmark:
 
 
 @pytest.fixture(scope="module")
-def ranked(demo: DemoBenchmark) -> list[npt.NDArray[np.int32]]:
+def ranked(demo: DemoBenchmark) -> list[RankedLists]:
     """Return ranked lists of all videos, so that bounds include all unjudged pairs."""
-    return [rank(scores, VIDEOS).astype(np.int32) for scores in score_systems(demo).values()]
+    return [lists_of(rank(scores, VIDEOS), VIDEOS) for scores in score_systems(demo).values()]
 
 
-def pool(ranked: Sequence[npt.NDArray[np.int32]], depth: int) -> Codes:
-    starts = np.arange(CAPTIONS)[:, None] * VIDEOS
-    return np.unique(np.concatenate([(starts + lists[:, :depth]).ravel() for lists in ranked]))
+def pool(ranked: Sequence[RankedLists], depth: int) -> Codes:
+    return np.unique(np.concatenate([lists.top(depth).codes.ravel() for lists in ranked]))
 
 
 def judge(demo: DemoBenchmark, codes: Codes, people: Sequence[SimulatedAnnotator]) -> Judged:
@@ -64,20 +65,20 @@ def perfect(demo: DemoBenchmark) -> list[SimulatedAnnotator]:
     return [replace(make_annotators(demo)[0], error_rate=0.0)]
 
 
-def scores_of(ranked: Sequence[npt.NDArray[np.int32]], judged: Judged) -> Errors:
+def scores_of(ranked: Sequence[RankedLists], judged: Judged) -> Errors:
     scored = [score_run(lists, judged, MEASURES) for lists in ranked]
     return np.array(
         [[scores.per_query(measure).mean() for measure in MEASURES] for scores in scored]
     )
 
 
-def true_scores(demo: DemoBenchmark, ranked: Sequence[npt.NDArray[np.int32]]) -> Errors:
+def true_scores(demo: DemoBenchmark, ranked: Sequence[RankedLists]) -> Errors:
     """Return the scores by `demo.truth`, the known relevance of every pair, without any labels."""
     labels = demo.truth.astype(np.int8).ravel()
     return scores_of(ranked, Judged(np.arange(labels.size), labels, CAPTIONS, VIDEOS))
 
 
-def stages(ranked: Sequence[npt.NDArray[np.int32]], how: str) -> list[Codes]:
+def stages(ranked: Sequence[RankedLists], how: str) -> list[Codes]:
     """Return growing sets of pairs. Each contains the previous one, and the last contains all."""
     if how == "depth":
         return [pool(ranked, depth) for depth in DEPTHS]
@@ -87,7 +88,7 @@ def stages(ranked: Sequence[npt.NDArray[np.int32]], how: str) -> list[Codes]:
 
 @pytest.mark.parametrize("how", ["depth", "share"])
 def test_scores_converge_to_the_true_ones(
-    demo: DemoBenchmark, ranked: list[npt.NDArray[np.int32]], how: str
+    demo: DemoBenchmark, ranked: list[RankedLists], how: str
 ) -> None:
     truth = true_scores(demo, ranked)
     found = [scores_of(ranked, judge(demo, codes, perfect(demo))) for codes in stages(ranked, how)]
@@ -106,7 +107,7 @@ def test_scores_converge_to_the_true_ones(
 
 
 def test_a_pool_of_depth_k_is_enough_for_measures_of_the_top_k(
-    demo: DemoBenchmark, ranked: list[npt.NDArray[np.int32]]
+    demo: DemoBenchmark, ranked: list[RankedLists]
 ) -> None:
     truth = true_scores(demo, ranked)
     found = scores_of(ranked, judge(demo, pool(ranked, 5), perfect(demo)))
@@ -118,7 +119,7 @@ def test_a_pool_of_depth_k_is_enough_for_measures_of_the_top_k(
 
 @pytest.mark.parametrize("how", ["depth", "share"])
 def test_bounds_contain_the_true_score_at_every_stage(
-    demo: DemoBenchmark, ranked: list[npt.NDArray[np.int32]], how: str
+    demo: DemoBenchmark, ranked: list[RankedLists], how: str
 ) -> None:
     truth = true_scores(demo, ranked)
     widths = []
@@ -138,9 +139,7 @@ def test_bounds_contain_the_true_score_at_every_stage(
     assert (np.diff(widths) <= 0).all()
 
 
-def test_wrong_labels_leave_a_limited_error(
-    demo: DemoBenchmark, ranked: list[npt.NDArray[np.int32]]
-) -> None:
+def test_wrong_labels_leave_a_limited_error(demo: DemoBenchmark, ranked: list[RankedLists]) -> None:
     truth = true_scores(demo, ranked)
     everything, people = pool(ranked, VIDEOS), make_annotators(demo)
 

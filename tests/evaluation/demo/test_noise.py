@@ -63,7 +63,7 @@ def test_true_scores_are_those_of_the_judged_pairs(world: DemoWorld) -> None:
     scores = true_scores(demo, runs, world.codes, MEASURES)
     for name, ranked in runs.items():
         # The top ten of all runs are pooled, so C@k by the pooled pairs equals C@k by all pairs.
-        found = np.take_along_axis(demo.truth, ranked.astype(np.int64), axis=1)
+        found = np.take_along_axis(demo.truth, ranked.items.astype(np.int64), axis=1)
         for k in (1, 5, 10):
             assert scores[name][f"C@{k}"] == found[:, :k].any(axis=1).mean()
 

@@ -201,7 +201,7 @@ def test_rates_and_scores_are_close_to_the_true_ones(tmp_path: Path) -> None:
         assert used["miss"] == pytest.approx(0.1, abs=0.05)
         low, high = used["false_alarm_interval"]
         assert low < 0.05 < high
-        ranked = build_question(ANALYSIS, benchmark, {}).inputs.ranked["A"]
+        ranked = build_question(ANALYSIS, benchmark, {}).inputs.ranked["A"].items
         true = np.take_along_axis(truth, ranked, axis=1).mean()
         row = score(result, "A", "P@10")
         assert row["interval"][0] < true < row["interval"][1]
@@ -224,7 +224,7 @@ def test_bounds_and_leaderboard_allow_for_wrong_labels(tmp_path: Path) -> None:
     benchmark, truth = simulated(tmp_path)
     question = build_question(get_analysis("bounds"), benchmark, {})
     rows = {row["measure"]: row for row in analyse(question=question).result["rows"]}
-    ranked = question.inputs.ranked["A"]
+    ranked = question.inputs.ranked["A"].items
     is_true = np.take_along_axis(truth, ranked, axis=1)
     for measure, k in (("C@1", 1), ("C@5", 5), ("C@10", 10)):
         true = is_true[:, :k].any(axis=1).mean()

@@ -15,7 +15,6 @@ from pooling.core.packing import (
     pack_numbers,
     pack_texts,
     packed_lists,
-    ranked_matrix,
     unpack_into,
     unpack_list,
     unpack_numbers,
@@ -48,7 +47,6 @@ def test_ragged_lists_are_padded_and_cut(tmp_path: Path) -> None:
     assert unpack_list(videos[0], scores[0])[1].tolist() == [3.0, 2.0, 1.0]
     expected = [[1, 2], [-1, -1], [0, -1]]
     assert unpacked(videos, numbers, n_queries=3) == expected
-    assert ranked_matrix(run, 3, depth=2).tolist() == expected
 
 
 def test_without_lists_all_is_padding() -> None:

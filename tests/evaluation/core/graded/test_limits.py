@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from evaluation.core.graded.comparison import PairsAbove, correlate, pairs_above
 from evaluation.core.graded.limits import recall_limits
 from evaluation.core.graded.means import NO_OWN, NO_VARIATION
-from evaluation.core.graded.rankings import ByLists, BySimilarity
 from evaluation.core.relevance.scoring import Score
+from tests.evaluation.core.lists import by_similarity, lists_of
 
 # Ranks of the items of both queries: 3 1 2 4, and 1 2 3 4.
 SIMILARITY = np.array([[0.2, 0.9, 0.5, 0.1], [0.9, 0.8, 0.7, 0.6]])
@@ -27,7 +27,7 @@ def recalls(limits, cutoffs=(1, 2, 3)) -> dict[str, list[float]]:
 
 def test_equivalent_items_give_the_limits() -> None:
     """An item whose relevance equals the threshold is not equivalent."""
-    limits = recall_limits(RELEVANCE, BySimilarity(SIMILARITY), OWN, 0.8, cutoffs=(1, 2, 3, 4))
+    limits = recall_limits(RELEVANCE, by_similarity(SIMILARITY), OWN, 0.8, cutoffs=(1, 2, 3, 4))
     assert recalls(limits, (1, 2, 3, 4)) == {
         "own": [0.5, 0.5, 1.0, 1.0],
         "lower": [0.5, 0.5, 0.5, 1.0],
@@ -43,14 +43,14 @@ def test_a_threshold_is_rounded_like_the_matrix(kind) -> None:
     """0.8 is 0.79980 in half precision, and 0.80000001 in single precision."""
     relevance = np.full((1, 2), 0.8).astype(kind)
     own = (np.array([0]), np.array([0]))
-    limits = recall_limits(relevance, BySimilarity(np.ones((1, 2))), own, 0.8, cutoffs=(1,))
+    limits = recall_limits(relevance, by_similarity(np.ones((1, 2))), own, 0.8, cutoffs=(1,))
     assert limits.equivalent == Score(1.0, 1)
     assert pairs_above(relevance, own, [0.8]) == [PairsAbove(0.8, 2, 1, 0, 1)]
 
 
 def test_queries_without_an_own_item_are_left_out() -> None:
     own = (np.array([1, 1]), np.array([2, 1]))
-    limits = recall_limits(RELEVANCE, BySimilarity(SIMILARITY), own, 0.8, cutoffs=(1, 2, 3))
+    limits = recall_limits(RELEVANCE, by_similarity(SIMILARITY), own, 0.8, cutoffs=(1, 2, 3))
     assert recalls(limits) == {
         "own": [0.0, 1.0, 1.0],
         "lower": [0.0, 1.0, 1.0],
@@ -59,7 +59,7 @@ def test_queries_without_an_own_item_are_left_out() -> None:
     at_1 = limits.own.at[1]
     assert (at_1.queries.tolist(), at_1.left_out, at_1.reason) == ([1], 1, NO_OWN)
     nothing = recall_limits(
-        RELEVANCE, BySimilarity(SIMILARITY), (OWN[0][:0], OWN[1][:0]), 0.8, cutoffs=(1,)
+        RELEVANCE, by_similarity(SIMILARITY), (OWN[0][:0], OWN[1][:0]), 0.8, cutoffs=(1,)
     )
     assert nothing.own.geometric_mean().value is None
 
@@ -67,7 +67,7 @@ def test_queries_without_an_own_item_are_left_out() -> None:
 def test_the_other_own_items_do_not_lower_the_limit() -> None:
     """Ranks are 3 1 2 4. Of the own items 0 and 1, the better rank counts. Item 3 is equivalent."""
     own = (np.array([0, 0]), np.array([0, 1]))
-    args = BySimilarity(SIMILARITY[:1]), own
+    args = by_similarity(SIMILARITY[:1]), own
     found = recall_limits(np.array([[1.0, 1.0, 0.8, 0.81]]), *args, 0.8, cutoffs=(1, 3, 4))
     assert recalls(found, (1, 3, 4)) == {"own": [1, 1, 1], "lower": [0, 0, 1], "upper": [1, 1, 1]}
     assert found.equivalent == Score(3.0, 1)
@@ -76,7 +76,7 @@ def test_the_other_own_items_do_not_lower_the_limit() -> None:
 
 
 def test_lists_limit_the_cutoffs() -> None:
-    lists = ByLists(np.array([[1, 2], [0, -1]]), 4)
+    lists = lists_of([[1, 2], [0, -1]], 4)
     limits = recall_limits(RELEVANCE, lists, OWN, 0.8, cutoffs=(1, 2))
     assert recalls(limits, (1, 2)) == {"own": [0.5, 0.5], "lower": [0.5, 0.5], "upper": [1.0, 1.0]}
     with pytest.raises(ValueError, match="the lists have 2 ranks, but recall needs 5"):

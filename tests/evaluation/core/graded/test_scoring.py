@@ -13,7 +13,6 @@ from hypothesis.extra.numpy import arrays
 
 from evaluation.core.graded import rankings
 from evaluation.core.graded.means import NO_FULL, NO_QUERY_LEFT, NO_RELEVANT
-from evaluation.core.graded.rankings import ByLists, BySimilarity
 from evaluation.core.graded.scoring import (
     ALL_EQUAL,
     EPIC_MAP,
@@ -24,6 +23,7 @@ from evaluation.core.graded.scoring import (
 )
 from evaluation.core.relevance.scoring import Score
 from hearth.shared.errors import Cancelled
+from tests.evaluation.core.lists import by_similarity, lists_of
 
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 7))
 # Few values, so that relevance and similarity have ties.
@@ -87,7 +87,7 @@ def test_scores_are_those_of_the_formulas(matrices, cells) -> None:
     relevance, similarity = matrices
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rankings, "_BLOCK_CELLS", cells)
-        scores = score_ranking(relevance, BySimilarity(similarity))
+        scores = score_ranking(relevance, by_similarity(similarity))
     rows, orders = relevance.tolist(), [in_order(row) for row in similarity.tolist()]
     for gain, function in GAINS.items():
         check(
@@ -109,7 +109,7 @@ def test_scores_are_those_of_the_formulas(matrices, cells) -> None:
 @settings(deadline=None, max_examples=40)
 def test_the_random_expectation_is_the_mean_over_all_orders(matrices) -> None:
     relevance, similarity = matrices
-    scores = score_ranking(relevance, BySimilarity(similarity))
+    scores = score_ranking(relevance, by_similarity(similarity))
     rows = relevance.tolist()
     for gain, function in GAINS.items():
         check(
@@ -123,8 +123,8 @@ def test_the_random_expectation_is_the_mean_over_all_orders(matrices) -> None:
 @given(MATRICES)
 def test_scores_are_shares_and_the_best_order_has_an_ndcg_of_1(matrices) -> None:
     relevance, similarity = matrices
-    scores = score_ranking(relevance, BySimilarity(similarity))
-    best = score_ranking(relevance, BySimilarity(relevance))
+    scores = score_ranking(relevance, by_similarity(similarity))
+    best = score_ranking(relevance, by_similarity(relevance))
     for values in (*scores.ndcg.values(), *scores.random.values(), *scores.precision.values()):
         assert ((values.values >= 0) & (values.values <= 1 + 1e-12)).all()
     for gain in Gain:
@@ -135,21 +135,21 @@ def test_scores_are_shares_and_the_best_order_has_an_ndcg_of_1(matrices) -> None
 
 
 def test_map_of_the_epic_kitchens_code_is_not_average_precision() -> None:
-    scores = score_ranking(np.array([[0.5, 1.0]]), BySimilarity(np.array([[0.9, 0.1]])))
+    scores = score_ranking(np.array([[0.5, 1.0]]), by_similarity(np.array([[0.9, 0.1]])))
     assert scores.precision[EPIC_MAP].mean() == Score(0.75, 1)
     assert scores.precision[FULL_AP].mean() == Score(0.5, 1)
 
 
 def test_equally_similar_items_keep_their_order() -> None:
     relevance, similarity = np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.5, 0.5, 0.9, 0.9]])
-    assert BySimilarity(similarity).items(slice(0, 1)).tolist() == [[2, 3, 0, 1]]
-    scores = score_ranking(relevance, BySimilarity(similarity.astype(np.float16)))
+    assert by_similarity(similarity).items.tolist() == [[2, 3, 0, 1]]
+    scores = score_ranking(relevance, by_similarity(similarity.astype(np.float16)))
     assert scores.precision[FULL_AP].mean() == Score((1 / 2 + 2 / 4) / 2, 1)
 
 
 def test_queries_without_relevance_are_left_out_and_counted() -> None:
     relevance = np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 1.0]])
-    scores = score_ranking(relevance, BySimilarity(np.array([[2.0, 1.0]] * 3)))
+    scores = score_ranking(relevance, by_similarity(np.array([[2.0, 1.0]] * 3)))
     ndcg, full = scores.ndcg[Gain.LINEAR], scores.precision[FULL_AP]
     assert (ndcg.queries.tolist(), ndcg.left_out, ndcg.reason) == ([1, 2], 1, NO_RELEVANT)
     assert ndcg.values.tolist() == [1.0, 0.0]
@@ -159,19 +159,19 @@ def test_queries_without_relevance_are_left_out_and_counted() -> None:
 
 def test_a_score_without_any_query_is_undefined() -> None:
     zeros = np.zeros((2, 3))
-    scores = score_both(zeros, BySimilarity(zeros), BySimilarity(zeros.T))
+    scores = score_both(zeros, by_similarity(zeros), by_similarity(zeros.T))
     nothing = Score(None, 0, NO_QUERY_LEFT)
     assert scores.rows.ndcg[Gain.PAPER].mean() == nothing
     assert scores.ndcg(Gain.PAPER) == nothing
     assert scores.precision(EPIC_MAP) == nothing
     assert scores.above_random(Gain.PAPER) == nothing
-    assert score_ranking(zeros[:0], BySimilarity(zeros[:0])).n_queries == 0
+    assert score_ranking(zeros[:0], by_similarity(zeros[:0])).n_queries == 0
 
 
 def test_both_directions_have_equal_weight() -> None:
     """Scores are the mean of the two directions, although these have 1 and 2 queries."""
     relevance, similarity = np.array([[0.0, 1.0]]), np.array([[0.9, 0.1]])
-    scores = score_both(relevance, BySimilarity(similarity), BySimilarity(similarity.T))
+    scores = score_both(relevance, by_similarity(similarity), by_similarity(similarity.T))
     assert scores.rows.ndcg[Gain.LINEAR].mean() == Score(0.0, 1)
     assert scores.columns.ndcg[Gain.LINEAR].mean() == Score(1.0, 1)
     assert scores.columns.ndcg[Gain.LINEAR].left_out == 1
@@ -186,25 +186,23 @@ def test_both_directions_have_equal_weight() -> None:
 def test_lists_are_scored_to_their_depth() -> None:
     """Items beyond the depth have no gain, but the ideal order contains all items."""
     relevance = np.array([[1.0, 0.5, 1.0, 0.0]])
-    scores = score_ranking(relevance, ByLists(np.array([[3, 2], [-1, -1]], np.int32)[:1], 4))
+    scores = score_ranking(relevance, lists_of([[3, 2]], 4))
     best = 1 + 1 / log2(3) + 0.5 / 2
     assert scores.depth == 2
     ndcg, random = scores.ndcg[Gain.LINEAR].mean(), scores.random[Gain.LINEAR].mean()
     assert ndcg.value == pytest.approx(1 / log2(3) / best)
     assert random.value == pytest.approx(2.5 / 4 * (1 + 1 / log2(3)) / best)
     assert scores.precision[FULL_AP].mean() == Score(1 / 2 / 2, 1)
-    empty = score_ranking(relevance, ByLists(np.array([[-1, -1]]), 4))
+    empty = score_ranking(relevance, lists_of([[-1, -1]], 4))
     assert empty.ndcg[Gain.LINEAR].mean() == Score(0.0, 1)
 
 
 def test_wrong_input() -> None:
     relevance = np.ones((1, 2))
     with pytest.raises(ValueError, match="different queries or items"):
-        score_ranking(relevance, BySimilarity(np.ones((2, 1))))
-    with pytest.raises(ValueError, match="not a finite number"):
-        score_ranking(relevance, BySimilarity(np.array([[1.0, np.nan]])))
+        score_ranking(relevance, by_similarity(np.ones((2, 1))))
     with pytest.raises(ValueError, match="there is no item"):
-        score_ranking(np.ones((1, 0)), BySimilarity(np.ones((1, 0))))
+        score_ranking(np.ones((1, 0)), by_similarity(np.ones((1, 0))))
 
 
 def test_progress_can_cancel() -> None:
@@ -212,4 +210,4 @@ def test_progress_can_cancel() -> None:
         raise Cancelled(f"{done} of {total} {phase}")
 
     with pytest.raises(Cancelled, match="0 of 1 scoring"):
-        score_ranking(np.ones((1, 2)), BySimilarity(np.ones((1, 2))), cancel)
+        score_ranking(np.ones((1, 2)), by_similarity(np.ones((1, 2))), cancel)

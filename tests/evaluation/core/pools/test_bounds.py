@@ -7,7 +7,6 @@ from math import log2
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,10 +22,10 @@ from evaluation.core.relevance.scoring import (
     Score,
     score_run,
 )
+from pooling.core.ranked_lists import RankedLists
+from tests.evaluation.core.lists import lists_of
 from tests.evaluation.core.pools.test_leave_out import as_pairs, make_judged
 from tests.evaluation.core.relevance.test_scoring import RANKS, SHARES, random_judged, random_run
-
-Ranked = npt.NDArray[np.int32]
 
 N_VIDEOS = 7
 JUDGED_AT_3 = parse_measure("Judged@3")
@@ -50,17 +49,18 @@ def parse(text: str) -> list[Measure]:
 @st.composite
 def single_queries(
     draw: st.DrawFn, highest: int = 3, n_videos: int = N_VIDEOS
-) -> tuple[Ranked, Judged]:
+) -> tuple[RankedLists, Judged]:
     """Draw one list of at most five videos, and gains of some pairs in the list and outside."""
     depth = draw(st.integers(1, 5))
     videos = draw(st.permutations(range(n_videos)))[: draw(st.integers(0, depth))]
     ranked = np.full((1, depth), -1, dtype=np.int32)
     ranked[0, : len(videos)] = videos
     gains = draw(st.dictionaries(st.integers(0, n_videos - 1), st.integers(0, highest)))
-    return ranked, make_judged({(0, video): gain for video, gain in gains.items()}, 1, n_videos)
+    judged = make_judged({(0, video): gain for video, gain in gains.items()}, 1, n_videos)
+    return lists_of(ranked, n_videos), judged
 
 
-def all_outcomes(ranked: Ranked, labels: Judged, free: list[int], highest: int) -> RunScores:
+def all_outcomes(ranked: RankedLists, labels: Judged, free: list[int], highest: int) -> RunScores:
     """Score a single list for each outcome of the videos in `free`, one query for each outcome."""
     grades = list(product(range(highest + 1), repeat=len(free)))
     known = {video: gain for (_, video), gain in as_pairs(labels).items()}
@@ -70,19 +70,20 @@ def all_outcomes(ranked: Ranked, labels: Judged, free: list[int], highest: int) 
         for video, gain in (known | dict(zip(free, outcome, strict=True))).items()
     }
     judged = make_judged(pairs, len(grades), labels.n_videos)
-    return score_run(np.repeat(ranked, len(grades), axis=0), judged, BOUNDED)
+    repeated = lists_of(np.repeat(ranked.items, len(grades), axis=0), labels.n_videos)
+    return score_run(repeated, judged, BOUNDED)
 
 
-def unjudged_videos(ranked: Ranked, labels: Judged) -> tuple[list[int], list[int]]:
+def unjudged_videos(ranked: RankedLists, labels: Judged) -> tuple[list[int], list[int]]:
     """Return the unjudged videos in a single list, and those outside of it."""
-    listed, known = set(ranked[0].tolist()), {video for _, video in as_pairs(labels)}
+    listed, known = set(ranked.items[0].tolist()), {video for _, video in as_pairs(labels)}
     free = [video for video in range(labels.n_videos) if video not in known]
     return [video for video in free if video in listed], [
         video for video in free if video not in listed
     ]
 
 
-HAND_RANKED = np.array([[0, 1, 2, 3], [1, 0, -1, -1], [-1, -1, -1, -1]], dtype=np.int32)
+HAND_RANKED = lists_of([[0, 1, 2, 3], [1, 0, -1, -1], [-1, -1, -1, -1]], 6)
 HAND_LABELS = make_judged({(0, 0): 1, (0, 2): 0, (0, 5): 1, (1, 0): 0}, 3, 6)
 HAND_BOUNDS: dict[str, tuple[list[float], list[float]]] = {
     "C@1": ([1, 0, 0], [1, 1, 0]),
@@ -130,7 +131,7 @@ def test_the_median_is_bounded_or_undefined() -> None:
 @settings(deadline=None)
 @given(single_queries(), st.integers(1, 3))
 def test_bounds_are_the_extremes_of_all_grades_of_the_listed_pairs(
-    case: tuple[Ranked, Judged], highest: int
+    case: tuple[RankedLists, Judged], highest: int
 ) -> None:
     """Known gains are up to 3, so some are above the highest grade."""
     ranked, labels = case
@@ -140,7 +141,7 @@ def test_bounds_are_the_extremes_of_all_grades_of_the_listed_pairs(
     for measure in BOUNDED:
         values = scores.per_query(measure)
         assert bounds_of(result, measure)[:2] == near([values.min(), values.max()]), measure
-    missed = (scores.per_query(parse_measure("MeanR")) > ranked.shape[1]).tolist()
+    missed = (scores.per_query(parse_measure("MeanR")) > ranked.depth).tolist()
     assert result.lower.not_retrieved == min(missed)
     assert result.upper.not_retrieved == max(missed)
     assert (result.listed.tolist(), result.unlisted.tolist()) == ([len(listed)], [len(unlisted)])
@@ -149,7 +150,7 @@ def test_bounds_are_the_extremes_of_all_grades_of_the_listed_pairs(
 @settings(deadline=None)
 @given(single_queries(n_videos=6), st.integers(1, 2))
 def test_bounds_are_the_extremes_of_all_grades_of_all_pairs(
-    case: tuple[Ranked, Judged], highest: int
+    case: tuple[RankedLists, Judged], highest: int
 ) -> None:
     ranked, labels = case
     listed, unlisted = unjudged_videos(ranked, labels)
@@ -165,7 +166,7 @@ def test_bounds_are_the_extremes_of_all_grades_of_all_pairs(
 
 @given(single_queries(), st.integers(2, 3))
 def test_bounds_of_binary_measures_depend_on_the_threshold(
-    case: tuple[Ranked, Judged], highest: int
+    case: tuple[RankedLists, Judged], highest: int
 ) -> None:
     """Bounds with rel=2 equal those with rel=1 if grades of 2 or more become 1, and others 0."""
     ranked, labels = case
@@ -185,7 +186,7 @@ def test_ndcg_can_be_highest_at_a_middle_grade() -> None:
     The known pairs have grade 1, one at rank 1 and one outside of the list.
     """
     labels = make_judged({(0, 0): 1, (0, 3): 1}, 1, 5)
-    ranked = np.array([[0, 1]], np.int32)
+    ranked = lists_of([[0, 1]], 5)
     (ndcg,) = parse("nDCG")
     found = bound_scores(ranked, labels, [ndcg], highest=3)
     discount = [1 / log2(place + 1) for place in range(1, 6)]
@@ -202,7 +203,7 @@ def test_ndcg_can_be_highest_at_a_middle_grade() -> None:
 def test_bounds_over_all_pairs_by_hand() -> None:
     """Ranks 1 and 3 are positive, rank 2 is unjudged, and one positive is not in the list."""
     labels = make_judged({(0, 0): 1, (0, 2): 1, (0, 9): 1, (0, 8): 0}, 1, 10)
-    ranked = np.array([[0, 1, 2]], np.int32)
+    ranked = lists_of([[0, 1, 2]], 10)
     found = bound_scores(ranked, labels, parse("AP R@2 AP(found) C@1"))
     assert (found.listed.tolist(), found.unlisted.tolist()) == ([1], [5])
     expected = {
@@ -219,7 +220,7 @@ def test_bounds_over_all_pairs_by_hand() -> None:
 
 def test_ap_can_be_lowest_if_only_some_pairs_are_relevant() -> None:
     """Rank 1 is positive, and ranks 2 to 6 are unjudged. AP is lowest if 5 and 6 are relevant."""
-    ranked, (ap,) = np.arange(6, dtype=np.int32)[None], parse("AP")
+    ranked, (ap,) = lists_of([range(6)], 8), parse("AP")
     found = bound_scores(ranked, make_judged({(0, 0): 1}, 1, 8), [ap])
     # (1 + 2/6) / 2 and (1 + 2/4 + 3/5 + 4/6) / 4 are higher. With two more positives outside of the
     # list, AP is lowest if none of the listed pairs is relevant, 1 / 3.
@@ -228,35 +229,36 @@ def test_ap_can_be_lowest_if_only_some_pairs_are_relevant() -> None:
 
 def test_the_highest_grade_is_by_default_the_highest_known() -> None:
     labels, (ndcg,) = make_judged({(0, 0): 2, (0, 5): 1}, 1, 6), parse("nDCG(exp)")
-    by_default = bound_scores(HAND_RANKED[:1], labels, [ndcg])
+    first = lists_of(HAND_RANKED.items[:1], 6)
+    by_default = bound_scores(first, labels, [ndcg])
     assert bounds_of(by_default, ndcg) == bounds_of(
-        bound_scores(HAND_RANKED[:1], labels, [ndcg], highest=2), ndcg
+        bound_scores(first, labels, [ndcg], highest=2), ndcg
     )
     assert bounds_of(by_default, ndcg) != bounds_of(
-        bound_scores(HAND_RANKED[:1], labels, [ndcg], highest=3), ndcg
+        bound_scores(first, labels, [ndcg], highest=3), ndcg
     )
 
 
-def stack(cases: list[tuple[Ranked, Judged]]) -> tuple[Ranked, Judged]:
+def stack(cases: list[tuple[RankedLists, Judged]]) -> tuple[RankedLists, Judged]:
     """Join single queries to one benchmark."""
-    depth = max(ranked.shape[1] for ranked, _ in cases)
+    depth = max(ranked.depth for ranked, _ in cases)
     ranked = np.full((len(cases), depth), -1, dtype=np.int32)
     pairs = {}
     for query, (row, labels) in enumerate(cases):
-        ranked[query, : row.shape[1]] = row[0]
+        ranked[query, : row.depth] = row.items[0]
         pairs |= {(query, video): gain for (_, video), gain in as_pairs(labels).items()}
-    return ranked, make_judged(pairs, len(cases), N_VIDEOS)
+    return lists_of(ranked, N_VIDEOS), make_judged(pairs, len(cases), N_VIDEOS)
 
 
 @given(st.lists(single_queries(), min_size=1, max_size=4), st.data())
 def test_means_of_any_outcome_are_within_the_bounds(
-    cases: list[tuple[Ranked, Judged]], data: st.DataObject
+    cases: list[tuple[RankedLists, Judged]], data: st.DataObject
 ) -> None:
     ranked, labels = stack(cases)
     result = bound_scores(ranked, labels, [*BOUNDED, JUDGED_AT_3])
-    query, column = np.nonzero((look_up_gains(ranked, labels) < 0) & (ranked >= 0))
+    query, column = np.nonzero((look_up_gains(ranked, labels) < 0) & ranked.is_item)
     relevant = data.draw(st.lists(st.booleans(), min_size=len(query), max_size=len(query)))
-    pairs = zip(query.tolist(), ranked[query, column].tolist(), strict=True)
+    pairs = zip(query.tolist(), ranked.items[query, column].tolist(), strict=True)
     outcome = make_judged(dict(zip(pairs, map(int, relevant), strict=True)), len(ranked), N_VIDEOS)
     scores = score_run(ranked, with_positives(labels, outcome), BOUNDED)
     for measure in BOUNDED:
@@ -300,7 +302,7 @@ def test_bound_scores_refuses_a_grade_out_of_bounds(highest: int) -> None:
 
 
 def test_a_benchmark_without_queries() -> None:
-    nothing, ranked = make_judged({}, 0, 0), np.empty((0, 3), np.int32)
+    nothing, ranked = make_judged({}, 0, 0), lists_of(np.empty((0, 3)), 0)
     result = bound_scores(ranked, nothing, DEFAULT_MEASURES)
     assert {side.mean(m) for side in (result.lower, result.upper) for m in DEFAULT_MEASURES} == {
         Score(None, 0, NO_QUERIES)

@@ -9,10 +9,11 @@ from evaluation.core.pools.coverage import PoolDepth, cover_ranks, judged_shares
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import score_run
+from tests.evaluation.core.lists import lists_of
 
 JUDGED = Judged.from_pairs([0, 0, 1, 1], [0, 2, 0, 3], [1, 0, 0, 2], n_queries=2, n_videos=4)
-FIRST = np.array([[0, 1, 2], [3, -1, -1]], np.int32)
-SECOND = np.array([[2, 0, 3], [1, 3, 0]], np.int32)
+FIRST = lists_of([[0, 1, 2], [3, -1, -1]], 4)
+SECOND = lists_of([[2, 0, 3], [1, 3, 0]], 4)
 
 
 def test_cover_ranks() -> None:
@@ -27,13 +28,13 @@ def test_judged_shares_equal_the_measure_at_each_depth() -> None:
     # For query 0, videos 0 and 2 are judged, and video 1 is not. For query 1, the only video is
     # judged.
     assert judged_shares(FIRST, JUDGED).tolist() == pytest.approx([1, 3 / 4, 5 / 6])
-    lists = np.array([[2, 1, 3], [-1, -1, -1]], np.int32)
+    lists = lists_of([[2, 1, 3], [-1, -1, -1]], 4)
     shares = [Measure("Judged", depth) for depth in (1, 2, 3)]
     scores = score_run(lists, JUDGED, shares)
     expected = [scores.mean(share).value for share in shares]
     assert judged_shares(lists, JUDGED).tolist() == pytest.approx(expected)
     nothing = Judged.from_pairs([], [], [], n_queries=0, n_videos=4)
-    assert judged_shares(np.empty((0, 2), np.int32), nothing).tolist() == [0, 0]
+    assert judged_shares(lists_of(np.empty((0, 2)), 4), nothing).tolist() == [0, 0]
 
 
 def test_pools_of_each_depth() -> None:

@@ -19,11 +19,12 @@ from evaluation.core.relevance.judged import Judged, look_up_gains, with_positiv
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import mean_interval
+from pooling.core.ranked_lists import RankedLists
+from tests.evaluation.core.lists import lists_of
 from tests.evaluation.core.pools.test_bounds import (
     HAND_LABELS,
     HAND_RANKED,
     N_VIDEOS,
-    Ranked,
     parse,
     single_queries,
     stack,
@@ -38,12 +39,12 @@ ESTIMATED = [
 ]
 
 
-def outcomes(ranked: Ranked, labels: Judged, gain: int) -> Iterator[tuple[list[int], Judged]]:
+def outcomes(ranked: RankedLists, labels: Judged, gain: int) -> Iterator[tuple[list[int], Judged]]:
     """Yield all outcomes of a list's unjudged videos: the relevant ranks, and the labels."""
-    unjudged = np.flatnonzero((look_up_gains(ranked, labels)[0] < 0) & (ranked[0] >= 0))
+    unjudged = np.flatnonzero((look_up_gains(ranked, labels)[0] < 0) & ranked.is_item[0])
     for relevant in product([False, True], repeat=len(unjudged)):
         found = {
-            (0, int(ranked[0, column])): gain * is_relevant
+            (0, int(ranked.items[0, column])): gain * is_relevant
             for column, is_relevant in zip(unjudged, relevant, strict=True)
         }
         ranks = [int(column) for column in unjudged[np.array(relevant, dtype=np.bool_)]]
@@ -56,13 +57,13 @@ def outcomes(ranked: Ranked, labels: Judged, gain: int) -> Iterator[tuple[list[i
     st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.8, 1.0]), min_size=12, max_size=12),
 )
 def test_expected_scores_are_the_mean_of_all_outcomes(
-    case: tuple[Ranked, Judged], rel: int, shares: list[float]
+    case: tuple[RankedLists, Judged], rel: int, shares: list[float]
 ) -> None:
     ranked, labels = case
     chances = np.array(shares).reshape(2, 6)
     has_positive = (look_up_gains(ranked, labels)[0] >= rel).any()
     chance = chances[int(has_positive)]
-    unjudged = np.flatnonzero((look_up_gains(ranked, labels)[0] < 0) & (ranked[0] >= 0))
+    unjudged = np.flatnonzero((look_up_gains(ranked, labels)[0] < 0) & ranked.is_item[0])
     expected = dict.fromkeys(ESTIMATED, 0.0)
     for relevant, judged in outcomes(ranked, labels, rel):
         weight = np.prod([chance[r] if r in relevant else 1 - chance[r] for r in unjudged])
@@ -77,7 +78,7 @@ def test_expected_scores_are_the_mean_of_all_outcomes(
 
 @given(st.lists(single_queries(), min_size=1, max_size=4), st.floats(0, 1), st.floats(0, 1))
 def test_expected_scores_are_within_the_bounds(
-    cases: list[tuple[Ranked, Judged]], few: float, many: float
+    cases: list[tuple[RankedLists, Judged]], few: float, many: float
 ) -> None:
     ranked, labels = stack(cases)
     result = bound_scores(ranked, labels, ESTIMATED)
@@ -96,7 +97,7 @@ def test_many_positives_outside_of_the_list_and_blocks(monkeypatch: pytest.Monke
         n_queries=40,
         n_videos=301,
     )
-    ranked = np.zeros((40, 1), dtype=np.int32)
+    ranked = lists_of([[0]] * 40, 301)
     monkeypatch.setattr(expectations, "_BLOCK_QUERIES", 7)
     (ap,) = parse("AP")
     values = expect_scores(ranked, labels, np.array([[0.25], [0.5]]), [ap])[ap]
@@ -121,8 +122,8 @@ def test_pool_chances_by_hand() -> None:
     # lists of query 0 contain a positive, the original one. Both systems rank (2, 5), so it does
     # not count.
     runs = {
-        "a": np.array([[0, 1, 9], [2, 3, 9], [5, -1, -1]], dtype=np.int32),
-        "b": np.array([[0, -1, -1], [-1, -1, -1], [4, 5, -1]], dtype=np.int32),
+        "a": lists_of([[0, 1, 9], [2, 3, 9], [5, -1, -1]], 10),
+        "b": lists_of([[0, -1, -1], [-1, -1, -1], [4, 5, -1]], 10),
     }
     judged = make_judged({(0, 1): 1, (1, 2): 0, (1, 3): 2, (2, 4): 1, (2, 5): 0}, 3, 10)
     pool = gather_pool(runs, 2, judged, make_judged({(0, 0): 1}, 3, 10))
@@ -139,12 +140,12 @@ def simulated_pool(rng: np.random.Generator, chance: float) -> PooledLabels:
     """Return a pool of three random systems. Each video is relevant with the same probability."""
     n_queries, n_videos = 3000, 60
     runs = {
-        name: np.argsort(rng.random((n_queries, n_videos)), axis=1)[:, :4].astype(np.int32)
+        name: lists_of(np.argsort(rng.random((n_queries, n_videos)), axis=1)[:, :4], n_videos)
         for name in "abc"
     }
     pooled = np.zeros((n_queries, n_videos), dtype=np.bool_)
     for ranked in runs.values():
-        np.put_along_axis(pooled, ranked, True, axis=1)
+        np.put_along_axis(pooled, ranked.items, True, axis=1)
     query, video = np.nonzero(pooled)
     gains = (rng.random(len(query)) < chance).astype(np.int64)
     judged = Judged.from_pairs(query, video, gains, n_queries=n_queries, n_videos=n_videos)
@@ -177,7 +178,7 @@ def test_estimates_are_correct_if_their_assumption_is_met() -> None:
 
 
 def test_a_benchmark_without_queries() -> None:
-    nothing, ranked = make_judged({}, 0, 0), np.empty((0, 3), np.int32)
+    nothing, ranked = make_judged({}, 0, 0), lists_of(np.empty((0, 3)), 0)
     (ap,) = parse("AP")
     assert expect_scores(ranked, nothing, np.full((2, 3), 0.5), [ap])[ap].shape == (0,)
 
@@ -188,11 +189,11 @@ def test_queries_without_ranked_videos_or_positives() -> None:
     Query 0 is not in the run, query 1 has no positive, query 2 has no judged pair, and the list of
     query 3 does not contain the only positive.
     """
-    ranked = np.array([[-1, -1], [0, 1], [0, 1], [0, 1]], dtype=np.int32)
+    ranked = lists_of([[-1, -1], [0, 1], [0, 1], [0, 1]], 4)
     labels = make_judged({(0, 3): 1, (1, 0): 0, (1, 1): 0, (3, 0): 0, (3, 2): 1}, 4, 4)
     assert bpref(ranked, labels).tolist() == [0, 0, 0, 0]
     assert inferred_ap(ranked, labels, 2).tolist() == [0, 0, 0, 0]
-    assert condense(ranked, labels).tolist() == [[-1, -1], [0, 1], [-1, -1], [0, -1]]
+    assert condense(ranked, labels).items.tolist() == [[-1, -1], [0, 1], [-1, -1], [0, -1]]
     found = bound_scores(ranked, labels, parse("C@1 R@2 P@2 AP RR"))
     # If all unjudged pairs are relevant, query 2 has two of two positives in its list, and query 3
     # one of two, at rank 2.

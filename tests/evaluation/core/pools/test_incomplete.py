@@ -12,10 +12,11 @@ from evaluation.core.pools import incomplete
 from evaluation.core.pools.incomplete import bpref, condense, inferred_ap
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.scoring import score_run
+from pooling.core.ranked_lists import RankedLists
+from tests.evaluation.core.lists import lists_of
 from tests.evaluation.core.pools.test_bounds import (
     HAND_LABELS,
     HAND_RANKED,
-    Ranked,
     parse,
     single_queries,
     stack,
@@ -26,24 +27,26 @@ from tests.evaluation.core.relevance.test_scoring import as_dictionaries, random
 
 def test_condense_by_hand() -> None:
     condensed = condense(HAND_RANKED, HAND_LABELS)
-    assert condensed.tolist() == [[0, 2, -1, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
-    assert condensed.dtype == HAND_RANKED.dtype
+    assert condensed.items.tolist() == [[0, 2, -1, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
+    assert condensed.items.dtype == HAND_RANKED.items.dtype
 
 
 @given(st.lists(single_queries(), min_size=1, max_size=4))
-def test_condensed_lists_keep_the_judged_in_order(cases: list[tuple[Ranked, Judged]]) -> None:
+def test_condensed_lists_keep_the_judged_in_order(cases: list[tuple[RankedLists, Judged]]) -> None:
     ranked, labels = stack(cases)
     known = as_pairs(labels)
     condensed = condense(ranked, labels)
-    assert condensed.shape == ranked.shape
-    for query, (before, after) in enumerate(zip(ranked.tolist(), condensed.tolist(), strict=True)):
+    assert condensed.items.shape == ranked.items.shape
+    for query, (before, after) in enumerate(
+        zip(ranked.items.tolist(), condensed.items.tolist(), strict=True)
+    ):
         kept = [video for video in before if (query, video) in known]
         assert after == kept + [-1] * (len(before) - len(kept))
-    assert condense(condensed, labels).tolist() == condensed.tolist()
+    assert condense(condensed, labels).items.tolist() == condensed.items.tolist()
 
 
 def peer_values(
-    name: str, ranked: Ranked, qrels: dict[str, dict[str, int]], rel: int
+    name: str, ranked: RankedLists, qrels: dict[str, dict[str, int]], rel: int
 ) -> list[float]:
     run, _ = as_dictionaries(ranked, make_judged({}, len(ranked), 15))
     peer = pytrec_eval.RelevanceEvaluator(qrels, {name}, relevance_level=rel)
@@ -73,7 +76,7 @@ def test_inferred_ap_equals_trec_eval(
     ranked, labels = random_run(rng), random_judged(rng, 3)
     _, qrels = as_dictionaries(ranked, labels)
     # In trec_eval, a label of -1 marks a pooled pair that is unjudged.
-    for query, row in enumerate(ranked[:, :pool_depth].tolist()):
+    for query, row in enumerate(ranked.items[:, :pool_depth].tolist()):
         for video in row:
             if video >= 0:
                 qrels.setdefault(str(query), {}).setdefault(str(video), -1)
@@ -84,7 +87,7 @@ def test_inferred_ap_equals_trec_eval(
 
 
 @given(single_queries())
-def test_measures_of_fully_judged_lists(case: tuple[Ranked, Judged]) -> None:
+def test_measures_of_fully_judged_lists(case: tuple[RankedLists, Judged]) -> None:
     """If all videos of a list are judged, infAP equals AP except for its epsilon."""
     ranked, labels = case
     condensed = condense(ranked, labels)
@@ -95,6 +98,6 @@ def test_measures_of_fully_judged_lists(case: tuple[Ranked, Judged]) -> None:
 
 
 def test_a_benchmark_without_queries() -> None:
-    nothing, ranked = make_judged({}, 0, 0), np.empty((0, 3), np.int32)
-    assert condense(ranked, nothing).shape == (0, 3)
+    nothing, ranked = make_judged({}, 0, 0), lists_of(np.empty((0, 3)), 0)
+    assert condense(ranked, nothing).items.shape == (0, 3)
     assert bpref(ranked, nothing).shape == inferred_ap(ranked, nothing, 2).shape == (0,)

@@ -7,7 +7,6 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from evaluation.core.people.agreement import Estimate
@@ -23,9 +22,10 @@ from evaluation.core.pools.leave_out import (
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH, NO_QUERIES, score_run
+from pooling.core.ranked_lists import RankedLists
+from tests.evaluation.core.lists import lists_of
 from tests.evaluation.core.relevance.test_scoring import random_judged, random_run
 
-Ranked = npt.NDArray[np.int32]
 Pairs = dict[tuple[int, int], int]
 
 MEASURES = [parse_measure(name) for name in "C@1 C@2 P@2 R@2 AP RR nDCG MeanR Judged@2".split()]
@@ -52,9 +52,9 @@ def as_pairs(labels: Judged) -> Pairs:
 # --- by hand --------------------------------------------------------------------------------------
 
 RUNS = {
-    "a": np.array([[0, 1, 3], [2, 3, 4]], dtype=np.int32),  # rank 3 is below the pool
-    "b": np.array([[0, 2, -1], [2, 4, -1]], dtype=np.int32),
-    "c": np.array([[3, 1, -1], [5, -1, -1]], dtype=np.int32),
+    "a": lists_of([[0, 1, 3], [2, 3, 4]], 6),  # rank 3 is below the pool
+    "b": lists_of([[0, 2, -1], [2, 4, -1]], 6),
+    "c": lists_of([[3, 1, -1], [5, -1, -1]], 6),
 }
 # (0, 0) was judged not relevant, but is an original positive. Only c contributed (1, 5), which is
 # also an original positive. No system contributed (1, 0).
@@ -67,7 +67,7 @@ JUDGED: Pairs = {
 
 def hand_pool() -> PooledLabels:
     return gather_pool(
-        {system: ranked[:, :2] for system, ranked in RUNS.items()},
+        {system: ranked.top(2) for system, ranked in RUNS.items()},
         2,
         make_judged(JUDGED),
         make_judged(ORIGINAL),
@@ -132,7 +132,7 @@ def test_grow_pool_by_hand() -> None:
 def test_undefined_scores_have_an_undefined_bias() -> None:
     median = parse_measure("MedR")
     judged = make_judged({(0, 1): 1, (1, 3): 1})
-    runs = {"a": np.array([[1], [3]], dtype=np.int32), "b": np.array([[0], [3]], dtype=np.int32)}
+    runs = {"a": lists_of([[1], [3]], 6), "b": lists_of([[0], [3]], 6)}
     pool = gather_pool(runs, 1, judged, make_judged({}))
     by_system = {row.system: row for row in leave_one_out(pool, [median])}
     assert by_system["a"].with_all.mean(median).value == 1
@@ -149,7 +149,7 @@ def test_a_single_system_no_system_and_no_query() -> None:
     assert grow_pool(single, [P], rng=rng) == ()
     assert leave_one_out(gather_pool({}, 2, judged, original), [P]) == ()
     nothing = make_judged({}, 0, 0)
-    empty = {name: np.empty((0, 3), np.int32) for name in "ab"}
+    empty = {name: lists_of(np.empty((0, 3)), 0) for name in "ab"}
     for row in leave_one_out(gather_pool(empty, 2, nothing, nothing), [P]):
         assert (row.pairs, row.bias(P)) == (0, Estimate(None, NO_QUERIES))
 
@@ -171,7 +171,7 @@ def test_bad_input_is_refused() -> None:
 # --- plain Python ---------------------------------------------------------------------------------
 
 
-def draw_pool(seed: int, n_systems: int) -> tuple[Mapping[str, Ranked], Judged, Judged]:
+def draw_pool(seed: int, n_systems: int) -> tuple[Mapping[str, RankedLists], Judged, Judged]:
     rng = np.random.default_rng(seed)
     runs = {f"system {number}": random_run(rng) for number in range(n_systems)}
     original = random_judged(rng, 1)
@@ -179,13 +179,17 @@ def draw_pool(seed: int, n_systems: int) -> tuple[Mapping[str, Ranked], Judged, 
 
 
 def remaining_labels(
-    runs: Mapping[str, Ranked], pooled: Iterable[str], depth: int, judged: Judged, original: Judged
+    runs: Mapping[str, RankedLists],
+    pooled: Iterable[str],
+    depth: int,
+    judged: Judged,
+    original: Judged,
 ) -> Judged:
     """Return the judged pairs without those that only systems outside of `pooled` contributed."""
     contributed = {
         system: {
             (query, video)
-            for query, row in enumerate(ranked[:, :depth].tolist())
+            for query, row in enumerate(ranked.items[:, :depth].tolist())
             for video in row
             if video >= 0
         }

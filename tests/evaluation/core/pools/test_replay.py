@@ -22,17 +22,19 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.rank_stability import NOT_TWO_SYSTEMS
+from pooling.core.ranked_lists import RankedLists
+from tests.evaluation.core.lists import lists_of
 
 Lists = list[list[int]]
 N_VIDEOS = 9
 CORRECT_AT_1 = Measure("C", 1)
 
 
-def as_run(lists: Lists) -> npt.NDArray[np.int32]:
+def as_run(lists: Lists) -> RankedLists:
     ranked = np.full((len(lists), max(map(len, lists))), -1, dtype=np.int32)
     for row, videos in zip(ranked, lists, strict=True):
         row[: len(videos)] = videos
-    return ranked
+    return lists_of(ranked, N_VIDEOS)
 
 
 def judged_of(gains: dict[tuple[int, int], int], n_queries: int) -> Judged:
@@ -405,7 +407,7 @@ def scores_by_hand(
     used[rows] = True
     labels = pool.labels
     known = Judged(labels.codes[used], labels.gains[used], labels.n_queries, labels.n_videos)
-    lists = (ranked[:, : pool.depth] for ranked in pool.runs.values())
+    lists = (ranked.top(pool.depth) for ranked in pool.runs.values())
     scores = (score_run(ranked, known, (measure,)) for ranked in lists)
     return tuple(float(score.per_query(measure).mean()) for score in scores)
 

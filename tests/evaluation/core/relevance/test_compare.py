@@ -13,14 +13,15 @@ from evaluation.core.relevance.compare import (
     select_by_correctness,
 )
 from evaluation.core.relevance.judged import Judged
+from tests.evaluation.core.lists import lists_of
 
 ORIGINAL = Judged.from_pairs([0, 1, 2], [0, 1, 2], [1, 1, 1], n_queries=4, n_videos=4)
 LABELLED = Judged.from_pairs(
     [0, 1, 1, 2, 2, 3], [0, 1, 3, 2, 0, 0], [1, 1, 1, 1, 1, 0], n_queries=4, n_videos=4
 )
 LISTS = {
-    "A": np.array([[0, 1], [3, 0], [1, 3], [0, 1]], np.int32),
-    "B": np.array([[1, 2], [3, 1], [0, 2], [-1, -1]], np.int32),
+    "A": lists_of([[0, 1], [3, 0], [1, 3], [0, 1]], 4),
+    "B": lists_of([[1, 2], [3, 1], [0, 2], [-1, -1]], 4),
 }
 RUNS = {name: find_places(ranked, LABELLED, ORIGINAL) for name, ranked in LISTS.items()}
 PAIR = ("A", "B")
@@ -40,7 +41,7 @@ def test_places_by_hand() -> None:
     assert b.original.tolist() == [0, 2, 2, 0]
     assert b.labelled.tolist() == [0, 1, 1, 0]
     assert list(zip(b.new_queries.tolist(), b.new_ranks.tolist(), strict=True)) == [(1, 1), (2, 1)]
-    nothing = find_places(np.empty((4, 0), np.int32), LABELLED, ORIGINAL)
+    nothing = find_places(lists_of(np.empty((4, 0)), 4), LABELLED, ORIGINAL)
     assert nothing.labelled.tolist() == [0, 0, 0, 0]
     assert nothing.new_in_top(1).tolist() == [0, 0, 0, 0]
     with pytest.raises(ValueError, match="rows"):
@@ -71,7 +72,7 @@ def test_select_by_correctness(
 def test_select_by_correctness_uses_the_two_named_runs() -> None:
     assert numbers(select_by_correctness("first", RUNS, ("B", "A"), 1)) == [2]
     # `every` takes all runs into account, and `first` only the two named runs.
-    three = {**RUNS, "C": find_places(np.array([[3]] * 4, np.int32), LABELLED, ORIGINAL)}
+    three = {**RUNS, "C": find_places(lists_of([[3]] * 4, 4), LABELLED, ORIGINAL)}
     assert numbers(select_by_correctness("every", three, PAIR, 1)) == [1]
     assert numbers(select_by_correctness("first", three, ("C", "A"), 1)) == []
 

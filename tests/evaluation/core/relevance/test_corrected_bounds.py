@@ -15,6 +15,7 @@ from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.noisy_labels import NoisyLabels
 from evaluation.core.relevance.scoring import score_run
 from pooling.core.pair_space import PairSpace
+from tests.evaluation.core.lists import lists_of
 from tests.evaluation.demo.noise_world import DemoWorld, draw_demo
 
 C1, C2, P2, AP = (parse_measure(name) for name in ("C@1", "C@2", "P@2", "AP"))
@@ -31,9 +32,9 @@ def test_bounds_by_hand() -> None:
         is_known=np.zeros(4, np.bool_),
         n_all_labels=np.ones(4, np.int64),
     )
-    ranked = np.array([[0, 1], [0, 1], [0, 1], [0, -1]])
+    ranked = lists_of([[0, 1], [0, 1], [0, 1], [0, -1]], 3)
     rates = typed_rates(0.1, 0.2, 10)
-    found = correct_bounds(ranked, 3, labels.codes, labels.relevance, [C1, C2, P2, AP], rates)
+    found = correct_bounds(ranked, labels.codes, labels.relevance, [C1, C2, P2, AP], rates)
     assert list(found) == [C1, C2, P2]
     # A relevant label counts 9/7, and any other label -1/7. The variance of a label that counts t
     # is t^2 - t.
@@ -43,18 +44,17 @@ def test_bounds_by_hand() -> None:
     # caption has a variance.
     half = 1.959964 * ((1 / 7) * (8 / 7)) ** 0.5 / 4
     assert found[C2][1] == pytest.approx(min(1, (3 - 1 / 7) / 4 + half))
-    certain = correct_bounds(ranked, 3, labels.codes, labels.relevance, [C2], typed_rates(0, 0, 9))
+    certain = correct_bounds(ranked, labels.codes, labels.relevance, [C2], typed_rates(0, 0, 9))
     assert certain[C2] == pytest.approx((0.5, 0.75))
     unknown = RatesEstimate(None, None, np.empty((0, 2)), 0, 0, "no labels")
     with pytest.raises(ValueError, match="error rates are needed"):
-        correct_bounds(ranked, 3, labels.codes, labels.relevance, [C2], unknown)
+        correct_bounds(ranked, labels.codes, labels.relevance, [C2], unknown)
 
 
 def test_wrong_labels_move_the_truth_out_of_plain_bounds_only() -> None:
     """In the demo, a twentieth of the pool is unjudged."""
     world = DemoWorld.make()
     measures = [parse_measure(name) for name in ("C@1", "C@5", "C@10")]
-    videos = world.space.n_videos
     plain, corrected = [], []
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -66,11 +66,10 @@ def test_wrong_labels_move_the_truth_out_of_plain_bounds_only() -> None:
         estimate = world.estimate(labels, seed)
         for ranked in world.runs.values():
             # All pairs in the top ten are in the pool, so the true scores are known.
-            truth = score_run(ranked[:, :10], world.judged(world.truth), measures)
-            bounds = bound_scores(ranked[:, :10], judged, measures)
-            found = correct_bounds(
-                ranked[:, :10], videos, labels.codes, labels.relevance, measures, estimate
-            )
+            top = ranked.top(10)
+            truth = score_run(top, world.judged(world.truth), measures)
+            bounds = bound_scores(top, judged, measures)
+            found = correct_bounds(top, labels.codes, labels.relevance, measures, estimate)
             for measure in measures:
                 true = truth.mean(measure).value
                 ends = bounds.lower.mean(measure).value, bounds.upper.mean(measure).value

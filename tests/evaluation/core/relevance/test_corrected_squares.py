@@ -10,6 +10,7 @@ import pytest
 from evaluation.core.relevance.corrected_scores import CORRECTABLE, locate, score_relevance
 from evaluation.core.relevance.corrected_squares import noise_variances, square_relevance
 from evaluation.core.relevance.measures import parse_measure
+from tests.evaluation.core.lists import lists_of
 
 MEASURES = [
     parse_measure(name)
@@ -17,7 +18,7 @@ MEASURES = [
 ]
 FALSE_ALARM, MISS = 0.07, 0.2
 # Six judged pairs. The run ranks five videos, of which video 6 is unjudged.
-RANKED, JUDGED = np.array([[3, 0, 6, 5, 1]]), np.arange(6)
+RANKED, JUDGED = lists_of([[3, 0, 6, 5, 1]], 7), np.arange(6)
 
 
 def test_every_correctable_measure_is_tested() -> None:
@@ -31,7 +32,7 @@ def test_squares_and_variances_are_unbiased(truth: tuple[int, ...]) -> None:
     wrong = np.where(truth, MISS, FALSE_ALARM)
     chance = np.where(outcomes != truth, wrong, 1 - wrong).prod(axis=1)
     t = (outcomes - FALSE_ALARM) / (1 - FALSE_ALARM - MISS)
-    lists = locate(RANKED, JUDGED, 7)
+    lists = locate(RANKED, JUDGED)
     true = score_relevance(lists, np.array(truth, np.float64), MEASURES)
     scores = [score_relevance(lists, numbers, MEASURES) for numbers in t]
     squares = [square_relevance(lists, numbers, MEASURES) for numbers in t]
@@ -48,6 +49,6 @@ def test_squares_and_variances_are_unbiased(truth: tuple[int, ...]) -> None:
 
 
 def test_an_empty_run_has_no_squares() -> None:
-    lists = locate(np.empty((2, 0), np.int64), JUDGED, 7)
+    lists = locate(lists_of(np.empty((2, 0)), 7), JUDGED)
     for squares in square_relevance(lists, np.ones(6), MEASURES).values():
         assert squares.tolist() == [0, 0]

@@ -10,6 +10,7 @@ import pytest
 from evaluation.core.people.label_rates import ErrorRates
 from evaluation.core.relevance.deciding import expect_confirmation, sole_positives
 from evaluation.core.relevance.judged import Judged
+from tests.evaluation.core.lists import lists_of
 from tests.evaluation.core.noise_world import (
     FALSE_ALARM,
     MISS,
@@ -21,7 +22,7 @@ from tests.evaluation.core.noise_world import (
     noisy_labels,
 )
 
-RANKED = np.array([[0, 1, 2], [3, 2, -1], [1, 0, 3], [2, 3, 0]], np.int32)
+RANKED = lists_of([[0, 1, 2], [3, 2, -1], [1, 0, 3], [2, 3, 0]], 4)
 # Caption 0 has two positives. Captions 1 and 2 have one each, at ranks 1 and 3. The only positive
 # of caption 3 is an original positive.
 JUDGED = Judged(

@@ -1,7 +1,8 @@
-"""Judged pairs, the gains of ranked videos, and checks of ranked lists."""
+"""Judged pairs, and the gains of ranked videos."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from evaluation.core.relevance import judged as relevance
 from evaluation.core.relevance.judged import (
     UNJUDGED,
     Judged,
-    check_ranked,
     look_up_gains,
     with_positives,
 )
+from tests.evaluation.core.lists import lists_of
 
 
 def judged_of(pairs: dict[tuple[int, int], int], n_queries: int = 3, n_videos: int = 4) -> Judged:
@@ -109,37 +110,19 @@ def test_look_up_gains_distinguishes_unjudged_from_not_relevant(
     judged = judged_of({(0, 3): 1, (1, 0): 0, (1, 3): 2, (2, 3): 5})
     # The last video of each query is judged. If padding (-1) were used as an index, it would return
     # the gain of a last video instead of UNJUDGED.
-    ranked = np.array([[3, 0, 1], [3, 0, -1], [-1, -1, -1]], dtype=np.int32)
+    ranked = lists_of([[3, 0, 1], [3, 0, -1], [-1, -1, -1]], 4)
     assert look_up_gains(ranked, judged).tolist() == [
         [1, UNJUDGED, UNJUDGED],
         [2, 0, UNJUDGED],
         [UNJUDGED, UNJUDGED, UNJUDGED],
     ]
-    assert look_up_gains(ranked[1:2], judged, first_query=1).tolist() == [[2, 0, UNJUDGED]]
 
 
-@pytest.mark.parametrize(
-    ("ranked", "reason"),
-    [
-        ([0, 1, 2], "ranked must be a two-dimensional array of signed whole numbers"),
-        ([[0.0], [1.0], [2.0]], "ranked must be a two-dimensional array of signed whole numbers"),
-        ([[0, 1]], "ranked has 1 rows for 3 queries"),
-        ([[0], [1], [4]], "ranked contains a video number outside of -1 to 3"),
-        ([[0], [-2], [1]], "ranked contains a video number outside of -1 to 3"),
-        ([[0, 1], [-1, 1], [0, 1]], "ranked has padding before a video"),
-        ([[0, 1, 2], [3, 1, 3], [0, 1, 2]], "query 1 has a video twice in its ranked list"),
-    ],
-)
-@pytest.mark.parametrize("rows", [1, 1 << 13])
-def test_check_ranked_refuses(
-    ranked: list[Any], reason: str, rows: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(relevance, "_CHECKED_ROWS", rows)
-    with pytest.raises(ValueError) as refused:
-        check_ranked(np.array(ranked), judged_of({}))
-    assert str(refused.value) == reason
-
-
-def test_check_ranked_accepts_equal_neighbours_across_rows() -> None:
-    check_ranked(np.array([[0, 3], [3, -1], [-1, -1]]), judged_of({}))
-    check_ranked(np.empty((3, 0), dtype=np.int32), judged_of({}))
+def test_lists_of_another_benchmark_are_refused() -> None:
+    for lists, reason in (
+        (lists_of([[0, 1]], 4), "ranked has 1 rows for 3 queries"),
+        (lists_of([[0], [1], [2]], 5), "ranked has 5 videos, and the labels 4"),
+        (replace(lists_of([[0]] * 3, 4), queries=np.array([0, 0, 1])), "ranked has 3 rows for 3"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            look_up_gains(lists, judged_of({}))

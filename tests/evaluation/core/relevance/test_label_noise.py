@@ -31,6 +31,7 @@ from evaluation.core.relevance.noise_relevance import (
 from evaluation.core.relevance.noisy_labels import NoisyLabels
 from evaluation.core.statistics.proportions import wilson_interval
 from pooling.core.pair_space import PairSpace
+from tests.evaluation.core.lists import lists_of
 from tests.evaluation.core.noise_world import (
     FALSE_ALARM,
     MISS,
@@ -64,7 +65,7 @@ def values_of(counts: list[int], rates: ErrorRates) -> tuple[np.ndarray, np.ndar
         is_known=np.zeros(10 * n, np.bool_),
         n_all_labels=np.ones(10 * n, np.int64),
     )
-    ranked = locate(np.tile(np.arange(10), (n, 1)), labels.codes, 10)
+    ranked = locate(lists_of(np.tile(np.arange(10), (n, 1)), 10), labels.codes)
     numbers = labels.relevance(rates)
     return (
         score_relevance(ranked, numbers, [C10])[C10],
@@ -200,7 +201,7 @@ def test_labels_without_errors_change_nothing() -> None:
     judged = Judged(np.arange(1000), labels.reshape(-1).astype(np.int8), 50, 20)
     n_labels, relevant = np.ones(1000, np.int64), labels.reshape(-1).astype(np.int64)
     rows = correct_scores(
-        {"run": np.tile(np.arange(10, dtype=np.int32), (50, 1))},
+        {"run": lists_of(np.tile(np.arange(10), (50, 1)), 20)},
         judged,
         judged.codes,
         lambda rates: unbiased_relevance(evidence_from_counts(n_labels, relevant, *rates.values)),
@@ -220,7 +221,7 @@ def test_a_score_of_one_is_not_certain() -> None:
     ones = np.ones(30, np.int64)
     judged = Judged(np.arange(30), ones.astype(np.int8), 30, 1)
     (row,) = correct_scores(
-        {"run": np.zeros((30, 1), np.int32)},
+        {"run": lists_of([[0]] * 30, 1)},
         judged,
         judged.codes,
         lambda rates: unbiased_relevance(evidence_from_counts(ones, ones, *rates.values)),
@@ -243,7 +244,7 @@ def test_the_interval_covers_the_uncertainty_of_the_rates() -> None:
     draws = np.stack([rng.normal(0.05, 0.01, 4000), rng.normal(0.1, 0.02, 4000)], axis=1)
     estimate = RatesEstimate(ErrorRates(0.05, 0.1), None, draws, 0, 0)
     (row,) = correct_scores(
-        {"run": np.zeros((120, 1), np.int32)},
+        {"run": lists_of([[0]] * 120, 1)},
         judged,
         judged.codes,
         lambda rates: unbiased_relevance(evidence_from_counts(labels**0, labels, *rates.values)),

@@ -14,6 +14,7 @@ from evaluation.core.relevance.positives import (
     ranks_by_source,
     right_by_length,
 )
+from tests.evaluation.core.lists import lists_of
 
 ORIGINAL = Judged.from_pairs([0, 1], [0, 2], [1, 1], n_queries=3, n_videos=4)
 # Positives: query 0: videos 0 and 3. Query 1: video 2, and video 1 with a higher grade. Query 2:
@@ -21,7 +22,7 @@ ORIGINAL = Judged.from_pairs([0, 1], [0, 2], [1, 1], n_queries=3, n_videos=4)
 LABELLED = Judged.from_pairs(
     [0, 0, 0, 1, 1, 2], [0, 1, 3, 1, 2, 0], [1, 0, 1, 2, 1, 0], n_queries=3, n_videos=4
 )
-RANKED = np.array([[3, 0, 1], [0, 2, -1], [0, 1, 2]], np.int32)
+RANKED = lists_of([[3, 0, 1], [0, 2, -1], [0, 1, 2]], 4)
 
 
 def test_positives_per_query() -> None:

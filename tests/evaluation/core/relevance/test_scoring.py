@@ -6,7 +6,6 @@ from math import log2
 
 import ir_measures
 import numpy as np
-import numpy.typing as npt
 import pytest
 import pytrec_eval
 from hypothesis import given
@@ -17,17 +16,16 @@ from evaluation.core.relevance import scoring
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, parse_measure
 from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH, NO_QUERIES, Score, score_run
-
-Ranked = npt.NDArray[np.int32]
-
+from pooling.core.ranked_lists import RankedLists
+from tests.evaluation.core.lists import lists_of
 
 # --- by hand ------------------------------------------------------------------------------------
 
 # Six videos, four ranks and five queries. Query 0: two of three positives are in the list. Query 1:
 # a positive in a short list. Query 2: no list. Query 3: no positive. Query 4: the only positive is
 # not in the list.
-HAND_RANKED = np.array(
-    [[2, 1, 0, 3], [0, 4, -1, -1], [-1, -1, -1, -1], [3, 2, 1, 0], [0, 1, 2, 3]], dtype=np.int32
+HAND_RANKED = lists_of(
+    [[2, 1, 0, 3], [0, 4, -1, -1], [-1, -1, -1, -1], [3, 2, 1, 0], [0, 1, 2, 3]], 6
 )
 HAND_PAIRS = {
     (0, 0): 1, (0, 1): 0, (0, 2): 2, (0, 5): 3, (1, 4): 1, (2, 1): 1, (3, 3): 0, (4, 5): 1,
@@ -101,7 +99,7 @@ def test_median_rank_is_exact_or_undefined(first_ranks: list[int], median: float
     for query, rank in enumerate(first_ranks):
         if rank:
             ranked[query, rank - 1] = 3
-    scores = score_run(ranked, judged, DEFAULT_MEASURES)
+    scores = score_run(lists_of(ranked, 4), judged, DEFAULT_MEASURES)
     undefined = MEDIAN_BEYOND_DEPTH if median is None else None
     assert scores.mean(parse_measure("MedR")) == Score(median, n, undefined)
     assert scores.mean(parse_measure("MeanR")).value == np.mean([rank or 4 for rank in first_ranks])
@@ -110,9 +108,9 @@ def test_median_rank_is_exact_or_undefined(first_ranks: list[int], median: float
 
 def test_an_empty_benchmark_has_no_mean_and_empty_lists_score_0() -> None:
     nothing = Judged.from_pairs([], [], [], n_queries=0, n_videos=0)
-    scores = score_run(np.empty((0, 3), np.int32), nothing, DEFAULT_MEASURES)
+    scores = score_run(lists_of(np.empty((0, 3)), 0), nothing, DEFAULT_MEASURES)
     assert {scores.mean(m) for m in DEFAULT_MEASURES} == {Score(None, 0, NO_QUERIES)}
-    scores = score_run(np.empty((5, 0), np.int32), HAND_JUDGED, DEFAULT_MEASURES)
+    scores = score_run(lists_of(np.empty((5, 0)), 6), HAND_JUDGED, DEFAULT_MEASURES)
     shares = {scores.mean(m) for m in DEFAULT_MEASURES if m.name not in {"MedR", "MeanR"}}
     assert shares == {Score(0.0, 5)}
     assert scores.mean(parse_measure("MeanR")) == Score(1.0, 5)
@@ -130,12 +128,12 @@ def test_score_run_refuses_bad_input() -> None:
 # --- other implementations ------------------------------------------------------------------------
 
 
-def random_run(rng: np.random.Generator, n_queries: int = 60, n_videos: int = 15) -> Ranked:
+def random_run(rng: np.random.Generator, n_queries: int = 60, n_videos: int = 15) -> RankedLists:
     """Return lists of up to eight videos, some of them empty."""
     ranked = np.argsort(rng.random((n_queries, n_videos)), axis=1)[:, :8].astype(np.int32)
     lengths = np.where(rng.random(n_queries) < 0.2, 0, rng.integers(1, 9, n_queries))
     ranked[np.arange(8) >= lengths[:, None]] = -1
-    return ranked
+    return lists_of(ranked, n_videos)
 
 
 def random_judged(
@@ -152,11 +150,11 @@ def random_judged(
 
 
 def as_dictionaries(
-    ranked: Ranked, judged: Judged
+    ranked: RankedLists, judged: Judged
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]]:
     run = {
         str(query): {str(v): float(-rank) for rank, v in enumerate(row) if v >= 0}
-        for query, row in enumerate(ranked.tolist())
+        for query, row in enumerate(ranked.items.tolist())
         if row[0] >= 0
     }
     qrels: dict[str, dict[str, int]] = {}
@@ -243,7 +241,7 @@ N_VIDEOS = 7
 
 
 @st.composite
-def runs_and_labels(draw: st.DrawFn) -> tuple[Ranked, Judged]:
+def runs_and_labels(draw: st.DrawFn) -> tuple[RankedLists, Judged]:
     n_queries, depth = draw(st.integers(1, 5)), draw(st.integers(1, N_VIDEOS))
     ranked = np.full((n_queries, depth), -1, dtype=np.int32)
     for row in ranked:
@@ -258,12 +256,12 @@ def runs_and_labels(draw: st.DrawFn) -> tuple[Ranked, Judged]:
         n_queries=n_queries,
         n_videos=N_VIDEOS,
     )
-    return ranked, judged
+    return lists_of(ranked, N_VIDEOS), judged
 
 
 @given(runs_and_labels(), st.data())
 def test_adding_a_positive_never_lowers_correct_at_k(
-    case: tuple[Ranked, Judged], data: st.DataObject
+    case: tuple[RankedLists, Judged], data: st.DataObject
 ) -> None:
     ranked, judged = case
     measures = [parse_measure(f"C@{k}") for k in range(1, N_VIDEOS + 1)]
@@ -276,20 +274,20 @@ def test_adding_a_positive_never_lowers_correct_at_k(
         gained = after.per_query(measure) - before.per_query(measure)
         assert (gained >= 0).all()
         assert not np.delete(gained, query).any()
-    in_list = video in ranked[query].tolist()
+    in_list = video in ranked.items[query].tolist()
     assert after.per_query(measures[-1])[query] == max(
         before.per_query(measures[-1])[query], float(in_list)
     )
 
 
 @given(runs_and_labels(), st.integers(1, 4))
-def test_values_stay_in_their_range(case: tuple[Ranked, Judged], rel: int) -> None:
+def test_values_stay_in_their_range(case: tuple[RankedLists, Judged], rel: int) -> None:
     ranked, judged = case
     scores = score_run(ranked, judged, SHARES + RANKS, rel=rel)
     for measure in SHARES:
         assert ((scores.per_query(measure) >= 0) & (scores.per_query(measure) <= 1)).all(), measure
     for measure in RANKS:
-        assert set(scores.per_query(measure)) <= set(range(1, ranked.shape[1] + 2))
+        assert set(scores.per_query(measure)) <= set(range(1, ranked.depth + 2))
     for measure in SHARES + RANKS:
         mean = scores.mean(measure)
         assert (mean.value is None) != (mean.undefined is None)
@@ -297,7 +295,7 @@ def test_values_stay_in_their_range(case: tuple[Ranked, Judged], rel: int) -> No
 
 @given(runs_and_labels(), st.permutations(range(N_VIDEOS)))
 def test_scores_do_not_depend_on_the_numbering_of_videos(
-    case: tuple[Ranked, Judged], numbers: list[int]
+    case: tuple[RankedLists, Judged], numbers: list[int]
 ) -> None:
     ranked, judged = case
     renumber = np.array([*numbers, -1], dtype=np.int32)  # the padding -1 stays -1
@@ -306,6 +304,6 @@ def test_scores_do_not_depend_on_the_numbering_of_videos(
         query, renumber[video], judged.gains, n_queries=len(ranked), n_videos=N_VIDEOS
     )
     before = score_run(ranked, judged, SHARES + RANKS)
-    after = score_run(renumber[ranked], other, SHARES + RANKS)
+    after = score_run(lists_of(renumber[ranked.items], N_VIDEOS), other, SHARES + RANKS)
     for measure in SHARES + RANKS:
         assert before.per_query(measure).tolist() == after.per_query(measure).tolist()
