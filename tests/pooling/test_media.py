@@ -439,9 +439,11 @@ def test_a_long_video_is_decoded_at_both_ends(tmp_path: Path) -> None:
 def test_a_video_with_some_broken_packets_is_repaired(tmp_path: Path) -> None:
     path = make_video(tmp_path / "a.mp4", seconds=5, video_options={"g": "1", "bf": "0"})
     with av.open(str(path)) as container:
+        # An entry points into the memory of the open container.
         entry = container.streams.video[0].index_entries[20]
+        start, size = entry.pos, entry.size
     content = bytearray(path.read_bytes())
-    content[entry.pos : entry.pos + entry.size] = b"\xff" * entry.size
+    content[start : start + size] = b"\xff" * size
     path.write_bytes(content)
 
     assert media.probe(path).broken_packets == 1
