@@ -91,17 +91,18 @@ def test_a_browser_whose_storage_is_denied_or_never_opens(anna: Page, campaign: 
     assert rooms.labels() == [(1, "live")]
 
 
+@pytest.mark.parametrize("script", ["judging/outbox.js", "questions/label.js"])
 def test_a_room_whose_script_fails_says_so_and_offers_a_reload(
-    anna: Page, campaign: Campaign, page_problems: list[str]
+    anna: Page, campaign: Campaign, page_problems: list[str], script: str
 ) -> None:
     page = anna
     failing = "throw new Error('this browser is too old');"
     headers = {"Content-Type": "text/javascript"}
-    page.route("**/outbox.js", lambda route: route.fulfill(body=failing, headers=headers))
+    page.route(f"**/{script}", lambda route: route.fulfill(body=failing, headers=headers))
     page.goto(f"/campaigns/{campaign.pk}/judge/")
     failed = page.get_by_role("alert")
     expect(failed).to_contain_text("A script of this page has failed")
-    page.unroute("**/outbox.js")
+    page.unroute(f"**/{script}")
     follow(failed.get_by_role("link", name="Reload the page"))
     rooms.until_ready(page)
     expect(failed).to_be_hidden()
