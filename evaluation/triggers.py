@@ -11,7 +11,6 @@ copies the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -43,8 +42,7 @@ _ARCHIVED = """EXISTS (
 )"""
 ARCHIVED = "The benchmark is archived."
 
-# The triggers that migration 0011 creates.
-FIRST = (
+TRIGGERS = (
     Trigger(
         "judgment_delete",
         "DELETE",
@@ -58,14 +56,11 @@ FIRST = (
         for table in (
             "pooling_run",
             "pooling_pool",
+            "pooling_proxy",
             "annotation_campaign",
             "evaluation_labelset",
         )
     ),
-)
-TRIGGERS = (
-    *FIRST,
-    Trigger("pooling_proxy_of_archived", "INSERT", "pooling_proxy", _ARCHIVED, ARCHIVED),
 )
 PROTECTED = tuple(trigger for trigger in TRIGGERS if trigger.change == "DELETE")
 
@@ -90,24 +85,17 @@ def _postgresql(trigger: Trigger) -> tuple[str, str]:
     )
 
 
-def statements_that_create(triggers: Sequence[Trigger]) -> dict[str, tuple[str, ...]]:
-    """Return the SQL statements that create the triggers, by `connection.vendor`."""
-    return {
-        "sqlite": tuple(map(_sqlite, triggers)),
-        "postgresql": tuple(text for trigger in triggers for text in _postgresql(trigger)),
-    }
-
-
-def statements_that_drop(triggers: Sequence[Trigger]) -> dict[str, tuple[str, ...]]:
-    """Return the SQL statements that drop the triggers, by `connection.vendor`."""
-    return {
-        "sqlite": tuple(f"DROP TRIGGER IF EXISTS {trigger.name}" for trigger in triggers),
-        "postgresql": tuple(
-            f"DROP TRIGGER IF EXISTS {trigger.name} ON {trigger.table}" for trigger in triggers
-        ),
-    }
-
-
+# The statements for each database vendor.
+CREATE: dict[str, tuple[str, ...]] = {
+    "sqlite": tuple(map(_sqlite, TRIGGERS)),
+    "postgresql": tuple(text for trigger in TRIGGERS for text in _postgresql(trigger)),
+}
+DROP: dict[str, tuple[str, ...]] = {
+    "sqlite": tuple(f"DROP TRIGGER IF EXISTS {trigger.name}" for trigger in TRIGGERS),
+    "postgresql": tuple(
+        f"DROP TRIGGER IF EXISTS {trigger.name} ON {trigger.table}" for trigger in TRIGGERS
+    ),
+}
 _REFUSE_TRUNCATE = """CREATE OR REPLACE FUNCTION refuse_truncate() RETURNS trigger
 LANGUAGE plpgsql AS $$ BEGIN
 RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
@@ -121,10 +109,3 @@ CREATE_OF_TRUNCATE = (
         for trigger in PROTECTED
     ),
 )
-DROP_OF_TRUNCATE = tuple(
-    f"DROP TRIGGER IF EXISTS {trigger.name}_all ON {trigger.table}" for trigger in PROTECTED
-)
-
-CREATE, DROP = statements_that_create(TRIGGERS), statements_that_drop(TRIGGERS)
-CREATE["postgresql"] += CREATE_OF_TRUNCATE
-DROP["postgresql"] += DROP_OF_TRUNCATE

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0019_help_texts'),
+        ('annotation', '0001_first_release'),
     ]
 
     operations = [

@@ -17,7 +17,6 @@ import redis
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
-from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Count, Min, Q
 from django.db.models.functions import Now
 from django.template.defaultfilters import filesizeformat
@@ -26,7 +25,7 @@ from django.utils import timezone
 from hearth.jobs.models import Job, JobState
 from hearth.operations.models import Heartbeat, OperationKind, Pulse
 from hearth.operations.records import latest
-from hearth.operations.versions import migrations_of_code
+from hearth.shared.migrated import TOO_OLD, compare_database
 from hearth.shared.words import counted
 
 # The scheduler starts the sweeper every twenty seconds.
@@ -121,25 +120,22 @@ def check_database() -> Finding:
 
 
 def check_migrations() -> Finding:
-    code = migrations_of_code()
-    applied = set(MigrationRecorder(connection).applied_migrations())
-    missing = sorted(code.steps - applied)
-    # The rows of removed apps stay, and do no harm.
-    apps = {app for app, _ in code.steps}
-    newer = sorted(key for key in applied - code.steps - code.squashed if key[0] in apps)
-    if missing:
-        names = ", ".join(".".join(key) for key in missing[:3])
+    found = compare_database(connection)
+    if found.is_too_old:
+        return Finding("migrations", False, TOO_OLD, "See Upgrade in docs/operations.md.")
+    if found.missing:
+        names = ", ".join(found.missing[:3])
         return Finding(
             "migrations",
             False,
-            f"Not applied: {counted(len(missing), 'migration')} of this version ({names}).",
+            f"Not applied: {counted(len(found.missing), 'migration')} of this version ({names}).",
             "Run manage.py migrate.",
         )
-    if newer:
+    if found.newer:
         return Finding(
             "migrations",
             False,
-            f"The database has the migration {'.'.join(newer[0])} of a newer version.",
+            f"The database has the migration {found.newer[0]} of a newer version.",
             "Install that version, or restore a backup that is older than this migration.",
         )
     return Finding("migrations", True, "The database matches this version.")

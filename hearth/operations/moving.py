@@ -36,6 +36,7 @@ from hearth.operations.backup.contents import (
 from hearth.operations.backup.databases import run_query
 from hearth.shared.copy_postgresql import Pieces
 from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.migrated import SQUASHED
 from hearth.shared.progress import Progress, no_progress
 
 NULL = "\\N"
@@ -122,11 +123,16 @@ def _check_target(query: Query) -> None:
 
     The tables that `migrate` and running processes fill may have rows.
     """
-    if applied_migrations(run_query) != applied_migrations(query):
+    if _migrations(run_query) != _migrations(query):
         raise InvalidInput("The SQLite database is not migrated. Run `manage.py migrate` first.")
     rows = count_rows(query, _tables(query) - FILLED_BY_ITSELF)
     if filled := [name for name, number in rows.items() if number]:
         raise Conflict(f"The target is not empty: the table {filled[0]} has rows.")
+
+
+def _migrations(query: Query) -> set[str]:
+    """Return the migrations except those that only older databases have."""
+    return set(applied_migrations(query)) - SQUASHED
 
 
 def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[str, int]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 
 from hearth.shared.errors import HearthError, InvalidInput
 from hearth.shared.files import is_standard_output
 from hearth.shared.input_files import InputFiles
+from hearth.shared.migrated import TOO_OLD, compare_database
 from hearth.shared.progress import Progress
 
 if TYPE_CHECKING:
@@ -59,9 +59,11 @@ class HearthCommand(BaseCommand):
             text = f"{name}: {reason}" if name else reason
             raise CommandError(inputs.named(text), returncode=BAD_INPUT) from error
         except DatabaseError as error:
-            if not _is_behind():
+            found = compare_database(connection)
+            if not found.missing:
                 raise
-            reason = "The database does not match this version. Run `manage.py migrate` first."
+            behind = "The database does not match this version. Run `manage.py migrate` first."
+            reason = TOO_OLD if found.is_too_old else behind
             raise CommandError(reason, returncode=BAD_INPUT) from error
         except KeyboardInterrupt:
             raise CommandError("interrupted", returncode=INTERRUPTED) from None
@@ -89,12 +91,6 @@ def _all_problems(error: HearthError) -> str:
         for problem in error.problems[1:]
     ]
     return "\n".join([str(error), *others])
-
-
-def _is_behind() -> bool:
-    """Return whether migrations of this version are missing in the database."""
-    executor = MigrationExecutor(connection)
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 class TerminalProgress(Progress):

@@ -1,4 +1,4 @@
-"""Migrations of tables that have triggers, or that triggers read.
+"""Operations of migrations for triggers, and for tables that have them or that they read.
 
 To alter a table, Django copies it on SQLite. The copy has no triggers, and SQLite refuses to give
 it the name of the table while a trigger of another table refers to this name.
@@ -6,12 +6,25 @@ it the name of the table while a trigger of another table refers to this name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from django.db.migrations.operations import SeparateDatabaseAndState
+from django.db.migrations.operations import RunPython, SeparateDatabaseAndState
 from django.db.migrations.operations.base import Operation
+
+
+def run_statements(statements: Mapping[str, Sequence[str]]) -> RunPython:
+    """Return an operation that runs the statements for the vendor of the database.
+
+    It cannot be reversed, so neither can a migration back to a version without these triggers.
+    """
+
+    def run(apps: Any, schema_editor: Any) -> None:
+        for statement in statements.get(schema_editor.connection.vendor, ()):
+            schema_editor.execute(statement)
+
+    return RunPython(run)
 
 
 class KeepTriggers(SeparateDatabaseAndState):

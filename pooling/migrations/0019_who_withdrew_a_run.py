@@ -18,8 +18,8 @@ def read_from_log(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0003_help_texts'),
-        ('pooling', '0018_help_texts'),
+        ('audit', '0001_first_release'),
+        ('pooling', '0001_first_release'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -20,7 +19,6 @@ from hearth.accounts.services import create_token, revoke_token
 from hearth.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from tests import factories
 from tests.accounts.world import admin, token_of
-from tests.migrations import single_migrations
 
 pytestmark = pytest.mark.django_db
 
@@ -221,23 +219,3 @@ def test_a_deactivated_person_gets_no_token(rita: User) -> None:
     User.objects.update(is_active=False)
     with pytest.raises(NotPermitted):
         create_token(by=rita, name="x", rights=[TokenRight.READ], days=None)
-
-
-@pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
-def test_tokens_of_earlier_versions_stay_valid_with_all_rights(rita: User) -> None:
-    """The upgrade keeps only their hashes and removes the table that contained the tokens."""
-    earlier = "a1" * 20
-    single_migrations().migrate([("accounts", "0005_shared_cache_and_tokens")])
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE TABLE authtoken_token (key varchar(40) PRIMARY KEY, user_id bigint, "
-            "created timestamp with time zone)"
-        )
-        cursor.execute(
-            "INSERT INTO authtoken_token VALUES (%s, %s, %s)", [earlier, rita.pk, timezone.now()]
-        )
-    call_command("migrate", verbosity=0)
-    assert answer_to(earlier).status_code == 200
-    assert ApiToken.objects.get().rights == list(TokenRight)
-    assert "authtoken_token" not in connection.introspection.table_names()

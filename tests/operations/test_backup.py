@@ -162,32 +162,45 @@ def test_backups_and_restores_are_in_the_audit_log(
         assert other_site.acts("backup_restored") == [restored]
 
 
-@pytest.mark.parametrize(("app", "recorded"), [("pooling", 1), ("audit", 0), ("operations", 0)])
+@pytest.mark.parametrize(
+    ("missing", "recorded"), [("pooling.0019", 1), ("audit.", 0), ("operations.", 0)]
+)
 def test_a_restore_is_recorded_unless_the_tables_of_the_record_are_older(
-    campaign: Campaign, other_site: Site, tmp_path: Path, app: str, recorded: int
+    campaign: Campaign, other_site: Site, tmp_path: Path, missing: str, recorded: int
 ) -> None:
     make_backup(path=tmp_path / "one.tar", by=OPERATOR)
-
-    def remove_last_migration(manifest: dict[str, Any]) -> None:
-        last = max(name for name in manifest["migrations"] if name.startswith(f"{app}."))
-        manifest["migrations"].remove(last)
-
-    older = with_manifest(tmp_path / "one.tar", remove_last_migration)
+    older = without_migrations(tmp_path / "one.tar", missing)
     assert other_site.result_of("restore", str(older))["needs_migration"]
     assert len(other_site.acts("backup_restored")) == recorded
 
 
-def test_a_backup_from_before_the_squashed_migrations_is_up_to_date(
+def without_migrations(archive: Path, beginning: str) -> Path:
+    """Remove the migrations with this beginning from the manifest."""
+
+    def remove(manifest: dict[str, Any]) -> None:
+        names = manifest["migrations"]
+        manifest["migrations"] = [name for name in names if not name.startswith(beginning)]
+
+    return with_manifest(archive, remove)
+
+
+def test_a_backup_from_before_the_first_release(
     campaign: Campaign, other_site: Site, tmp_path: Path
 ) -> None:
     make_backup(path=tmp_path / "one.tar", by=OPERATOR)
 
-    def remove_squashed_migrations(manifest: dict[str, Any]) -> None:
-        manifest["migrations"] = [name for name in manifest["migrations"] if "squashed" not in name]
+    def rename_first(manifest: dict[str, Any]) -> None:
+        manifest["migrations"].remove("accounts.0001_first_release")
+        manifest["migrations"].append("accounts.0001_squashed_0007_help_texts")
 
-    older = with_manifest(tmp_path / "one.tar", remove_squashed_migrations)
-    assert not other_site.result_of("restore", str(older))["needs_migration"]
+    same_tables = with_manifest(tmp_path / "one.tar", rename_first)
+    assert not other_site.result_of("restore", str(same_tables))["needs_migration"]
     assert len(other_site.acts("backup_restored")) == 1
+
+    too_old = without_migrations(tmp_path / "one.tar", "annotation.0019")
+    refused = other_site.manage("restore", str(too_old), "--replace")
+    assert refused.returncode == 2
+    assert "made by a version before commit 89409609, so restore it with that" in refused.stderr
 
 
 def test_an_encrypted_backup_needs_its_key(

@@ -26,6 +26,7 @@ from hearth.operations import health
 from hearth.operations.health import age_in_words, check_health, size_in_words
 from hearth.operations.heartbeats import LEASE_EXPIRIES, add_to_tally, beat
 from hearth.operations.models import Heartbeat, Operation, OperationKind, Pulse, Tally
+from hearth.shared.migrated import TOO_OLD
 from tests import factories
 from tests.conftest import Worker
 from tests.waiting import wait_for
@@ -135,20 +136,24 @@ def test_a_job_without_a_worker(alive: None) -> None:
 
 def test_a_missing_and_a_newer_migration(alive: None) -> None:
     applied = MigrationRecorder(connection)
-    applied.record_unapplied("jobs", "0001_initial")
+    applied.record_unapplied("webhooks", "0001_webhooks")
     assert failed() == {
-        "migrations": "Not applied: 1 migration of this version (jobs.0001_initial)."
+        "migrations": "Not applied: 1 migration of this version (webhooks.0001_webhooks)."
     }
-    applied.record_applied("jobs", "0001_initial")
+    applied.record_applied("webhooks", "0001_webhooks")
     applied.record_applied("jobs", "0999_of_the_future")
     assert failed() == {
         "migrations": "The database has the migration jobs.0999_of_the_future of a newer version."
     }
     applied.record_unapplied("jobs", "0999_of_the_future")
     assert failed() == {}
-    # An older database has all single migrations, but not yet the squashed one.
-    applied.record_unapplied("accounts", "0001_squashed_0007_help_texts")
+    # Before the first release, another migration built the tables, and the new one is not recorded.
+    applied.record_applied("accounts", "0001_squashed_0007_help_texts")
+    applied.record_unapplied("accounts", "0001_first_release")
     assert failed() == {}
+    applied.record_unapplied("accounts", "0007_help_texts")
+    assert failed() == {"migrations": TOO_OLD}
+    assert TOO_OLD.startswith("The database is of a version before commit 89409609, so install ")
 
 
 def test_a_broker_that_does_not_respond(alive: None, settings: Any) -> None:

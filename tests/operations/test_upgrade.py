@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+from hearth.shared.squashing import CreateTables
 
 from hearth.accounts.actors import OPERATOR
 from hearth.operations.backup.services import make_backup
-from hearth.shared.squashing import CreateTables
 from tests import factories
 from tests.migrations import latest_migrations
 from tests.operations.sites import Site, empty_site

@@ -35,7 +35,7 @@ def store_folded(apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0007_help_texts"),
+        ("accounts", "0001_first_release"),
     ]
 
     operations = [

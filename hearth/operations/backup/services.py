@@ -6,7 +6,6 @@ import dataclasses
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TypedDict
@@ -45,9 +44,9 @@ from hearth.operations.backup.databases import (
 )
 from hearth.operations.models import Operation, OperationKind
 from hearth.operations.records import recorded
-from hearth.operations.versions import migrations_of_code
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.files import is_standard_output, regular_target, write_atomically
+from hearth.shared.migrated import FIRST_COMMIT, compare_migrations
 from hearth.shared.progress import Progress, no_progress
 from hearth.shared.version import code_version
 
@@ -241,7 +240,7 @@ def restore_backup(
         _place_files(path, key_file, dump, progress)
         progress(0, None, "restoring the database")
         restore_database(dump, lambda query: _check_rows(query, manifest))
-    pending = _names(migrations_of_code().steps) - set(manifest.migrations)
+    pending = compare_migrations(manifest.migrations).missing
     facts = RestoreFacts(
         created_at=manifest.created_at,
         version=manifest.version,
@@ -274,20 +273,19 @@ def _check_fits(manifest: Manifest) -> None:
             f"{connection.vendor}. Restore it on {manifest.engine}. Then `manage.py move_database` "
             "can move it from SQLite to PostgreSQL."
         )
-    code = migrations_of_code()
-    unknown = sorted(set(manifest.migrations) - _names(code.steps | code.squashed))
-    if unknown:
+    found = compare_migrations(manifest.migrations)
+    if found.is_too_old:
+        raise InvalidInput(
+            f"The backup was made by a version before commit {FIRST_COMMIT}, so restore it with "
+            "that commit, run `manage.py migrate` with it, and then upgrade to this version."
+        )
+    if found.newer:
         raise InvalidInput(
             f"The backup was made by a newer version ({manifest.version}): this one does not have "
-            f"the migration {unknown[0]}. Install that version, and restore with it."
+            f"the migration {found.newer[0]}. Install that version, and restore with it."
         )
     if member_of_engine() not in manifest.files:
         raise InvalidInput("The archive contains no database.")
-
-
-def _names(migrations: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the names of migrations as in a manifest."""
-    return {f"{app}.{name}" for app, name in migrations}
 
 
 def _check_stored_files(manifest: Manifest, replace: bool) -> None:
