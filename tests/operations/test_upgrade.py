@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
 import signal
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
-from hearth.shared.squashing import CreateTables
 
 from hearth.accounts.actors import OPERATOR
 from hearth.operations.backup.services import make_backup
+from hearth.shared.migrated import FIRST_COMMIT, TOO_OLD
 from tests import factories
-from tests.migrations import latest_migrations
+from tests.conftest import ROOT
 from tests.operations.sites import Site, empty_site
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
@@ -38,55 +44,85 @@ def execute_or_die(self, *arguments, **options):
 Editor.execute = execute_or_die
 call_command("migrate", verbosity=0)
 """
-# Applies single migrations, as older versions did.
-OLDER = """
-from tests.migrations import single_migrations
-single_migrations().migrate([
-    ("accounts", "0004_demo_accounts_and_text_lengths"),
-    ("pooling", "0012_proxies"),
-    ("annotation", "0012_one_index_of_slots"),
-    ("evaluation", "0010_label_set_details"),
-])
-result = None
+# Builds a small form of the demo with the code of the first release, and publishes its labels.
+DEMO = """
+from functools import partial
+from annotation.services import Policy
+from config.accounts.actors import OPERATOR
+from config.shared.progress import no_progress
+from evaluation.management.commands import demo
+from evaluation.release.services import publish_label_set
+from pooling.models import Benchmark
+
+demo.make_benchmark = partial(demo.make_benchmark, n_videos=12, n_captions=36)
+demo.DEPTH, demo.GOLD, demo.STUDY_VIDEOS = 1, 4, 4
+demo.POLICY = Policy(double_share=0.5, gold_share=0.1)
+demo.make_accounts()
+demo.build(no_progress)
+publish_label_set(benchmark=Benchmark.objects.get(), by=OPERATOR, allow_pending=True)
 """
-# All tables, columns and indexes.
+# The columns of each table, in `columns` or all, with the number and the hash of its rows.
+ROWS = """
+import hashlib
+from django.db import connection
+result = {}
+with connection.cursor() as cursor:
+    for table in connection.introspection.table_names(cursor):
+        described = connection.introspection.get_table_description(cursor, table)
+        names = columns.get(table) or sorted(column.name for column in described)
+        cursor.execute(f"SELECT {', '.join(map(connection.ops.quote_name, names))} FROM {table}")
+        plain = lambda value: bytes(value) if isinstance(value, memoryview) else value
+        rows = sorted(repr([plain(value) for value in row]) for row in cursor)
+        result[table] = [names, len(rows), hashlib.sha256("".join(rows).encode()).hexdigest()]
+"""
+# All columns, constraints, indexes and triggers, as pairs of a name and a definition.
 SCHEMA = {
-    "sqlite": "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name",
+    "sqlite": "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'",
     "postgresql": """
-        SELECT table_name, column_name, data_type, is_nullable, column_default
+        SELECT table_name, concat_ws(' ', column_name, data_type, is_nullable, column_default)
         FROM information_schema.columns WHERE table_schema = 'public'
-        UNION ALL
-        SELECT tablename, indexname, indexdef, '', '' FROM pg_indexes WHERE schemaname = 'public'
-        ORDER BY 1, 2, 3
+        UNION ALL SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+        UNION ALL SELECT conname, concat_ws(' ', conrelid::regclass, pg_get_constraintdef(oid))
+        FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+        UNION ALL SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+        UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     """,
 }
 
 
-def migrated_schema(site: Site) -> Any:
-    return site.evaluate(f"""
-from django.core.management import call_command
+def rows_of(site: Site, columns: Mapping[str, list[str]]) -> dict[str, list[Any]]:
+    rows: dict[str, list[Any]] = site.evaluate(f"columns = {dict(columns)!r}\n{ROWS}")
+    return rows
+
+
+def schema_of(site: Site) -> set[tuple[str, str]]:
+    """Return the columns, constraints, indexes and triggers.
+
+    In SQLite, a table is one statement, which is divided into its columns and constraints. Each has
+    the name of the table, and its place in the table is ignored.
+    """
+    read = f"""
 from django.db import connection
-call_command("migrate", verbosity=0)
 with connection.cursor() as cursor:
     cursor.execute({SCHEMA[connection.vendor]!r})
     result = cursor.fetchall()
-""")
-
-
-def parts_of(schema: Any) -> set[tuple[str, str]]:
-    """Return the columns, constraints, indexes and triggers in a schema of SQLite.
-
-    A column or constraint has the name of its table. Its place in the table is ignored.
-    """
+"""
     parts = set()
-    for name, statement in schema:
-        head, _, body = statement.partition("(")
+    for name, definition in site.evaluate(read):
+        head, _, body = definition.partition("(")
         if head.startswith("CREATE TABLE"):
             between = r', (?=CONSTRAINT |"\w+" [a-zA-Z])'
             parts |= {(name, part) for part in re.split(between, body.removesuffix(")"))}
         else:
-            parts.add((name, statement))
+            parts.add((name, definition))
     return parts
+
+
+def migrate(site: Site) -> list[str]:
+    """Migrate a site. Return the names of the migrations that were applied."""
+    done = site.manage("migrate", "--no-input")
+    assert done.returncode == 0, done.stderr
+    return re.findall(r"Applying (\S+)\.\.\. OK", done.stdout)
 
 
 def kill_migration(site: Site, statements: int) -> None:
@@ -104,7 +140,8 @@ def test_a_migration_that_was_killed_is_repeated(tmp_path: Path) -> None:
         health = site.manage("health", "--only", "migrations")
         assert health.returncode == 1
         assert health.stdout.startswith("FAIL  migrations: Not applied: ")
-        assert migrated_schema(site) == migrated_schema(undisturbed)
+        migrate(site)
+        assert schema_of(site) == schema_of(undisturbed)
 
 
 def test_a_backup_is_restored_over_a_half_migrated_database(tmp_path: Path) -> None:
@@ -119,39 +156,74 @@ def test_a_backup_is_restored_over_a_half_migrated_database(tmp_path: Path) -> N
         assert site.describe()["judged"] == [2, 2]
 
 
-def test_an_older_database_becomes_like_a_new_one(tmp_path: Path) -> None:
-    """Single migrations upgrade an older database, and squashed migrations build a new one.
-
-    The single migrations take 25 seconds, so they run on SQLite only. The next test also runs on
-    PostgreSQL. It compares all models, with the names of their constraints and indexes. The schema
-    of PostgreSQL depends on these.
-    """
-    if connection.vendor != "sqlite":
-        pytest.skip("takes 25 seconds, so it runs on SQLite only")
-    with empty_site(tmp_path) as new, empty_site(tmp_path) as older:
-        older.evaluate(OLDER)
-        upgraded, built = (parts_of(migrated_schema(site)) for site in (older, new))
-        # The same rule, as an index and as a constraint: see migration 0012 of annotation.
-        index = "CREATE UNIQUE INDEX judgment_slot ON annotation_judgment (task_id, slot)"
-        constraint = 'CONSTRAINT "judgment_slot" UNIQUE ("task_id", "slot")'
-        assert upgraded - built == {("judgment_slot", index)}
-        assert built - upgraded == {("annotation_judgment", constraint)}
-        assert older.describe() == new.describe()
-        for site in (older, new):
-            assert site.manage("migrate", "--check").returncode == 0
-            assert site.manage("health", "--only", "migrations").returncode == 0
+def manage_first_release(code: Path, site: Site, *words: str) -> None:
+    subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=code,
+        env={**site.environment, "REDIS_URL": ""},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
 
 
-def test_squashed_migrations_have_the_models_of_the_single_ones() -> None:
-    squashed = MigrationLoader(None).project_state()
-    single = MigrationLoader(None, replace_migrations=False).project_state(latest_migrations())
-    assert squashed.models == single.models
+@pytest.fixture
+def first_release(tmp_path: Path) -> Path:
+    """Return a folder with the code of the first release."""
+    archive = ["git", "archive", "--format=tar", FIRST_COMMIT]
+    done = subprocess.run(archive, cwd=ROOT, capture_output=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"needs the history of the code: {os.fsdecode(done.stderr)}")
+    folder = tmp_path / "first"
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as code:
+        code.extractall(folder, filter="data")
+    return folder
 
 
-def test_squashed_migrations_cannot_be_reverted() -> None:
-    """Otherwise, `migrate pooling 0015` would delete all tables of annotation."""
-    squashed = MigrationLoader(None).replacements
-    assert {app for app, _ in squashed} == {"accounts", "pooling", "annotation", "evaluation"}
-    for migration in squashed.values():
-        assert isinstance(migration.operations[0], CreateTables)
-        assert not migration.operations[0].reversible
+def test_a_judged_site_of_the_first_release_is_upgraded(
+    tmp_path: Path, first_release: Path
+) -> None:
+    """It keeps all rows and label sets, and gets the same schema as a new site."""
+    with empty_site(tmp_path) as site, empty_site(tmp_path) as new:
+        manage_first_release(first_release, site, "migrate", "--verbosity=0")
+        manage_first_release(first_release, site, "shell", "--verbosity=0", "-c", DEMO)
+        before = rows_of(site, {})
+        assert before["annotation_judgment"][1] > 100
+
+        assert [name for name in migrate(site) if name.endswith(".0001_first_release")] == []
+        after = rows_of(site, {table: columns for table, (columns, *_) in before.items()})
+        own = {"django_migrations", "django_content_type", "auth_permission"}
+        assert [table for table in before.keys() - own if after[table] != before[table]] == []
+        verified = site.result_of("verify", "moving-shapes")
+        assert [(one["same"], one["rebuilt"]) for one in verified["label_sets"]] == [(True, True)]
+
+        new.migrate()
+        assert schema_of(site) == schema_of(new)
+        for one in (site, new):
+            assert one.manage("migrate", "--check").returncode == 0
+            assert one.manage("health", "--only", "migrations").returncode == 0
+
+
+def test_a_site_before_the_first_release_is_refused(tmp_path: Path) -> None:
+    with empty_site(tmp_path) as site:
+        site.migrate()
+        site.evaluate("""
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+for name in ("0001_first_release", "0015_help_texts", "0016_refuse_truncate"):
+    MigrationRecorder(connection).record_unapplied("evaluation", name)
+with connection.cursor() as cursor:
+    cursor.execute("ALTER TABLE evaluation_labelset DROP COLUMN notes")
+result = None
+""")
+        refused = site.manage("migrate")
+        assert (refused.returncode, refused.stderr) == (1, f"CommandError: {TOO_OLD}\n")
+        # A command that needs the column.
+        refused = site.manage("verify")
+        assert (refused.returncode, refused.stderr) == (2, f"CommandError: {TOO_OLD}\n")
+
+
+def test_the_first_release_cannot_be_reverted() -> None:
+    """Otherwise, `migrate annotation zero` would delete all judgments."""
+    migrations = MigrationLoader(None).disk_migrations
+    last = migrations["evaluation", "0001_first_release"].operations[-1]
+    assert not last.reversible
