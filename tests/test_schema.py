@@ -30,7 +30,11 @@ from tests.benchmarks.commands import NO_RATES
 from tests.factories import add_judgments, claim, make_campaign, make_user, shown_id
 from tests.webserver import WebServer, web_server
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.postgresql(only=True),
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.slow,
+]
 
 Known = dict[str, list[Any]]
 

@@ -99,10 +99,10 @@ def pages(places: dict[str, Any]) -> Iterator[str]:
             yield path
 
 
-def status_of(client: Client, method: str, path: str, values: dict[str, str]) -> int:
+def status_of(client: Client, method: str, path: str, body: str) -> int:
     with transaction.atomic():
         answer = client.generic(
-            method, path, urlencode(values), content_type="application/x-www-form-urlencoded"
+            method, path, body, content_type="application/x-www-form-urlencoded"
         )
         transaction.set_rollback(True)
     return answer.status_code
@@ -122,9 +122,19 @@ def test_an_archived_benchmark_offers_nothing_that_is_refused(
     client = visit(visitor)
     refused: dict[str, set[str]] = {}
     links: dict[str, str] = {}
+    # The statuses of the forms and links that other pages had, too.
+    known: dict[tuple[str, ...], int] = {}
     n_banners = 0
+
+    def answers(method: str, path: str, values: dict[str, str]) -> int:
+        sent = (method, path, urlencode(values))
+        if sent not in known:
+            known[sent] = status_of(client, *sent)
+        return known[sent]
+
     for page in pages(archived):
         answer = client.get(page)
+        known["GET", page, ""] = answer.status_code
         if answer.status_code != 200 or "html" not in answer["Content-Type"] or answer.streaming:
             continue
         body = answer.content.decode()
@@ -133,11 +143,11 @@ def test_an_archived_benchmark_offers_nothing_that_is_refused(
         offers.feed(body)
         links |= dict.fromkeys(offers.links, page)
         for action, values in offers.forms:
-            status = status_of(client, "POST", action, values)
+            status = answers("POST", action, values)
             if name_of(action) not in ALLOWED or status == 409:
                 refused.setdefault(page, set()).add(f"{name_of(action)}: {status}")
     for link, page in links.items():
-        if status_of(client, "GET", link, {}) == 409:
+        if answers("GET", link, {}) == 409:
             refused.setdefault(page, set()).add(f"link to {name_of(link)}")
     assert refused == {}
     assert n_banners > 20

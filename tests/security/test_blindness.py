@@ -248,40 +248,38 @@ def without_volatile(text: str) -> str:
     return text
 
 
-def test_no_response_depends_on_the_labels_of_others(
+def test_no_response_depends_on_or_reveals_the_work_of_others_or_correct_answers(
     campaign: Campaign, others: Annotator, bert: APIClient, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """The planted words and numbers are texts of others, and keys that reveal work."""
     caplog.set_level(logging.INFO)
-    held = factories.claim(campaign, others, 4)
+    GoldItem.objects.update(explanation=CANARY)
+    escalated, *held = factories.claim(campaign, others, 4)
+    escalate_task(
+        assignment_id=escalated.pk, annotator=others, kind=EscalationKind.UNSURE, reason=CANARY
+    )
+    Membership.objects.filter(annotator=others).update(reason=CANARY)
 
-    def labelled(*labels: int) -> World:
+    def world(labels: tuple[int, ...], *, gold: bool = True) -> World:
         def change() -> None:
-            for assignment, label in zip(held, labels, strict=False):
+            GoldItem.objects.update(is_relevant=gold)
+            for assignment, label in zip(held, labels, strict=True):
                 factories.submit(assignment, label)
 
         return change
 
-    worlds = [
-        in_world(labelled(*labels), bert, campaign, caplog)
-        for labels in ((0, 0, 0, 0), (0, 0, 0, 0), (1, 1, 0, 1))
-    ]
-    assert differences(worlds[0], worlds[1]) == {}, "equal worlds differ in a random value"
-    assert differences(worlds[0], worlds[2]) == {}
-
-
-def test_no_response_depends_on_the_correct_answers_of_control_pairs(
-    campaign: Campaign, others: Annotator, bert: APIClient, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-
-    def gold(is_relevant: bool) -> World:
-        def change() -> None:
-            GoldItem.objects.update(is_relevant=is_relevant)
-
-        return change
-
-    yes, no = (in_world(gold(is_relevant), bert, campaign, caplog) for is_relevant in (True, False))
-    assert differences(yes, no) == {}
+    plain, labelled, corrected = (
+        in_world(change, bert, campaign, caplog)
+        for change in (world((0, 0, 0)), world((1, 0, 1)), world((0, 0, 0), gold=False))
+    )
+    assert differences(plain, labelled) == {}
+    assert differences(plain, corrected) == {}
+    sent = {name for name, answer in plain.items() if CANARY in str(answer)}
+    assert sent == set()
+    counting = {name: PRIMARY_KEY.findall(str(answer)) for name, answer in plain.items()}
+    assert {name: keys for name, keys in counting.items() if keys} == {}
+    assert Escalation.objects.earliest("pk").pk > FIRST_KEY
+    assert len(plain) > 200
 
 
 def test_no_response_depends_on_the_proxy_of_a_study_or_on_the_orders_of_others(
@@ -310,22 +308,3 @@ def test_no_response_depends_on_the_proxy_of_a_study_or_on_the_orders_of_others(
     assert differences(*worlds) == {}
     sent = {name for name, answer in worlds[0].items() if PLANTED.search(str(answer))}
     assert sent == set()
-
-
-def test_no_text_of_others_and_no_primary_key_that_reveals_work_is_sent(
-    campaign: Campaign, others: Annotator, bert: APIClient, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    GoldItem.objects.update(explanation=CANARY)
-    first, *_ = factories.claim(campaign, others, 2)
-    escalate_task(
-        assignment_id=first.pk, annotator=others, kind=EscalationKind.UNSURE, reason=CANARY
-    )
-    Membership.objects.filter(annotator=others).update(reason=CANARY)
-    seen = everything(bert, campaign, caplog)
-    sent = {name for name, answer in seen.items() if CANARY in str(answer)}
-    assert sent == set()
-    counting = {name: PRIMARY_KEY.findall(str(answer)) for name, answer in seen.items()}
-    assert {name: keys for name, keys in counting.items() if keys} == {}
-    assert Judgment.objects.earliest("pk").pk > FIRST_KEY
-    assert len(seen) > 200
